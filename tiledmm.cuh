@@ -1,0 +1,1234 @@
+/* tiledmm.cuh - v0.1 - tiled matrix multiply for CUDA: one file, plain C style, nothing to link
+   but the CUDA runtime. Licence: MIT No Attribution (text at the end): paste what you like.
+
+   USE    #include "tiledmm.cuh"              in any .cu file; everything is static, no set-up
+          tmm_smatmul(M, N, K, A, B, C);      host arrays: allocates, copies, multiplies, copies back
+          tmm_sgemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, dA, K, dB, N, 0, dC, N, stream);   device arrays
+
+   API    Letters: s = float, d = double, i = int (exact modulo 2^32). Below, T is that type.
+
+   Matrices are ROW-MAJOR: element (i, j) of a matrix X with leading dimension ldx is
+   X[i * ldx + j]. A column-major caller swaps the operands: C^T = B^T A^T, that is
+   tmm_sgemm(opB, opA, N, M, K, alpha, B, ldb, A, lda, beta, C, ldc, stream).
+
+     C = alpha * op(A) * op(B) + beta * C     op(A) is M x K, op(B) is K x N, C is M x N
+     op is TMM_OP_N (as stored) or TMM_OP_T (transposed: A is stored K x M, B is stored N x K)
+
+   Device pointers; enqueued on the stream, returns at once:
+     tmm_sgemm(opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, stream)
+     tmm_sgemm_batched(opA, ..., ldc, strideA, strideB, strideC, batch, stream)
+                                              product b uses A + b * strideA, and so on
+     tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
+     tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
+     tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+   Host pointers; complete when they return:
+     tmm_smatmul(M, N, K, A, B, C)            C = A * B on the current device, the whole job
+     tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
+     tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
+   Checks, host pointers:
+     tmm_max_abs_error(type, M, N, X, ldx, reference, ldr, &error)       reference is double
+     tmm_max_rel_error(type, M, N, X, ldx, reference, ldr, &error)
+     tmm_freivalds(type, M, N, K, A, lda, B, ldb, C, ldc, trials, seed, &excess)   is C = A B?
+   Every call returns a tmm_status, TMM_OK (0) on success; tmm_status_string(status) names it,
+   tmm_last_error() says which argument or CUDA call was at fault, in the calling thread.
+   Nothing here prints or exits. tmm_kernel_string(kernel) gives a kernel's name.
+
+   KERNELS, from the simplest to the fastest: TMM_AUTO chooses among
+     TMM_GLOBAL         one thread, one element; everything from global memory
+     TMM_SHARED         tiles in shared memory, TMM_SHARED_8, _16, _32 (TMM_SHARED is _32)
+     TMM_REGISTER       tiles in shared memory, blocks of C in registers: TMM_REGISTER_64, _128
+                        (the edge of a block's tile; TMM_REGISTER takes the better one)
+
+   RULES that callers may rely on
+     beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
+     M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
+     NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
+     bits in every run, and in every kernel above: each element is summed in ascending k.
+     C must not overlap A or B, nor the products of a batch each other.
+
+   OPTIONS, defined before the include
+     TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
+     TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
+                         (no nvcc) gets declarations without asking
+     TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
+     TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
+                         extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
+                         For PyCUDA, which wraps the source in extern "C", define it __global__
+     TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
+                         device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
+
+   YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
+   undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:
+          #define TMM_TYPE unsigned
+          #define TMM_NAME u
+          #include "tiledmm.cuh"
+   and this tmm_s24gemm for float, whose TMM_SHARED has tiles of 24 x 24:
+          #define TMM_NAME s24
+          #define TMM_TILE 24
+          #include "tiledmm.cuh"
+   TMM_TYPE (default float) is the element, TMM_SUM (default TMM_TYPE) what sums are kept in.
+   Under TMM_IMPLEMENTATION the same lines emit C functions.
+
+   CONTENTS   search for the words in capitals
+     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
+     KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
+     INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
+
+/* ============================== CONFIGURATION ================================================= */
+/* The file includes itself: with TMM__EMIT set to pass through one kernel only (1 global,
+   2 shared, 3 register), and with TMM_NAME set to make the functions of one element type. */
+#ifndef TMM__EMIT
+#ifndef TMM_VERSION
+#define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
+
+/* ============================== LINKAGE ======================================================= */
+#if defined(__CUDACC_RTC__)
+#define TMM__KERNELS 1 /* NVRTC: kernels only, no host code */
+#define TMM__HOST    0
+#ifndef TMM_KERNEL
+#define TMM_KERNEL extern "C" __global__
+#endif
+#elif defined(__CUDACC__) && !defined(TMM_EXTERN)
+#define TMM__KERNELS 1
+#define TMM__HOST    1
+#ifndef TMM_KERNEL
+#define TMM_KERNEL static __global__
+#endif
+#else
+#define TMM__KERNELS 0 /* C or C++ without nvcc, or TMM_EXTERN: declarations only */
+#define TMM__HOST    0
+#endif
+
+#if defined(TMM_IMPLEMENTATION) || !TMM__HOST
+#ifdef __cplusplus
+#define TMM_API extern "C"
+#else
+#define TMM_API extern
+#endif
+#else
+#define TMM_API static inline
+#endif
+
+#if TMM__HOST
+#include <cuda_runtime.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#endif
+
+/* The CPU reference is meant to be as fast as plain C can be, however the file is compiled: nvcc
+   gives the host compiler no -O of its own. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TMM__OPTIMIZE __attribute__((optimize("O3")))
+#else
+#define TMM__OPTIMIZE
+#endif
+
+#define TMM__JOIN_(a, b) a##b
+#define TMM__JOIN(a, b)  TMM__JOIN_(a, b)
+#define TMM_FN(x)        TMM__JOIN(TMM__JOIN(tmm_, TMM_NAME), x) /* TMM_FN(gemm) is tmm_sgemm */
+
+#ifndef __CUDACC_RTC__
+/* ============================== TYPES ========================================================= */
+typedef enum tmm_status {
+    TMM_OK = 0,
+    TMM_ERROR_ARGUMENT,    /* null pointer, negative size, leading dimension too small, ... */
+    TMM_ERROR_MEMORY,      /* host or device memory is used up */
+    TMM_ERROR_DEVICE,      /* no CUDA device, or the program was not built for this one */
+    TMM_ERROR_CUDA,        /* a launch or copy failed; tmm_last_error() has CUDA's words */
+    TMM_ERROR_UNSUPPORTED, /* not in this build: a tile that was not made, OpenMP left out */
+} tmm_status;
+
+typedef enum tmm_op { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
+
+typedef enum tmm_kernel {
+    TMM_AUTO = 0,
+    TMM_GLOBAL,
+    TMM_SHARED,
+    TMM_SHARED_8,
+    TMM_SHARED_16,
+    TMM_SHARED_32,
+    TMM_REGISTER,
+    TMM_REGISTER_64,
+    TMM_REGISTER_128,
+    TMM_KERNEL_COUNT /* not a kernel: how many there are */
+} tmm_kernel;
+
+typedef enum tmm_type { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
+
+#ifdef __CUDACC__
+typedef cudaStream_t tmm_stream;
+#else
+typedef struct CUstream_st *tmm_stream; /* what cudaStream_t is, without CUDA's headers */
+#endif
+
+/* ============================== DECLARATIONS ================================================== */
+/* The name of a status: "TMM_OK", ... Never NULL. */
+TMM_API const char *tmm_status_string(tmm_status status);
+
+/* What went wrong in this thread's last call that did not return TMM_OK: one sentence that names
+   the argument or the CUDA call. "" if nothing has. Valid until the next failure. */
+TMM_API const char *tmm_last_error(void);
+
+/* The name of a kernel as written on command lines: "auto", "global", "shared_16", ... NULL for a
+   value that is none, so that a program can go through TMM_AUTO .. TMM_KERNEL_COUNT - 1. */
+TMM_API const char *tmm_kernel_string(tmm_kernel kernel);
+
+/* *error = max |X(i,j) - R(i,j)| over an M x N matrix X of the given type (leading dimension ldx)
+   and a reference R in double (ldr), host memory. Equal infinities, and NaN against NaN, count as
+   no difference; any other difference that is not a number makes *error infinite. */
+TMM_API tmm_status tmm_max_abs_error(tmm_type type, long long M, long long N, const void *X,
+                                     long long ldx, const double *R, long long ldr, double *error);
+
+/* The same for |X - R| / (|R| + 1e-12), element by element. */
+TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, const void *X,
+                                     long long ldx, const double *R, long long ldr, double *error);
+
+/* Is C = A B? Freivalds' check: compares C r with A (B r) for random vectors r of +1 and -1, in
+   O(MK + KN + MN) instead of O(MNK) work (R. Freivalds, "Probabilistic machines can use less
+   running time", 1977). A is M x K, B is K x N, C is M x N, host memory. One trial lets a wrong C
+   pass with probability 1/2 at most, so `trials` of them with 2^-trials.
+     TMM_INT: exact modulo 2^32. *excess is 0 if every trial agrees, infinite otherwise.
+     TMM_FLOAT, TMM_DOUBLE: *excess is the largest |C r - A B r|_i over a bound for what rounding
+     does to row i, 8 sqrt(K + 2) u |a_i|_2 |B|_F with u the unit roundoff of the type; above 1 the
+     product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
+     "A new approach to probabilistic rounding error analysis", 2019); on matrices of one repeated
+     value, where they are not, a right product can exceed it: compare element by element then.
+   Needs memory for (2 K + M + N) doubles. */
+TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
+                                 const void *A, long long lda, const void *B, long long ldb,
+                                 const void *C, long long ldc, int trials, unsigned long long seed,
+                                 double *excess);
+#endif /* !__CUDACC_RTC__ */
+
+#if TMM__HOST
+/* ============================== STATUS ======================================================== */
+/* One buffer a thread and program: `inline` (not static) functions share their variables between
+   the files that include this one. */
+inline char *tmm__message(void)
+{
+    static thread_local char message[256];
+    return message;
+}
+
+static inline tmm_status tmm__fail(tmm_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(tmm__message(), 256, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* A CUDA error as a status; `what` is the call that returned it. */
+static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return TMM_OK;
+    (void)cudaGetLastError(); /* take it from the record, so that later calls do not find it */
+    if (error == cudaErrorMemoryAllocation)
+        return tmm__fail(TMM_ERROR_MEMORY, "%s: out of device memory", what);
+    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
+        return tmm__fail(TMM_ERROR_DEVICE, "%s: no usable CUDA device: %s", what,
+                         cudaGetErrorString(error));
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion)
+        return tmm__fail(TMM_ERROR_DEVICE,
+                         "%s: the program was compiled for other devices than this one; "
+                         "rebuild with nvcc -arch=native",
+                         what);
+    return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
+}
+
+TMM_API const char *tmm_last_error(void)
+{
+    return tmm__message();
+}
+
+TMM_API const char *tmm_status_string(tmm_status status)
+{
+    switch (status) {
+    case TMM_OK: return "TMM_OK";
+    case TMM_ERROR_ARGUMENT: return "TMM_ERROR_ARGUMENT";
+    case TMM_ERROR_MEMORY: return "TMM_ERROR_MEMORY";
+    case TMM_ERROR_DEVICE: return "TMM_ERROR_DEVICE";
+    case TMM_ERROR_CUDA: return "TMM_ERROR_CUDA";
+    case TMM_ERROR_UNSUPPORTED: return "TMM_ERROR_UNSUPPORTED";
+    }
+    return "unknown tmm_status";
+}
+
+TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
+{
+    switch (kernel) {
+    case TMM_AUTO: return "auto";
+    case TMM_GLOBAL: return "global";
+    case TMM_SHARED: return "shared";
+    case TMM_SHARED_8: return "shared_8";
+    case TMM_SHARED_16: return "shared_16";
+    case TMM_SHARED_32: return "shared_32";
+    case TMM_REGISTER: return "register";
+    case TMM_REGISTER_64: return "register_64";
+    case TMM_REGISTER_128: return "register_128";
+    case TMM_KERNEL_COUNT: break;
+    }
+    return NULL;
+}
+
+/* Multiprocessors of the current device; 1 if there is none, for the launch to report that. */
+static inline int tmm__processors(void)
+{
+    int device = 0, count = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        (void)cudaGetLastError();
+    return count > 0 ? count : 1;
+}
+
+/* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
+static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,
+                                           const void *pointer, long long rows, long long cols,
+                                           long long ld, size_t element)
+{
+    if (ld < cols || ld < 1)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but a row of %s has %lld elements",
+                         ld_name, ld, name, cols);
+    if (rows > 0 && ld > (LLONG_MAX / (long long)element - cols) / rows)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
+                         name, rows, ld_name, ld);
+    if (pointer == NULL && rows > 0 && cols > 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", name);
+    return TMM_OK;
+}
+
+static inline long long tmm__min(long long a, long long b)
+{
+    return a < b ? a : b;
+}
+
+/* The block of C that the CPU reference works on, and its steps along k. */
+enum { TMM__CPU_ROWS = 32, TMM__CPU_COLS = 128, TMM__CPU_DEPTH = 128 };
+
+/* What all forms of GEMM ask of their arguments; `reads_AB` is 0 when alpha is. */
+static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, long long N,
+                                         long long K, int reads_AB, const void *A, long long lda,
+                                         const void *B, long long ldb, const void *C, long long ldc,
+                                         size_t element)
+{
+    if (opA != TMM_OP_N && opA != TMM_OP_T)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "opA is %d, neither TMM_OP_N nor TMM_OP_T", (int)opA);
+    if (opB != TMM_OP_N && opB != TMM_OP_T)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "opB is %d, neither TMM_OP_N nor TMM_OP_T", (int)opB);
+    if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
+    if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
+    if (K < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "K is negative: %lld", K);
+    /* Pointers that will not be read or written may be anything. */
+    const void *unread = &unread;
+    int works = M > 0 && N > 0;
+    int reads = works && K > 0 && reads_AB;
+    tmm_status status = tmm__check_matrix("A", "lda", reads ? A : unread, opA == TMM_OP_N ? M : K,
+                                          opA == TMM_OP_N ? K : M, lda, element);
+    if (status == TMM_OK)
+        status = tmm__check_matrix("B", "ldb", reads ? B : unread, opB == TMM_OP_N ? K : N,
+                                   opB == TMM_OP_N ? N : K, ldb, element);
+    if (status == TMM_OK)
+        status = tmm__check_matrix("C", "ldc", works ? C : unread, M, N, ldc, element);
+    return status;
+}
+#endif /* TMM__HOST */
+#endif /* TMM_VERSION */
+
+/* ---- per element type: reached with TMM_NAME or TMM_TYPE set --------------------------------- */
+#if defined(TMM_NAME) || defined(TMM_TYPE)
+#ifndef TMM_NAME
+#error "tiledmm.cuh: TMM_TYPE is defined without TMM_NAME, the letters that go into tmm_NAMEgemm"
+#endif
+#ifndef TMM_TYPE
+#define TMM_TYPE float
+#endif
+#ifndef TMM_SUM
+#define TMM_SUM TMM_TYPE
+#endif
+
+#ifndef __CUDACC_RTC__
+/* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
+   A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
+   lda: at least K for TMM_OP_N, M for TMM_OP_T; ldb: at least N or K; ldc: at least N.
+   Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch). */
+TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                tmm_stream stream);
+
+/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile that this type does not have. */
+TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                     long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                     long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
+                                     TMM_TYPE *C, long long ldc, tmm_stream stream);
+
+/* `batch` products of one shape: number b uses A + b strideA, B + b strideB, C + b strideC
+   (strides in elements, not negative; 0 for an operand that all share, but not for C). */
+TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                        long long lda, const TMM_TYPE *B, long long ldb,
+                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                        long long strideA, long long strideB, long long strideC,
+                                        long long batch, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                             long long N, long long K, TMM_TYPE alpha,
+                                             const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                             long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                             long long ldc, long long strideA, long long strideB,
+                                             long long strideC, long long batch, tmm_stream stream);
+
+/* The kernel that TMM_AUTO takes for this shape on the current device. */
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
+
+/* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
+   memory, copies, multiplies, copies back, frees. On an error C is unchanged unless the copy
+   back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
+TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
+                                  const TMM_TYPE *B, TMM_TYPE *C);
+
+/* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
+   Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
+TMM_API tmm_status TMM_FN(gemm_cpu)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                    long long ldc);
+
+/* The same over `threads` OpenMP threads (0: as many as OpenMP would take), with the same bits.
+   TMM_ERROR_UNSUPPORTED when built without OpenMP (nvcc -Xcompiler -fopenmp). */
+TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads);
+#endif /* !__CUDACC_RTC__ */
+#endif /* TMM_NAME */
+#endif /* !TMM__EMIT */
+
+/* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
+       op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
+       op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
+       C(i, j)     = C[i * ldc + j]           two strides exchanged
+   and product number blockIdx.z starts at A + blockIdx.z * batchA, and so on. The tiles of C are
+   numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
+
+#if TMM__EMIT == 1
+/* ============================== KERNEL GLOBAL ================================================= */
+/* One thread computes one element of C and reads all it needs from global memory.
+
+            k ->                      j                       block of 32 x 32 threads:
+        +-----------+            +----|------+           +-----------+
+      i |===========| row of A   |    |      |  column   |    . j    |   thread (tx, ty) owns
+        |           |            |    |      |  of B     |....X i    |   row    i = tile row + ty
+        +-----------+          k v    |      |           |           |   column j = tile col + tx
+           A  M x K              +-----------+           +-----------+
+                                    B  K x N                C  M x N
+   Neighbours in x share row i of A (one address, broadcast) and read neighbouring elements of B
+   (one 128-byte line a warp): both accesses are coalesced.
+   Loads: 2 M N K elements, 2 FLOP for each 2 elements: 0.25 FLOP per byte in float. Caches serve
+   most of them, and the load units, two loads to one multiply-add, are what bounds it.
+
+   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float */
+#ifndef TMM_KERNEL
+#define TMM_KERNEL __global__
+#define TMM_SUM    TMM_TYPE
+#endif
+
+TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE alpha,
+                                const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                                long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                                long long csB, long long batchB, TMM_TYPE beta,
+                                TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+{
+    long long tiles_across = (N + blockDim.x - 1) / blockDim.x;
+    long long row = blockIdx.x / tiles_across * blockDim.y + threadIdx.y;
+    long long col = blockIdx.x % tiles_across * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+
+    A += blockIdx.z * batchA + row * rsA; /* row `row` of op(A) */
+    B += blockIdx.z * batchB + col * csB; /* column `col` of op(B) */
+    C += blockIdx.z * batchC + row * ldc + col;
+
+    TMM_SUM sum = 0;
+    for (long long k = 0; k < K; k++) sum += (TMM_SUM)A[k * csA] * (TMM_SUM)B[k * rsB];
+
+    sum *= (TMM_SUM)alpha;
+    if (beta != 0) sum += (TMM_SUM)beta * (TMM_SUM)*C; /* beta = 0 must not read C */
+    TMM_TYPE value = (TMM_TYPE)sum;
+#ifdef TMM_EPILOGUE
+    value = TMM_EPILOGUE(value, row, col);
+#endif
+    *C = value;
+}
+/* END OF KERNEL */
+#endif
+
+#if TMM__EMIT == 2
+/* ============================== KERNEL SHARED ================================================= */
+/* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
+   steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
+   shared memory, and then each thread takes its row and its column from there.
+
+                                   +--+--+--+--+  B
+                                   |  |B0|  |  |        step 0: C += A0 B0
+                                   +--+--+--+--+        step 1: C += A1 B1   ...
+                                   |  |B1|  |  |
+                                   +--+--+--+--+
+              +--+--+              +--+--+--+--+
+              |  |  |              |  |  |  |  |
+              +--+--+              +--+--+--+--+        each square: TMM_TILE x TMM_TILE
+          A   |A0|A1|              |  |C |  |  |  C     where a tile sticks out of the matrix
+              +--+--+              +--+--+--+--+        it is filled with zeros
+   Global loads: each element of A and B is read once per tile instead of once per thread:
+   2 M N K / TMM_TILE, so TMM_TILE / 4 FLOP per byte in float (8 for tile 32).
+   What bounds it: shared memory, which must give one element of B and a quarter of a vector load
+   of A for every multiply-add. Each thread owning more than one element mends that: see REGISTER.
+
+   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
+   and  #define TMM_TILE 16;  launch with blocks of (TMM_TILE, TMM_TILE) threads. */
+#ifndef TMM_KERNEL
+#define TMM_KERNEL __global__
+#define TMM_SUM    TMM_TYPE
+#endif
+
+TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
+    tmm_gemm_shared(long long M, long long N, long long K, TMM_TYPE alpha,
+                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+{
+    static_assert(
+        TMM_TILE >= 1 && TMM_TILE <= 32,
+        "TMM_TILE must be 1 to 32: a block has TMM_TILE x TMM_TILE threads, 1024 at most");
+    /* 16 bytes of padding a row: a transposed tile is stored by columns, and without the padding
+       all elements of a column would lie in one bank. */
+    __shared__ TMM_TYPE As[TMM_TILE][TMM_TILE + 16 / sizeof(TMM_TYPE)];
+    __shared__ TMM_TYPE Bs[TMM_TILE][TMM_TILE + 16 / sizeof(TMM_TYPE)];
+
+    int tx = threadIdx.x, ty = threadIdx.y;
+    long long tiles_across = (N + TMM_TILE - 1) / TMM_TILE;
+    long long tile_row = blockIdx.x / tiles_across * TMM_TILE;
+    long long tile_col = blockIdx.x % tiles_across * TMM_TILE;
+    A += blockIdx.z * batchA;
+    B += blockIdx.z * batchB;
+    C += blockIdx.z * batchC;
+
+    /* Which element of each tile this thread copies: neighbours in x must read neighbours in
+       memory, which lie along a row (column stride 1) or, in a transposed operand, a column. */
+    int rowA = csA == 1 ? ty : tx, colA = csA == 1 ? tx : ty;
+    int rowB = csB == 1 ? ty : tx, colB = csB == 1 ? tx : ty;
+
+    TMM_SUM sum = 0;
+    for (long long k0 = 0; k0 < K; k0 += TMM_TILE) {
+        As[rowA][colA] = (tile_row + rowA < M && k0 + colA < K)
+                             ? A[(tile_row + rowA) * rsA + (k0 + colA) * csA]
+                             : 0;
+        Bs[rowB][colB] = (k0 + rowB < K && tile_col + colB < N)
+                             ? B[(k0 + rowB) * rsB + (tile_col + colB) * csB]
+                             : 0;
+        __syncthreads(); /* the tiles are complete before anyone reads them */
+#pragma unroll
+        for (int k = 0; k < TMM_TILE; k++) sum += (TMM_SUM)As[ty][k] * (TMM_SUM)Bs[k][tx];
+        __syncthreads(); /* everyone has read them before they are overwritten */
+    }
+
+    long long row = tile_row + ty, col = tile_col + tx;
+    if (row >= M || col >= N) return;
+    sum *= (TMM_SUM)alpha;
+    if (beta != 0) sum += (TMM_SUM)beta * (TMM_SUM)C[row * ldc + col];
+    TMM_TYPE value = (TMM_TYPE)sum;
+#ifdef TMM_EPILOGUE
+    value = TMM_EPILOGUE(value, row, col);
+#endif
+    C[row * ldc + col] = value;
+}
+/* END OF KERNEL */
+#endif
+
+#if TMM__EMIT == 3
+/* ============================== KERNEL REGISTER =============================================== */
+/* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
+   that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
+   256 threads own a tile of TILE = 16 TMM_BLOCK rows and columns (64 or 128).
+
+   Tile of C, TMM_BLOCK 8: 8 warps of 32 rows x 64 columns. Within a warp, 4 x 8 lanes with four
+   quads of 4 x 4 each (TMM_BLOCK 4: one quad, and everything below is half as large):
+      +---------+---------+                     8 lanes across, 4 columns each
+      | warp 0  | warp 1  |             +--+--+--+--+--+--+--+--+--+--   --+
+      +---------+---------+             | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |
+      | warp 2  | warp 3  |             | 8| 9|10|11|12|13|14|15| 8|       |  4 lanes down,
+      +---------+---------+             |16|17|18|19|20|21|22|23|16|       |  4 rows each
+      | warp 4  | warp 5  |             |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+             +--+--+--+--+--+--+--+--+--+--   --+
+      | warp 6  | warp 7  |             | 0| 1| 2|                         |  ... and once more
+      +---------+---------+
+   Lanes side by side read neighbouring quads of shared memory with 128-bit loads, free of bank
+   conflicts; lanes above each other read the same quad, which is broadcast.
+
+   Along k the block advances by DEPTH = 1024 / TILE (8 or 16), so that each thread copies just
+   one quad of A and one of B. Two buffers: the quads of the next step are fetched from global
+   memory into registers before the arithmetic on this step, and stored to the other buffer after
+   it; one barrier a step. Both tiles lie in shared memory as [k][row] and [k][column].
+
+   Global loads: 2 M N K / TILE elements, TILE / 4 FLOP per byte in float (32 for TILE 128).
+   Shared loads: TMM_BLOCK / 4 FLOP per byte. What bounds it for TMM_BLOCK 8: the multiply-add
+   units, less what address arithmetic, barriers and the latency of shared loads take from them.
+
+   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
+   and  #define TMM_BLOCK 8;  launch with blocks of 256 threads. */
+#ifndef TMM_KERNEL
+#define TMM_KERNEL __global__
+#define TMM_SUM    TMM_TYPE
+#endif
+
+/* Four neighbouring elements, moved by the widest loads that the type allows. */
+typedef struct __align__(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_quad
+{
+    TMM_TYPE v[4];
+}
+tmm_quad;
+
+/* Global memory to registers: the quad at x, which runs along k or along the lines (rows of A,
+   columns of B), whichever is contiguous. What lies beyond the matrix reads as zero: lines_left
+   and k_left count what is left of it from x on. */
+static __device__ __forceinline__ tmm_quad tmm_fetch_quad(const TMM_TYPE *x, bool along_k,
+                                                          long long lines_left, long long k_left,
+                                                          bool aligned)
+{
+    tmm_quad quad = {{0, 0, 0, 0}};
+    long long inside = lines_left <= 0 || k_left <= 0 ? 0 : along_k ? k_left : lines_left;
+    if (aligned && inside >= 4) return *(const tmm_quad *)x;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (i < inside) quad.v[i] = x[i];
+    return quad;
+}
+
+/* Registers to shared memory: tile[k][line] onwards. A quad along k is spread over four rows. */
+static __device__ __forceinline__ void tmm_put_quad(TMM_TYPE (*tile)[16 * TMM_BLOCK + 4], int k,
+                                                    int line, bool along_k, tmm_quad quad)
+{
+    if (along_k) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) tile[k + i][line] = quad.v[i];
+    } else {
+        *(tmm_quad *)&tile[k][line] = quad;
+    }
+}
+
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 1)
+    tmm_gemm_register(long long M, long long N, long long K, TMM_TYPE alpha,
+                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                      long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long ldc, long long batchC)
+{
+    static_assert(TMM_BLOCK == 4 || TMM_BLOCK == 8,
+                  "TMM_BLOCK must be 4 or 8: the rows and columns of C that one thread owns");
+    static_assert(sizeof(TMM_TYPE) <= 8, "TMM_TYPE must have 8 bytes at most: larger elements "
+                                         "do not fit the registers of a block");
+    enum { QUADS = TMM_BLOCK / 4, TILE = 16 * TMM_BLOCK, DEPTH = 1024 / TILE };
+    /* 4 elements of padding keep the quads aligned and spread the stores of a quad along k. */
+    __shared__ __align__(16) TMM_TYPE As[2][DEPTH][TILE + 4];
+    __shared__ __align__(16) TMM_TYPE Bs[2][DEPTH][TILE + 4];
+
+    int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    long long tiles_across = (N + TILE - 1) / TILE;
+    long long tile_row = blockIdx.x / tiles_across * TILE;
+    long long tile_col = blockIdx.x % tiles_across * TILE;
+
+    /* The quads that this thread copies: at (lineA, kA) of each tile of A, (kB, lineB) of B. */
+    bool along_kA = csA == 1, along_kB = rsB == 1;
+    int lineA = along_kA ? thread / (DEPTH / 4) : thread % (TILE / 4) * 4;
+    int lineB = along_kB ? thread / (DEPTH / 4) : thread % (TILE / 4) * 4;
+    int kA = along_kA ? thread % (DEPTH / 4) * 4 : thread / (TILE / 4);
+    int kB = along_kB ? thread % (DEPTH / 4) * 4 : thread / (TILE / 4);
+    A += blockIdx.z * batchA;
+    B += blockIdx.z * batchB;
+    C += blockIdx.z * batchC;
+    bool alignedA =
+        ((size_t)A | (along_kA ? rsA : csA) * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
+    bool alignedB =
+        ((size_t)B | (along_kB ? csB : rsB) * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
+    A += (tile_row + lineA) * rsA + kA * csA;
+    B += (tile_col + lineB) * csB + kB * rsB;
+    long long rows_left = M - tile_row - lineA, cols_left = N - tile_col - lineB;
+
+    /* The first row and column that this thread owns in the tile; its quads lie 16 rows and 32
+       columns apart. */
+    int row0 = warp / 2 * (16 * QUADS) + lane / 8 * 4;
+    int col0 = warp % 2 * (32 * QUADS) + lane % 8 * 4;
+
+    TMM_SUM sum[TMM_BLOCK][TMM_BLOCK] = {{0}};
+    tmm_quad quadA = tmm_fetch_quad(A, along_kA, rows_left, K - kA, alignedA);
+    tmm_quad quadB = tmm_fetch_quad(B, along_kB, cols_left, K - kB, alignedB);
+    int buffer = 0;
+    for (long long k_left = K; k_left > 0; k_left -= DEPTH) {
+        tmm_put_quad(As[buffer], kA, lineA, along_kA, quadA);
+        tmm_put_quad(Bs[buffer], kB, lineB, along_kB, quadB);
+        __syncthreads(); /* this buffer is complete, and everyone has finished with the other */
+        A += DEPTH * csA;
+        B += DEPTH * rsB;
+        quadA = tmm_fetch_quad(A, along_kA, rows_left, k_left - DEPTH - kA, alignedA);
+        quadB = tmm_fetch_quad(B, along_kB, cols_left, k_left - DEPTH - kB, alignedB);
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) {
+            tmm_quad a[QUADS], b[QUADS];
+#pragma unroll
+            for (int q = 0; q < QUADS; q++) {
+                a[q] = *(const tmm_quad *)&As[buffer][k][row0 + 16 * q];
+                b[q] = *(const tmm_quad *)&Bs[buffer][k][col0 + 32 * q];
+            }
+#pragma unroll
+            for (int i = 0; i < TMM_BLOCK; i++)
+#pragma unroll
+                for (int j = 0; j < TMM_BLOCK; j++)
+                    sum[i][j] += (TMM_SUM)a[i / 4].v[i % 4] * (TMM_SUM)b[j / 4].v[j % 4];
+        }
+        buffer = 1 - buffer;
+    }
+
+    bool alignedC = ((size_t)C | ldc * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
+#pragma unroll
+    for (int i = 0; i < TMM_BLOCK; i++) {
+        long long row = tile_row + row0 + i / 4 * 16 + i % 4;
+#pragma unroll
+        for (int q = 0; q < QUADS; q++) {
+            long long col = tile_col + col0 + 32 * q;
+            TMM_TYPE *c = C + row * ldc + col;
+            tmm_quad quad;
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                if (row >= M || col + j >= N) continue;
+                TMM_SUM s = (TMM_SUM)alpha * sum[i][4 * q + j];
+                if (beta != 0) s += (TMM_SUM)beta * (TMM_SUM)c[j];
+                quad.v[j] = (TMM_TYPE)s;
+#ifdef TMM_EPILOGUE
+                quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
+#endif
+                if (!alignedC || col + 4 > N) c[j] = quad.v[j];
+            }
+            if (row < M && alignedC && col + 4 <= N) *(tmm_quad *)c = quad;
+        }
+    }
+}
+/* END OF KERNEL */
+#endif
+
+#ifndef TMM__EMIT
+#if defined(TMM_NAME)
+/* ============================== INSTANCES ===================================================== */
+/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. TMM_SHARED
+   comes with three tiles, or with the one that TMM_TILE asks for. */
+#if TMM__KERNELS
+#define tmm_gemm_global   TMM_FN(gemm_global)
+#define tmm_gemm_shared   TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
+#define tmm_gemm_register TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
+#define tmm_quad          TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
+#define tmm_fetch_quad    TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
+#define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
+
+#define TMM__EMIT 1
+#include __FILE__
+#undef TMM__EMIT
+
+#define TMM__EMIT 2
+#ifdef TMM_TILE
+#define TMM__ONE_TILE 1
+#include __FILE__
+#else
+#define TMM__ONE_TILE 0
+#define TMM_TILE      8
+#include __FILE__
+#undef TMM_TILE
+#define TMM_TILE 16
+#include __FILE__
+#undef TMM_TILE
+#define TMM_TILE 32
+#include __FILE__
+#undef TMM_TILE
+#endif
+#undef TMM__EMIT
+
+#define TMM__EMIT 3
+#define TMM__EDGE 64
+#define TMM_BLOCK 4
+#include __FILE__
+#undef TMM__EDGE
+#undef TMM_BLOCK
+#define TMM__EDGE 128
+#define TMM_BLOCK 8
+#include __FILE__
+#undef TMM__EDGE
+#undef TMM_BLOCK
+#undef TMM__EMIT
+#endif
+
+#if TMM__HOST
+/* ============================== CHOICE ======================================================== */
+/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
+   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
+   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
+static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
+{
+    int processors = tmm__processors();
+    double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
+    double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
+    double small_cost = 1.4 * ceil(small_tiles / processors);
+    double large_cost = 4.0 * ceil(large_tiles / processors);
+    return small_cost < large_cost ? 64 : 128;
+}
+
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
+{
+    (void)K;
+    if ((double)M * N * batch <= 4096) {
+        /* A few blocks at most: what counts is the latency of a block, and the tiles of
+           TMM_SHARED waste the least on so small a matrix. */
+#if TMM__ONE_TILE
+        return TMM_SHARED;
+#else
+        return TMM_SHARED_16;
+#endif
+    }
+    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+/* ============================== LAUNCHERS ===================================================== */
+TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                             long long N, long long K, TMM_TYPE alpha,
+                                             const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                             long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                             long long ldc, long long strideA, long long strideB,
+                                             long long strideC, long long batch, tmm_stream stream)
+{
+    tmm_status status =
+        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    if (status != TMM_OK) return status;
+    if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
+    if (strideA < 0 || strideB < 0 || strideC < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative",
+                         strideA < 0   ? "strideA"
+                         : strideB < 0 ? "strideB"
+                                       : "strideC");
+    if (batch > 1 && strideC == 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "strideC is 0: the products would overwrite another");
+    if (kernel == TMM_AUTO) kernel = TMM_FN(gemm_choice)(M, N, K, batch);
+    if (kernel == TMM_REGISTER)
+        kernel =
+            TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+    long long tile; /* the edge of the tile of C that a block computes */
+    switch (kernel) {
+#if TMM__ONE_TILE
+    case TMM_SHARED: tile = TMM_TILE; break;
+#else
+    case TMM_SHARED_8: tile = 8; break;
+    case TMM_SHARED_16: tile = 16; break;
+    case TMM_SHARED:
+    case TMM_SHARED_32: tile = 32; break;
+#endif
+    case TMM_GLOBAL: tile = 32; break;
+    case TMM_REGISTER_64: tile = 64; break;
+    case TMM_REGISTER_128: tile = 128; break;
+    default:
+        if (tmm_kernel_string(kernel) == NULL)
+            return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
+                             (int)kernel);
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s was not made for this type: its TMM_TILE asks for one tile, "
+                         "TMM_SHARED",
+                         tmm_kernel_string(kernel));
+    }
+    if (M == 0 || N == 0 || batch == 0) return TMM_OK;
+    long long tiles_down = (M - 1) / tile + 1, tiles_across = (N - 1) / tile + 1;
+    if (tiles_down > INT_MAX / tiles_across)
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "M x N is %lld x %lld: more than 2^31 - 1 tiles of %lld x %lld, the most "
+                         "that one launch can have",
+                         M, N, tile, tile);
+
+    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
+       that may be NULL. */
+    if (alpha == 0) K = 0;
+    long long rsA = opA == TMM_OP_N ? lda : 1, csA = opA == TMM_OP_N ? 1 : lda;
+    long long rsB = opB == TMM_OP_N ? ldb : 1, csB = opB == TMM_OP_N ? 1 : ldb;
+    if (K == 0) {
+        alpha = 0;
+        rsA = csA = strideA = rsB = csB = strideB = 0;
+    }
+    for (long long first = 0; first < batch; first += 65535) { /* the limit of gridDim.z */
+        dim3 grid((unsigned)(tiles_down * tiles_across), 1,
+                  (unsigned)tmm__min(batch - first, 65535));
+        const TMM_TYPE *a = A + first * strideA, *b = B + first * strideB;
+        TMM_TYPE *c = C + first * strideC;
+#define TMM__LAUNCH(function, threads_x, threads_y)                                                \
+    function<<<grid, dim3(threads_x, threads_y), 0, stream>>>(M, N, K, alpha, a, rsA, csA,         \
+                                                              strideA, b, rsB, csB, strideB, beta, \
+                                                              c, ldc, strideC)
+        switch (kernel) {
+        case TMM_GLOBAL: TMM__LAUNCH(tmm_gemm_global, 32, 32); break;
+#if TMM__ONE_TILE
+        default: TMM__LAUNCH(tmm_gemm_shared, TMM_TILE, TMM_TILE); break;
+#else
+        case TMM_SHARED_8: TMM__LAUNCH(TMM_FN(gemm_shared_8), 8, 8); break;
+        case TMM_SHARED_16: TMM__LAUNCH(TMM_FN(gemm_shared_16), 16, 16); break;
+        default: TMM__LAUNCH(TMM_FN(gemm_shared_32), 32, 32); break;
+#endif
+        case TMM_REGISTER_64: TMM__LAUNCH(TMM_FN(gemm_register_64), 256, 1); break;
+        case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
+        }
+#undef TMM__LAUNCH
+        status = tmm__cuda(cudaGetLastError(), "kernel launch");
+        if (status != TMM_OK) return status;
+    }
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                        long long lda, const TMM_TYPE *B, long long ldb,
+                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                        long long strideA, long long strideB, long long strideC,
+                                        long long batch, tmm_stream stream)
+{
+    return TMM_FN(gemm_batched_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                                     ldc, strideA, strideB, strideC, batch, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                     long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                     long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
+                                     TMM_TYPE *C, long long ldc, tmm_stream stream)
+{
+    return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                                     0, 0, 0, 1, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                tmm_stream stream)
+{
+    return TMM_FN(gemm_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                             stream);
+}
+
+/* ============================== HOST LAYER ==================================================== */
+TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
+                                  const TMM_TYPE *B, TMM_TYPE *C)
+{
+    tmm_status status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, K > 1 ? K : 1, B,
+                                        N > 1 ? N : 1, C, N > 1 ? N : 1, sizeof(TMM_TYPE));
+    if (status != TMM_OK || M == 0 || N == 0) return status;
+    size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
+    size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
+    TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
+    /* K = 0 needs no A and B, and cudaMalloc of 0 bytes gives NULL: fine. */
+    status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
+    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
+    if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dC, bytesC), "cudaMalloc for C");
+    if (status == TMM_OK)
+        status =
+            tmm__cuda(cudaMemcpy(dA, A, bytesA, cudaMemcpyHostToDevice), "copy of A to the device");
+    if (status == TMM_OK)
+        status =
+            tmm__cuda(cudaMemcpy(dB, B, bytesB, cudaMemcpyHostToDevice), "copy of B to the device");
+    if (status == TMM_OK)
+        status =
+            TMM_FN(gemm)(TMM_OP_N, TMM_OP_N, M, N, K, 1, dA, K > 1 ? K : 1, dB, N, 0, dC, N, 0);
+    if (status == TMM_OK)
+        status = tmm__cuda(cudaMemcpy(C, dC, bytesC, cudaMemcpyDeviceToHost),
+                           "multiplication, or copy of C to the host");
+    cudaFree(dA); /* of NULL: nothing; an error here would only repeat an earlier one */
+    cudaFree(dB);
+    cudaFree(dC);
+    return status;
+}
+
+/* ============================== CPU REFERENCE ================================================= */
+/* Computes the rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. The block of sums stays in the
+   first-level cache while k advances by 128; the part of op(B) in use is copied to rows of 128,
+   so that the innermost loop runs over neighbouring elements for every op and becomes vector
+   instructions. */
+static inline TMM__OPTIMIZE void TMM_FN(gemm__cpu_block)(long long i0, long long j0, long long M,
+                                                         long long N, long long K, TMM_TYPE alpha,
+                                                         const TMM_TYPE *A, long long rsA,
+                                                         long long csA, const TMM_TYPE *B,
+                                                         long long rsB, long long csB,
+                                                         TMM_TYPE beta, TMM_TYPE *C, long long ldc)
+{
+    TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
+    int rows = (int)tmm__min(M - i0, TMM__CPU_ROWS);
+    int cols = (int)tmm__min(N - j0, TMM__CPU_COLS);
+    memset(sum, 0, sizeof sum);
+    memset(b, 0, sizeof b); /* the columns beyond N */
+    for (long long k0 = 0; k0 < K; k0 += TMM__CPU_DEPTH) {
+        int depth = (int)tmm__min(K - k0, TMM__CPU_DEPTH);
+        for (int k = 0; k < depth; k++)
+            for (int j = 0; j < cols; j++) b[k][j] = (TMM_SUM)B[(k0 + k) * rsB + (j0 + j) * csB];
+        for (int i = 0; i < rows; i++) {
+            const TMM_TYPE *a = A + (i0 + i) * rsA + k0 * csA;
+            TMM_SUM *s = sum[i];
+            int k = 0;
+            for (; k + 4 <= depth; k += 4) { /* four at once: a sum is loaded and stored once */
+                TMM_SUM a0 = (TMM_SUM)a[k * csA], a1 = (TMM_SUM)a[(k + 1) * csA];
+                TMM_SUM a2 = (TMM_SUM)a[(k + 2) * csA], a3 = (TMM_SUM)a[(k + 3) * csA];
+                for (int j = 0; j < TMM__CPU_COLS; j++)
+                    s[j] = s[j] + a0 * b[k][j] + a1 * b[k + 1][j] + a2 * b[k + 2][j] +
+                           a3 * b[k + 3][j];
+            }
+            for (; k < depth; k++)
+                for (int j = 0; j < TMM__CPU_COLS; j++) s[j] += (TMM_SUM)a[k * csA] * b[k][j];
+        }
+    }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++) {
+            TMM_TYPE *c = C + (i0 + i) * ldc + j0 + j;
+            TMM_SUM value = (TMM_SUM)alpha * sum[i][j];
+            if (beta != 0) value += (TMM_SUM)beta * (TMM_SUM)*c;
+            *c = (TMM_TYPE)value;
+        }
+}
+
+/* All blocks of C; with threads > 0 and OpenMP, spread over that many threads. */
+static inline tmm_status TMM_FN(gemm__cpu)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                           long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                           long long lda, const TMM_TYPE *B, long long ldb,
+                                           TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads)
+{
+    tmm_status status =
+        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    if (status != TMM_OK || M == 0 || N == 0) return status;
+    if (alpha == 0) K = 0;
+    if (K == 0) alpha = 0;
+    long long rsA = opA == TMM_OP_N ? lda : 1, csA = opA == TMM_OP_N ? 1 : lda;
+    long long rsB = opB == TMM_OP_N ? ldb : 1, csB = opB == TMM_OP_N ? 1 : ldb;
+    long long across = (N - 1) / TMM__CPU_COLS + 1, down = (M - 1) / TMM__CPU_ROWS + 1;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#endif
+    for (long long block = 0; block < across * down; block++) TMM_FN(gemm__cpu_block)
+    (block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS, M, N, K, alpha, A, rsA, csA, B,
+     rsB, csB, beta, C, ldc);
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_cpu)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                    long long ldc)
+{
+    return TMM_FN(gemm__cpu)(opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, 1);
+}
+
+TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads)
+{
+    if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
+#ifdef _OPENMP
+    if (threads == 0) threads = omp_get_max_threads();
+    return TMM_FN(gemm__cpu)(opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, threads);
+#else
+    (void)opA, (void)opB, (void)M, (void)N, (void)K, (void)alpha, (void)A, (void)lda, (void)B;
+    (void)ldb, (void)beta, (void)C, (void)ldc;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "built without OpenMP: compile with nvcc -Xcompiler -fopenmp");
+#endif
+}
+#endif /* TMM__HOST */
+
+#undef TMM_NAME
+#undef TMM_TYPE
+#undef TMM_SUM
+#if TMM__KERNELS
+#undef tmm_gemm_global
+#undef tmm_gemm_shared
+#undef tmm_gemm_register
+#undef tmm_quad
+#undef tmm_fetch_quad
+#undef tmm_put_quad
+#undef TMM__ONE_TILE
+#endif
+#ifndef TMM__MAKING_READY
+#undef TMM_TILE
+#undef TMM_EPILOGUE
+#endif
+#endif /* TMM_NAME */
+
+#ifndef TMM__ONCE
+#define TMM__ONCE
+#if TMM__HOST
+/* ============================== CHECKS ======================================================== */
+static inline double tmm__element(tmm_type type, const void *X, long long index)
+{
+    switch (type) {
+    case TMM_FLOAT: return ((const float *)X)[index];
+    case TMM_DOUBLE: return ((const double *)X)[index];
+    case TMM_INT: break;
+    }
+    return ((const int *)X)[index];
+}
+
+static inline size_t tmm__size(tmm_type type)
+{
+    return type == TMM_DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+static inline tmm_status tmm__check_type(tmm_type type)
+{
+    if (type == TMM_FLOAT || type == TMM_DOUBLE || type == TMM_INT) return TMM_OK;
+    return tmm__fail(TMM_ERROR_ARGUMENT, "type is %d, which is no tmm_type", (int)type);
+}
+
+static inline tmm_status tmm__max_error(tmm_type type, long long M, long long N, const void *X,
+                                        long long ldx, const double *R, long long ldr, int relative,
+                                        double *error)
+{
+    tmm_status status = tmm__check_type(type);
+    if (status != TMM_OK) return status;
+    if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
+    if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
+    if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
+    status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__size(type));
+    if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
+    if (status != TMM_OK) return status;
+    double largest = 0;
+    for (long long i = 0; i < M; i++)
+        for (long long j = 0; j < N; j++) {
+            double x = tmm__element(type, X, i * ldx + j), r = R[i * ldr + j];
+            if (x == r || (x != x && r != r)) continue;
+            double e = fabs(x - r);
+            if (relative) e /= fabs(r) + 1e-12;
+            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
+        }
+    *error = largest;
+    return TMM_OK;
+}
+
+TMM_API tmm_status tmm_max_abs_error(tmm_type type, long long M, long long N, const void *X,
+                                     long long ldx, const double *R, long long ldr, double *error)
+{
+    return tmm__max_error(type, M, N, X, ldx, R, ldr, 0, error);
+}
+
+TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, const void *X,
+                                     long long ldx, const double *R, long long ldr, double *error)
+{
+    return tmm__max_error(type, M, N, X, ldx, R, ldr, 1, error);
+}
+
+/* y = X r for an M x N matrix X; integers modulo 2^32, which doubles hold exactly. */
+static inline void tmm__matvec(tmm_type type, long long M, long long N, const void *X,
+                               long long ldx, const double *r, double *y)
+{
+    for (long long i = 0; i < M; i++) {
+        if (type == TMM_INT) {
+            unsigned sum = 0;
+            for (long long j = 0; j < N; j++)
+                sum += (unsigned)((const int *)X)[i * ldx + j] * (unsigned)(long long)r[j];
+            y[i] = sum;
+        } else {
+            double sum = 0;
+            for (long long j = 0; j < N; j++) sum += tmm__element(type, X, i * ldx + j) * r[j];
+            y[i] = sum;
+        }
+    }
+}
+
+TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
+                                 const void *A, long long lda, const void *B, long long ldb,
+                                 const void *C, long long ldc, int trials, unsigned long long seed,
+                                 double *excess)
+{
+    tmm_status status = tmm__check_type(type);
+    if (status != TMM_OK) return status;
+    status =
+        tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, lda, B, ldb, C, ldc, tmm__size(type));
+    if (status != TMM_OK) return status;
+    if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
+    if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");
+
+    double *r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
+    if (r == NULL)
+        return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %lld doubles", N + K + 2 * M);
+    double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
+
+    double normB = 0; /* Frobenius norm */
+    for (long long k = 0; k < K && type != TMM_INT; k++)
+        for (long long j = 0; j < N; j++) {
+            double b = tmm__element(type, B, k * ldb + j);
+            normB += b * b;
+        }
+    normB = sqrt(normB);
+    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16, largest = 0;
+    for (int trial = 0; trial < trials; trial++) {
+        for (long long j = 0; j < N; j++) { /* splitmix64: one well mixed bit each */
+            unsigned long long z = (seed += 0x9E3779B97F4A7C15ull);
+            z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+            z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+            r[j] = (z >> 63) ? 1 : -1;
+        }
+        tmm__matvec(type, K, N, B, ldb, r, Br);
+        tmm__matvec(type, M, K, A, lda, Br, ABr);
+        tmm__matvec(type, M, N, C, ldc, r, Cr);
+        for (long long i = 0; i < M; i++) {
+            double residual = fabs(Cr[i] - ABr[i]), bound = 0;
+            if (residual == 0) continue;
+            for (long long k = 0; k < K && type != TMM_INT; k++) {
+                double a = tmm__element(type, A, i * lda + k);
+                bound += a * a;
+            }
+            double e = residual / (8 * sqrt(K + 2.0) * u * sqrt(bound) * normB);
+            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
+        }
+    }
+    free(r);
+    *excess = largest;
+    return TMM_OK;
+}
+#endif /* TMM__HOST */
+
+/* ============================== READY-MADE ==================================================== */
+#ifndef TMM_NO_READY_MADE
+#define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
+#define TMM_TYPE          float
+#define TMM_NAME          s
+#include __FILE__
+#define TMM_TYPE double
+#define TMM_NAME d
+#include __FILE__
+#define TMM_TYPE int
+#define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
+#define TMM_NAME i
+#include __FILE__
+#undef TMM__MAKING_READY
+#undef TMM_TILE
+#undef TMM_EPILOGUE
+#endif
+#endif /* TMM__ONCE */
+#endif /* !TMM__EMIT */
+
+/* ============================== HISTORY =======================================================
+   0.1  global, shared and register kernels; float, double, int and types of your own; batches;
+        CPU reference; checks.
+
+   MIT No Attribution. Copyright (c) 2026 the tiledmm and raytrace authors.
+   Permission is hereby granted, free of charge, to any person obtaining a copy of this software
+   and associated documentation files (the "Software"), to deal in the Software without
+   restriction, including without limitation the rights to use, copy, modify, merge, publish,
+   distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
+   Software is furnished to do so.
+   THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING
+   BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+   NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+   DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+   OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
