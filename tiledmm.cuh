@@ -735,23 +735,23 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
 
 #define TMM__EMIT 1
-#include __FILE__
+#include "tiledmm.cuh"
 #undef TMM__EMIT
 
 #define TMM__EMIT 2
 #ifdef TMM_TILE
 #define TMM__ONE_TILE 1
-#include __FILE__
+#include "tiledmm.cuh"
 #else
 #define TMM__ONE_TILE 0
 #define TMM_TILE      8
-#include __FILE__
+#include "tiledmm.cuh"
 #undef TMM_TILE
 #define TMM_TILE 16
-#include __FILE__
+#include "tiledmm.cuh"
 #undef TMM_TILE
 #define TMM_TILE 32
-#include __FILE__
+#include "tiledmm.cuh"
 #undef TMM_TILE
 #endif
 #undef TMM__EMIT
@@ -759,12 +759,12 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #define TMM__EMIT 3
 #define TMM__EDGE 64
 #define TMM_BLOCK 4
-#include __FILE__
+#include "tiledmm.cuh"
 #undef TMM__EDGE
 #undef TMM_BLOCK
 #define TMM__EDGE 128
 #define TMM_BLOCK 8
-#include __FILE__
+#include "tiledmm.cuh"
 #undef TMM__EDGE
 #undef TMM_BLOCK
 #undef TMM__EMIT
@@ -1202,14 +1202,14 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float
 #define TMM_NAME          s
-#include __FILE__
+#include "tiledmm.cuh"
 #define TMM_TYPE double
 #define TMM_NAME d
-#include __FILE__
+#include "tiledmm.cuh"
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
-#include __FILE__
+#include "tiledmm.cuh"
 #undef TMM__MAKING_READY
 #undef TMM_TILE
 #undef TMM_EPILOGUE

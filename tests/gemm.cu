@@ -1,0 +1,426 @@
+/* Every kernel, type and operation of tiledmm.cuh against a reference of higher precision, with
+   guard bands: NaN around A and B and in C, and a check that nothing beside C is written.
+
+   The file includes itself once for each element type. */
+#ifndef T
+#include <time.h>
+#include "tap.h"
+
+#define TMM_TYPE unsigned /* a user's own type ... */
+#define TMM_NAME u
+#include "../tiledmm.cuh"
+#define TMM_NAME s24 /* ... and tile */
+#define TMM_TILE 24
+#include "../tiledmm.cuh"
+#define TMM_TYPE short /* 8-byte quads, and sums wider than the elements */
+#define TMM_SUM  unsigned
+#define TMM_NAME h
+#include "../tiledmm.cuh"
+
+#define CHECK_CUDA(call)                                                          \
+    do {                                                                          \
+        cudaError_t check_error = (call);                                         \
+        if (check_error != cudaSuccess) {                                         \
+            printf("Bail out! %s: %s\n", #call, cudaGetErrorString(check_error)); \
+            exit(1);                                                              \
+        }                                                                         \
+    } while (0)
+
+typedef struct test_case {
+    long long M, N, K;
+    double alpha, beta;
+    int pad;    /* added to each leading dimension */
+    int offset; /* elements by which the matrices start off their alignment */
+} test_case;
+
+/* On and off the tiles of all kernels, aligned for 128-bit loads and not. */
+static const test_case test_cases[] = {
+    {1, 1, 1, 1, 0, 0, 0},       {1, 7, 5, 1, 1, 0, 0},      {16, 16, 16, 1, 0, 0, 0},
+    {17, 33, 9, -0.5, 0, 3, 0},  {31, 64, 33, 2, -3, 0, 1},  {65, 63, 40, 1, 0, 4, 0},
+    {130, 129, 67, 1, 0, 2, 0},  {128, 128, 32, 1, 0, 0, 0}, {128, 132, 36, 3, 1, 4, 4},
+    {5, 200, 3, 1, 2, 0, 0},     {200, 3, 130, -1, 0, 8, 0}, {64, 64, 0, 1, 2, 0, 0},
+    {64, 100, 24, 0, 0.5, 0, 0}, {1, 150, 70, 1, 0, 0, 3},   {150, 1, 70, 1, 0, 0, 0},
+};
+enum { TEST_CASES = sizeof test_cases / sizeof *test_cases, TEST_GUARD = 64 };
+
+static int test_on_gpu; /* a real device: larger sizes are affordable */
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b)  JOIN_(a, b)
+
+#define T       float
+#define LETTER  s
+#define UNIT    5.9604644775390625e-8 /* unit roundoff; 0 for integers: exact */
+#define GARBAGE ((float)NAN)
+#include "gemm.cu"
+#define T       double
+#define LETTER  d
+#define UNIT    1.1102230246251565e-16
+#define GARBAGE ((double)NAN)
+#include "gemm.cu"
+#define T       int
+#define LETTER  i
+#define UNIT    0
+#define GARBAGE ((int)0x7fbadbad)
+#include "gemm.cu"
+#define T       unsigned
+#define LETTER  u
+#define UNIT    0
+#define GARBAGE 0xbadbadbau
+#include "gemm.cu"
+#define T       float
+#define LETTER  s24
+#define UNIT    5.9604644775390625e-8
+#define GARBAGE ((float)NAN)
+#include "gemm.cu"
+#define T       short
+#define LETTER  h
+#define UNIT    0
+#define GARBAGE ((short)0x7bad)
+#include "gemm.cu"
+
+/* 64-bit addresses: leading dimensions beyond 2^31 elements. */
+static void test_far(void)
+{
+    const long long ld = (1ll << 31) + 12;
+    size_t bytes = (size_t)(2 * ld + 4) * sizeof(float), free_bytes, total;
+    float *A, *C, h[3] = {0, 0, 0}, rows[2] = {3, 5};
+    CHECK_CUDA(cudaMemGetInfo(&free_bytes, &total));
+    if (!test_on_gpu || free_bytes < 3 * bytes) {
+        tap_skip("leading dimension beyond 2^31", "needs 52 GB of device memory");
+        return;
+    }
+    CHECK_CUDA(cudaMalloc((void **)&A, bytes));
+    CHECK_CUDA(cudaMalloc((void **)&C, bytes));
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        CHECK_CUDA(cudaMemset(C, 0xff, bytes));
+        for (int i = 0; i < 2; i++) /* a 3 x 1 matrix of 3, 5 and, transposed view, 1 x 3 */
+            CHECK_CUDA(cudaMemcpy(A + i * ld, &rows[i], sizeof(float), cudaMemcpyHostToDevice));
+        tmm_status status =
+            tmm_sgemm_with((tmm_kernel)k, TMM_OP_N, TMM_OP_N, 2, 1, 1, 2, A, ld, A, 1, 0, C, ld, 0);
+        for (int i = 0; i < 2; i++)
+            CHECK_CUDA(cudaMemcpy(&h[i], C + i * ld, sizeof(float), cudaMemcpyDeviceToHost));
+        tap_ok(status == TMM_OK && h[0] == 18 && h[1] == 30, "%s: leading dimension beyond 2^31",
+               tmm_kernel_string((tmm_kernel)k));
+    }
+    CHECK_CUDA(cudaFree(A));
+    CHECK_CUDA(cudaFree(C));
+}
+
+/* More rows than gridDim.y allows blocks, and more products than gridDim.z. */
+static void test_grids(void)
+{
+    const int M = 600000, batch = 70000;
+    float *dA, *dB, *dC, *h = (float *)malloc(M * sizeof(float)), b = 3;
+    CHECK_CUDA(cudaMalloc((void **)&dA, M * sizeof(float)));
+    CHECK_CUDA(cudaMalloc((void **)&dB, sizeof(float)));
+    CHECK_CUDA(cudaMalloc((void **)&dC, M * sizeof(float)));
+    for (int i = 0; i < M; i++) h[i] = (float)i;
+    CHECK_CUDA(cudaMemcpy(dA, h, M * sizeof(float), cudaMemcpyHostToDevice));
+    CHECK_CUDA(cudaMemcpy(dB, &b, sizeof b, cudaMemcpyHostToDevice));
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        tmm_kernel kernel = (tmm_kernel)k;
+        int wrong = 0;
+        CHECK_CUDA(cudaMemset(dC, 0xff, M * sizeof(float)));
+        tmm_status status =
+            tmm_sgemm_with(kernel, TMM_OP_N, TMM_OP_N, M, 1, 1, 1, dA, 1, dB, 1, 0, dC, 1, 0);
+        CHECK_CUDA(cudaMemcpy(h, dC, M * sizeof(float), cudaMemcpyDeviceToHost));
+        for (int i = 0; i < M; i++) wrong += h[i] != 3 * (float)i;
+        tap_ok(status == TMM_OK && wrong == 0, "%s: %d rows", tmm_kernel_string(kernel), M);
+    }
+    CHECK_CUDA(cudaMemset(dC, 0xff, M * sizeof(float)));
+    tmm_status status = tmm_sgemm_batched(TMM_OP_N, TMM_OP_N, 1, 1, 1, 1, dA, 1, dB, 1, 0, dC, 1, 1,
+                                          0, 1, batch, 0);
+    CHECK_CUDA(cudaMemcpy(h, dC, M * sizeof(float), cudaMemcpyDeviceToHost));
+    int wrong = 0;
+    for (int i = 0; i < M; i++) wrong += i < batch ? h[i] != 3 * (float)i : !isnan(h[i]);
+    tap_ok(status == TMM_OK && wrong == 0, "a batch of %d", batch);
+    free(h);
+    CHECK_CUDA(cudaFree(dA));
+    CHECK_CUDA(cudaFree(dB));
+    CHECK_CUDA(cudaFree(dC));
+}
+
+int main(void)
+{
+    cudaDeviceProp device;
+    CHECK_CUDA(cudaGetDeviceProperties(&device, 0));
+    test_on_gpu = strcmp(device.name, "CPU runner") != 0;
+    tap_note("device: %s", device.name);
+    tap_seed((unsigned long long)time(NULL));
+    test_type_s();
+    test_type_d();
+    test_type_i();
+    test_type_u();
+    test_type_s24();
+    test_type_h();
+    test_grids();
+    test_far();
+    return tap_done();
+}
+
+#else /* ---------------- for one element type T ------------------------------------------------ */
+#define F(x)       JOIN(JOIN(x, _), LETTER)    /* our functions: test_type_s */
+#define TMM(x)     JOIN(JOIN(tmm_, LETTER), x) /* the library's: tmm_sgemm */
+#define STRING_(x) #x
+#define STRING(x)  STRING_(x)
+
+static T F(test_random)(void)
+{
+    return UNIT ? (T)tap_uniform() : (T)tap_bits();
+}
+
+/* A matrix with TEST_GUARD elements of GARBAGE before and after it and between its rows. */
+typedef struct F(test_matrix) {
+    long long rows, cols, ld, size;
+    T *host, *device, *h, *d; /* h, d: where the matrix starts in host and device memory */
+} F(test_matrix);
+
+static F(test_matrix)
+    F(test_make)(long long rows, long long cols, long long pad, int offset, int filled)
+{
+    F(test_matrix) X;
+    X.rows = rows, X.cols = cols;
+    X.ld = cols + pad > 0 ? cols + pad : 1;
+    X.size = rows * X.ld + 2 * TEST_GUARD + offset;
+    X.host = (T *)malloc((size_t)X.size * sizeof(T));
+    X.h = X.host + TEST_GUARD + offset;
+    for (long long i = 0; i < X.size; i++) X.host[i] = GARBAGE;
+    for (long long i = 0; i < rows && filled; i++)
+        for (long long j = 0; j < cols; j++) X.h[i * X.ld + j] = F(test_random)();
+    CHECK_CUDA(cudaMalloc((void **)&X.device, (size_t)X.size * sizeof(T)));
+    CHECK_CUDA(cudaMemcpy(X.device, X.host, (size_t)X.size * sizeof(T), cudaMemcpyHostToDevice));
+    X.d = X.device + TEST_GUARD + offset;
+    return X;
+}
+
+static void F(test_free)(F(test_matrix) X)
+{
+    free(X.host);
+    CHECK_CUDA(cudaFree(X.device));
+}
+
+/* C = alpha op(A) op(B) + beta C in long double (integers: modulo 2^64, which the low bits of
+   smaller ones agree with), and the bound on the error of each element:
+   u ((K + 2) |alpha| |A||B| + 2 |beta C|) ... (K + 2) u |A||B| for alpha = 1, beta = 0. */
+static long long F(test_errors)(tmm_op opA, tmm_op opB, const test_case *c, F(test_matrix) A,
+                                F(test_matrix) B, F(test_matrix) before, const T *got)
+{
+    long long wrong = 0;
+    for (long long i = 0; i < c->M; i++)
+        for (long long j = 0; j < c->N; j++) {
+            T value = got[i * before.ld + j];
+            long double sum = 0, bound = 0;
+            unsigned long long exact = 0;
+            int reads = (T)c->alpha != 0;
+            for (long long k = 0; k < c->K && reads; k++) {
+                T a = opA == TMM_OP_N ? A.h[i * A.ld + k] : A.h[k * A.ld + i];
+                T b = opB == TMM_OP_N ? B.h[k * B.ld + j] : B.h[j * B.ld + k];
+                sum += (long double)a * b;
+                bound += fabsl((long double)a * b);
+                exact += (unsigned long long)a * (unsigned long long)b;
+            }
+            sum *= (T)c->alpha;
+            bound *= fabsl((long double)(T)c->alpha) * (c->K + 2);
+            exact *= (unsigned long long)(T)c->alpha;
+            if ((T)c->beta != 0) {
+                T old = before.h[i * before.ld + j];
+                sum += (long double)(T)c->beta * old;
+                bound += 2 * fabsl((long double)(T)c->beta * old);
+                exact += (unsigned long long)(T)c->beta * (unsigned long long)old;
+            }
+            if (UNIT != 0 ? !(fabsl(value - sum) <= UNIT * bound) : value != (T)exact) {
+                if (wrong++ == 0)
+                    tap_note("C(%lld, %lld) is %.17g, should be %.17Lg", i, j, (double)value,
+                             UNIT != 0 ? sum : (long double)(T)exact);
+            }
+        }
+    return wrong;
+}
+
+/* Elements of the buffer outside the matrix that are not as they were. */
+static long long F(test_spills)(F(test_matrix) C, const T *after)
+{
+    long long wrong = 0;
+    for (long long i = 0; i < C.size; i++) {
+        long long at = (C.host + i) - C.h;
+        if (at >= 0 && at < C.rows * C.ld && at % C.ld < C.cols) continue;
+        wrong += memcmp(&after[i], &C.host[i], sizeof(T)) != 0;
+    }
+    return wrong;
+}
+
+static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
+{
+    long long failures = 0;
+    for (int n = 0; n < TEST_CASES; n++) {
+        const test_case *c = &test_cases[n];
+        int untransA = opA == TMM_OP_N, untransB = opB == TMM_OP_N;
+        F(test_matrix)
+        A = F(test_make)(untransA ? c->M : c->K, untransA ? c->K : c->M, c->pad, c->offset, 1);
+        F(test_matrix)
+        B = F(test_make)(untransB ? c->K : c->N, untransB ? c->N : c->K, c->pad, c->offset, 1);
+        /* With beta = 0 C starts as garbage, which must not be read. */
+        F(test_matrix) C = F(test_make)(c->M, c->N, c->pad, c->offset, (T)c->beta != 0);
+        T *after = (T *)malloc((size_t)C.size * sizeof(T));
+        tmm_status status = TMM(gemm_with)(kernel, opA, opB, c->M, c->N, c->K, (T)c->alpha, A.d,
+                                           A.ld, B.d, B.ld, (T)c->beta, C.d, C.ld, 0);
+        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
+        long long wrong = F(test_errors)(opA, opB, c, A, B, C, after + (C.h - C.host));
+        long long spilled = F(test_spills)(C, after);
+        if (status != TMM_OK || wrong || spilled) {
+            failures++;
+            tap_note("%lld x %lld x %lld alpha %g beta %g pad %d offset %d: %s, %lld wrong, "
+                     "%lld written outside",
+                     c->M, c->N, c->K, c->alpha, c->beta, c->pad, c->offset,
+                     status == TMM_OK ? "" : tmm_last_error(), wrong, spilled);
+        }
+
+        /* The CPU versions must obey the same rules. Once is enough. */
+        if (kernel == TMM_AUTO) {
+            T *keep = (T *)malloc((size_t)C.size * sizeof(T));
+            memcpy(keep, C.host, (size_t)C.size * sizeof(T));
+            status = TMM(gemm_cpu)(opA, opB, c->M, c->N, c->K, (T)c->alpha, A.h, A.ld, B.h, B.ld,
+                                   (T)c->beta, C.h, C.ld);
+            memcpy(after, C.host, (size_t)C.size * sizeof(T)); /* result */
+            memcpy(C.host, keep, (size_t)C.size * sizeof(T));  /* as before */
+            wrong = F(test_errors)(opA, opB, c, A, B, C, after + (C.h - C.host));
+            spilled = F(test_spills)(C, after);
+            if (status != TMM_OK || wrong || spilled) {
+                failures++;
+                tap_note("gemm_cpu %lld x %lld x %lld: %lld wrong, %lld written outside", c->M,
+                         c->N, c->K, wrong, spilled);
+            }
+#ifdef _OPENMP
+            status = TMM(gemm_openmp)(opA, opB, c->M, c->N, c->K, (T)c->alpha, A.h, A.ld, B.h, B.ld,
+                                      (T)c->beta, C.h, C.ld, 3);
+            if (status != TMM_OK || memcmp(after, C.host, (size_t)C.size * sizeof(T)) != 0) {
+                failures++;
+                tap_note("gemm_openmp %lld x %lld x %lld differs from gemm_cpu", c->M, c->N, c->K);
+            }
+#endif
+            free(keep);
+        }
+        free(after);
+        F(test_free)(A);
+        F(test_free)(B);
+        F(test_free)(C);
+    }
+    tap_ok(failures == 0, "%s %s %c%c: %d shapes", STRING(T) " (tmm_" STRING(LETTER) "gemm)",
+           tmm_kernel_string(kernel), opA == TMM_OP_N ? 'N' : 'T', opB == TMM_OP_N ? 'N' : 'T',
+           TEST_CASES);
+}
+
+/* A batch: own A, one B for all, C in a row with gaps between the products. */
+static void F(test_batch)(tmm_kernel kernel)
+{
+    const test_case c = {37, 29, 21, 1, 0, 1, 0};
+    const int batch = 5;
+    long long strideA = c.M * (c.K + 1) + 3, strideC = c.M * (c.N + 1) + 7;
+    F(test_matrix) A = F(test_make)(1, batch * strideA, 0, 0, 1);
+    F(test_matrix) B = F(test_make)(c.K, c.N, 1, 0, 1);
+    F(test_matrix) C = F(test_make)(1, batch * strideC, 0, 0, 0);
+    T *after = (T *)malloc((size_t)C.size * sizeof(T));
+    tmm_status status =
+        TMM(gemm_batched_with)(kernel, TMM_OP_N, TMM_OP_N, c.M, c.N, c.K, 1, A.d, c.K + 1, B.d,
+                               B.ld, 0, C.d, c.N + 1, strideA, 0, strideC, batch, 0);
+    CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
+    long long wrong = 0, spilled = 0;
+    for (int b = 0; b < batch; b++) {
+        F(test_matrix) Ab = A, Cb = C;
+        Ab.h += b * strideA, Ab.ld = c.K + 1;
+        Cb.h += b * strideC, Cb.ld = c.N + 1;
+        wrong += F(test_errors)(TMM_OP_N, TMM_OP_N, &c, Ab, B, Cb, after + (Cb.h - C.host));
+    }
+    for (long long i = 0; i < C.size; i++) {
+        long long at = (C.host + i) - C.h, in = at < 0 ? -1 : at % strideC;
+        if (in >= 0 && at < batch * strideC && in < c.M * (c.N + 1) && in % (c.N + 1) < c.N)
+            continue;
+        spilled += memcmp(&after[i], &C.host[i], sizeof(T)) != 0;
+    }
+    tap_ok(status == TMM_OK && wrong == 0 && spilled == 0, "%s %s: batch of %d",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel), batch);
+    free(after);
+    F(test_free)(A);
+    F(test_free)(B);
+    F(test_free)(C);
+}
+
+/* All kernels sum in ascending k: the same bits, in any kernel and any run. */
+static void F(test_bits)(void)
+{
+    const long long M = 70, N = 90, K = test_on_gpu ? 3000 : 300;
+    F(test_matrix) A = F(test_make)(M, K, 0, 0, 1), B = F(test_make)(K, N, 0, 0, 1);
+    F(test_matrix) C = F(test_make)(M, N, 0, 0, 1);
+    T *first = (T *)malloc((size_t)(M * N) * sizeof(T));
+    T *other = (T *)malloc((size_t)(M * N) * sizeof(T));
+    int different = 0;
+    for (int run = 0; run < 2; run++)
+        for (int k = TMM_KERNEL_COUNT - 1; k >= 0; k--) { /* ends with TMM_AUTO, the default */
+            CHECK_CUDA(cudaMemcpy(C.d, C.h, (size_t)(M * N) * sizeof(T), cudaMemcpyHostToDevice));
+            tmm_status status = TMM(gemm_with)((tmm_kernel)k, TMM_OP_N, TMM_OP_N, M, N, K, (T)3,
+                                               A.d, K, B.d, N, (T)-7, C.d, N, 0);
+            if (status == TMM_ERROR_UNSUPPORTED) continue;
+            CHECK_CUDA(cudaMemcpy(other, C.d, (size_t)(M * N) * sizeof(T), cudaMemcpyDeviceToHost));
+            if (run == 0 && k == TMM_KERNEL_COUNT - 1) memcpy(first, other, M * N * sizeof(T));
+            if (memcmp(first, other, (size_t)(M * N) * sizeof(T)) != 0) {
+                different++;
+                tap_note("%s differs", tmm_kernel_string((tmm_kernel)k));
+            }
+        }
+    tap_ok(different == 0, "%s: the same bits from every kernel, twice",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)");
+    free(first);
+    free(other);
+    F(test_free)(A);
+    F(test_free)(B);
+    F(test_free)(C);
+}
+
+/* Host pointers in and out; A x I = A to the bit. */
+static void F(test_matmul)(void)
+{
+    const test_case c = {45, 70, 70, 1, 0, 0, 0};
+    F(test_matrix) A = F(test_make)(c.M, c.K, 0, 0, 1), B = F(test_make)(c.K, c.N, 0, 0, 1);
+    F(test_matrix) C = F(test_make)(c.M, c.N, 0, 0, 0);
+    T *after = (T *)malloc((size_t)C.size * sizeof(T));
+    memcpy(after, C.host, (size_t)C.size * sizeof(T));
+    T *c0 = after + (C.h - C.host);
+    tmm_status status = TMM(matmul)(c.M, c.N, c.K, A.h, B.h, c0);
+    long long wrong = F(test_errors)(TMM_OP_N, TMM_OP_N, &c, A, B, C, c0);
+    tap_ok(status == TMM_OK && wrong == 0 && F(test_spills)(C, after) == 0, "%s: matmul",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)");
+    for (long long i = 0; i < c.K; i++)
+        for (long long j = 0; j < c.N; j++) B.h[i * c.N + j] = i == j;
+    status = TMM(matmul)(c.M, c.N, c.K, A.h, B.h, c0);
+    tap_ok(status == TMM_OK && memcmp(c0, A.h, (size_t)(c.M * c.K) * sizeof(T)) == 0,
+           "%s: matmul by the identity", STRING(T) " (tmm_" STRING(LETTER) "gemm)");
+    free(after);
+    F(test_free)(A);
+    F(test_free)(B);
+    F(test_free)(C);
+}
+
+static void F(test_type)(void)
+{
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        tmm_kernel kernel = (tmm_kernel)k;
+        if (TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, 0, 0, 0, 1, NULL, 1, NULL, 1, 0, NULL, 1,
+                           0) == TMM_ERROR_UNSUPPORTED)
+            continue; /* an instance with one tile */
+        for (int op = 0; op < 4; op++) F(test_kernel)(kernel, (tmm_op)(op & 1), (tmm_op)(op >> 1));
+        F(test_batch)(kernel);
+    }
+    F(test_bits)();
+    F(test_matmul)();
+}
+
+#undef F
+#undef TMM
+#undef STRING
+#undef STRING_
+#undef T
+#undef LETTER
+#undef UNIT
+#undef GARBAGE
+#endif

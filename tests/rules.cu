@@ -1,0 +1,355 @@
+/* What callers of tiledmm.cuh may rely on beyond right products: the rules of BLAS, errors that
+   name the culprit, checks that find planted faults, the epilogue hook. */
+#include <limits.h>
+#include <time.h>
+#include "tap.h"
+
+__device__ const float test_bias[4] = {10, 20, 30, 40};
+
+#define TMM_NAME relu /* float, clamped below at 0, with a bias by column and the row's number */
+#define TMM_EPILOGUE(value, row, col) \
+    ((value) + test_bias[(col) % 4] + (row) > 0 ? (value) + test_bias[(col) % 4] + (row) : 0.0f)
+#include "../tiledmm.cuh"
+#define TMM_TYPE                      int /* an int whose sums wrap as unsigned: the hook must see signed values */
+#define TMM_SUM                       unsigned
+#define TMM_NAME                      clamp
+#define TMM_EPILOGUE(value, row, col) ((value) < 0 ? 0 : (value))
+#include "../tiledmm.cuh"
+
+static float *dA, *dB, *dC; /* 64 x 64 each, on the device */
+static float hA[4096], hB[4096], hC[4096];
+
+static void upload(float *device, const float *host)
+{
+    if (cudaMemcpy(device, host, sizeof hA, cudaMemcpyHostToDevice) != cudaSuccess) {
+        printf("Bail out! copy to the device\n");
+        exit(1);
+    }
+}
+
+static void download(float *host, const float *device)
+{
+    cudaError_t error = cudaMemcpy(host, device, sizeof hA, cudaMemcpyDeviceToHost);
+    if (error != cudaSuccess) {
+        printf("Bail out! copy from the device: %s\n", cudaGetErrorString(error));
+        exit(1);
+    }
+}
+
+static void fill(float *x, float value)
+{
+    for (int i = 0; i < 4096; i++) x[i] = value;
+}
+
+static void test_blas_rules(tmm_kernel kernel)
+{
+    const char *name = tmm_kernel_string(kernel);
+    const tmm_op N = TMM_OP_N;
+    int wrong = 0;
+    for (int i = 0; i < 4096; i++) hA[i] = (float)tap_uniform(), hB[i] = (float)tap_uniform();
+    upload(dA, hA);
+    upload(dB, hB);
+
+    fill(hC, NAN);
+    upload(dC, hC);
+    tmm_status status = tmm_sgemm_with(kernel, N, N, 64, 64, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0);
+    download(hC, dC);
+    for (int i = 0; i < 4096; i++) wrong += isnan(hC[i]);
+    tap_ok(status == TMM_OK && wrong == 0, "%s: beta = 0 does not read C", name);
+
+    fill(hC, 2);
+    upload(dC, hC);
+    status = tmm_sgemm_with(kernel, N, N, 64, 64, 64, 0, NULL, 64, NULL, 64, 3, dC, 64, 0);
+    download(hC, dC);
+    wrong = 0;
+    for (int i = 0; i < 4096; i++) wrong += hC[i] != 6;
+    tap_ok(status == TMM_OK && wrong == 0, "%s: alpha = 0 reads neither A nor B", name);
+
+    status = tmm_sgemm_with(kernel, N, N, 64, 64, 0, NAN, NULL, 1, NULL, 64, 3, dC, 64, 0);
+    download(hC, dC);
+    wrong = 0;
+    for (int i = 0; i < 4096; i++) wrong += hC[i] != 18;
+    tap_ok(status == TMM_OK && wrong == 0, "%s: K = 0 reads neither A nor B, nor uses alpha", name);
+
+    status = tmm_sgemm_with(kernel, N, N, 64, 64, 0, 1, NULL, 1, NULL, 64, 0, dC, 64, 0);
+    download(hC, dC);
+    wrong = 0;
+    for (int i = 0; i < 4096; i++) wrong += hC[i] != 0 || signbit(hC[i]);
+    tap_ok(status == TMM_OK && wrong == 0, "%s: K = 0 and beta = 0 give zeros", name);
+
+    status = tmm_sgemm_with(kernel, N, N, 0, 64, 64, 1, NULL, 64, NULL, 64, 0, NULL, 64, 0);
+    if (status == TMM_OK)
+        status = tmm_sgemm_with(kernel, N, N, 64, 0, 64, 1, NULL, 64, NULL, 1, 0, NULL, 1, 0);
+    if (status == TMM_OK)
+        status = tmm_sgemm_batched_with(kernel, N, N, 64, 64, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0,
+                                        0, 4096, 0, 0);
+    download(hC, dC);
+    wrong = 0;
+    for (int i = 0; i < 4096; i++) wrong += hC[i] != 0;
+    tap_ok(status == TMM_OK && wrong == 0, "%s: M = 0, N = 0 or batch = 0 does nothing", name);
+
+    /* One NaN in A spoils its row of C, one infinity in B its column, and nothing else. 61 of 64
+       rows and columns, so that the zeros beyond the edge of a tile meet them too. */
+    float nan_at = hA[5 * 64 + 7], inf_at = hB[9 * 64 + 60];
+    hA[5 * 64 + 7] = NAN;
+    hB[9 * 64 + 60] = INFINITY;
+    upload(dA, hA);
+    upload(dB, hB);
+    status = tmm_sgemm_with(kernel, N, N, 61, 61, 61, 1, dA, 64, dB, 64, 0, dC, 64, 0);
+    download(hC, dC);
+    wrong = 0;
+    for (int i = 0; i < 61; i++)
+        for (int j = 0; j < 61; j++) {
+            float c = hC[i * 64 + j];
+            wrong += i == 5 ? !isnan(c) : j == 60 ? !isinf(c) : !isfinite(c);
+        }
+    tap_ok(status == TMM_OK && wrong == 0,
+           "%s: NaN and infinity propagate, and only where they "
+           "should",
+           name);
+    hA[5 * 64 + 7] = nan_at;
+    hB[9 * 64 + 60] = inf_at;
+}
+
+/* The status is TMM_ERROR_ARGUMENT and the sentence contains the word. */
+static void test_rejects(tmm_status status, const char *word, const char *what)
+{
+    int named = strstr(tmm_last_error(), word) != NULL;
+    tap_ok(status == TMM_ERROR_ARGUMENT && named, "rejects %s", what);
+    if (status != TMM_ERROR_ARGUMENT || !named)
+        tap_note("%s: \"%s\"", tmm_status_string(status), tmm_last_error());
+}
+
+static void test_errors(void)
+{
+    const tmm_op N = TMM_OP_N, T = TMM_OP_T;
+    float *a = dA, *b = dB, *c = dC;
+    double error = -1;
+    tap_ok(tmm_last_error()[0] == 0, "no error to report yet");
+#define GEMM(opA, opB, M, N, K, A, lda, B, ldb, C, ldc) \
+    tmm_sgemm(opA, opB, M, N, K, 1, A, lda, B, ldb, 0, C, ldc, 0)
+    test_rejects(GEMM((tmm_op)7, N, 8, 8, 8, a, 8, b, 8, c, 8), "opA", "an unknown opA");
+    test_rejects(GEMM(N, (tmm_op)-1, 8, 8, 8, a, 8, b, 8, c, 8), "opB", "an unknown opB");
+    test_rejects(GEMM(N, N, -1, 8, 8, a, 8, b, 8, c, 8), "M is negative", "a negative M");
+    test_rejects(GEMM(N, N, 8, -2, 8, a, 8, b, 8, c, 8), "N is negative", "a negative N");
+    test_rejects(GEMM(N, N, 8, 8, -3, a, 8, b, 8, c, 8), "K is negative", "a negative K");
+    test_rejects(GEMM(N, N, 8, 8, 9, a, 8, b, 8, c, 8), "lda", "lda below K");
+    test_rejects(GEMM(T, N, 9, 8, 8, a, 8, b, 8, c, 8), "lda", "lda below M, transposed");
+    test_rejects(GEMM(N, N, 8, 9, 8, a, 8, b, 8, c, 9), "ldb", "ldb below N");
+    test_rejects(GEMM(N, T, 8, 8, 9, a, 9, b, 8, c, 8), "ldb", "ldb below K, transposed");
+    test_rejects(GEMM(N, N, 8, 8, 8, a, 8, b, 8, c, 7), "ldc", "ldc below N");
+    test_rejects(GEMM(N, N, 0, 0, 0, a, 0, b, 1, c, 1), "lda", "lda = 0");
+    test_rejects(GEMM(N, N, 8, 8, 8, NULL, 8, b, 8, c, 8), "A is NULL", "A = NULL");
+    test_rejects(GEMM(N, N, 8, 8, 8, a, 8, NULL, 8, c, 8), "B is NULL", "B = NULL");
+    test_rejects(GEMM(N, N, 8, 8, 8, a, 8, b, 8, NULL, 8), "C is NULL", "C = NULL");
+    test_rejects(GEMM(N, N, LLONG_MAX / 2, 8, 8, a, 8, b, 8, c, 8), "exceeds 64-bit",
+                 "a matrix beyond 64-bit addresses");
+    test_rejects(GEMM(N, N, 1ll << 40, 1ll << 15, 8, a, 8, b, 1ll << 15, c, 1ll << 15), "tiles",
+                 "more tiles than a grid has blocks");
+    test_rejects(tmm_sgemm_with((tmm_kernel)99, N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, 0), "kernel",
+                 "an unknown kernel");
+    test_rejects(tmm_sgemm_batched(N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, 64, 64, 64, -1, 0),
+                 "batch", "a negative batch");
+    test_rejects(tmm_sgemm_batched(N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, 64, -64, 64, 2, 0),
+                 "strideB", "a negative stride");
+    test_rejects(tmm_sgemm_batched(N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, 64, 64, 0, 2, 0),
+                 "strideC", "products on top of each other");
+    test_rejects(tmm_smatmul(8, 8, 8, hA, NULL, hC), "B is NULL", "B = NULL in matmul");
+    test_rejects(tmm_sgemm_cpu(N, N, 8, 8, 9, 1, hA, 8, hB, 8, 0, hC, 8), "lda",
+                 "lda below K in gemm_cpu");
+    test_rejects(tmm_sgemm_openmp(N, N, 8, 8, 8, 1, hA, 8, hB, 8, 0, hC, 8, -1), "threads",
+                 "negative threads");
+    double r[4] = {0, 0, 0, 0};
+    test_rejects(tmm_max_abs_error((tmm_type)9, 2, 2, hA, 2, r, 2, &error), "type",
+                 "an unknown type");
+    test_rejects(tmm_max_abs_error(TMM_FLOAT, 2, 2, NULL, 2, r, 2, &error), "X is NULL",
+                 "X = NULL");
+    test_rejects(tmm_max_rel_error(TMM_FLOAT, 2, 2, hA, 2, r, 1, &error), "ldr", "ldr below N");
+    test_rejects(tmm_max_rel_error(TMM_FLOAT, 2, 2, hA, 2, r, 2, NULL), "error is NULL",
+                 "error = NULL");
+    test_rejects(tmm_freivalds(TMM_FLOAT, 2, 2, 2, hA, 2, hB, 2, hC, 2, 0, 1, &error), "trials",
+                 "no trials");
+    tap_ok(error == -1, "rejected checks leave their result alone");
+
+    /* Host memory that the device cannot hold: reported, nothing touched, nothing left behind. */
+    long long huge = 1ll << 20; /* 4 TiB a matrix */
+    size_t before, after, total;
+    cudaMemGetInfo(&before, &total);
+    tmm_status status = tmm_smatmul(huge, huge, huge, hA, hB, hC);
+    cudaMemGetInfo(&after, &total);
+    tap_ok(status == TMM_ERROR_MEMORY && strstr(tmm_last_error(), "cudaMalloc for A") != NULL,
+           "matmul beyond device memory: %s", tmm_last_error());
+    status = tmm_smatmul(64, 64, 64, hA, hB, hC);
+    tap_ok(status == TMM_OK && before == after, "... frees all it had, and the next call works");
+
+    int strings = 1;
+    for (int s = TMM_OK; s <= TMM_ERROR_UNSUPPORTED; s++)
+        strings &= strncmp(tmm_status_string((tmm_status)s), "TMM_", 4) == 0;
+    tap_ok(strings && tmm_status_string((tmm_status)77) != NULL, "every status has a name");
+    tap_ok(tmm_kernel_string(TMM_KERNEL_COUNT) == NULL, "what is no kernel has no name");
+#ifndef _OPENMP
+    tap_ok(tmm_sgemm_openmp(N, N, 8, 8, 8, 1, hA, 8, hB, 8, 0, hC, 8, 2) == TMM_ERROR_UNSUPPORTED &&
+               strstr(tmm_last_error(), "-fopenmp") != NULL,
+           "without OpenMP: says how to build with it");
+#endif
+}
+
+static void test_stream(void)
+{
+    cudaStream_t stream;
+    int wrong = 0;
+    cudaStreamCreate(&stream);
+    upload(dA, hA);
+    upload(dB, hB);
+    tmm_status status =
+        tmm_sgemm(TMM_OP_N, TMM_OP_N, 64, 64, 64, 1, dA, 64, dB, 64, 0, dC, 64, stream);
+    cudaError_t error = cudaStreamSynchronize(stream);
+    download(hC, dC);
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++) {
+            double sum = 0;
+            for (int k = 0; k < 64; k++) sum += (double)hA[i * 64 + k] * hB[k * 64 + j];
+            wrong += !(fabs(hC[i * 64 + j] - sum) < 1e-5);
+        }
+    tap_ok(status == TMM_OK && error == cudaSuccess && wrong == 0, "on a stream of its own");
+    cudaStreamDestroy(stream);
+}
+
+static void test_epilogue(void)
+{
+    const float bias[4] = {10, 20, 30, 40};
+    static int iA[4096], iB[4096], iC[4096];
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        int wrong = 0, clamped = 0;
+        tmm_kernel kernel = (tmm_kernel)k;
+        for (int i = 0; i < 4096; i++) hA[i] = 8 * (float)tap_uniform();
+        for (int i = 0; i < 4096; i++) hB[i] = 8 * (float)tap_uniform();
+        fill(hC, 1);
+        upload(dA, hA);
+        upload(dB, hB);
+        upload(dC, hC);
+        tmm_status status = tmm_relugemm_with(kernel, TMM_OP_N, TMM_OP_N, 50, 61, 40, 2, dA, 64, dB,
+                                              64, -3, dC, 64, 0);
+        download(hC, dC);
+        for (int i = 0; i < 50; i++)
+            for (int j = 0; j < 61; j++) {
+                double sum = 0;
+                for (int p = 0; p < 40; p++) sum += (double)hA[i * 64 + p] * hB[p * 64 + j];
+                double want = fmax(0, 2 * sum - 3 + bias[j % 4] + i);
+                clamped += want == 0;
+                wrong += !(fabs(hC[i * 64 + j] - want) < 1e-2);
+            }
+        tap_ok(status == TMM_OK && wrong == 0 && clamped > 100,
+               "%s: epilogue with bias and ReLU (%d of 3050 clamped)", tmm_kernel_string(kernel),
+               clamped);
+    }
+    int wrong = 0, clamped = 0;
+    for (int i = 0; i < 4096; i++) iA[i] = (int)(tap_bits() % 100) - 50;
+    for (int i = 0; i < 4096; i++) iB[i] = (int)(tap_bits() % 100) - 50;
+    tmm_status status = tmm_clampmatmul(64, 64, 64, iA, iB, iC);
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++) {
+            int sum = 0;
+            for (int k = 0; k < 64; k++) sum += iA[i * 64 + k] * iB[k * 64 + j];
+            clamped += sum < 0;
+            wrong += iC[i * 64 + j] != (sum < 0 ? 0 : sum);
+        }
+    tap_ok(status == TMM_OK && wrong == 0 && clamped > 100, "integer epilogue sees signed values");
+
+    fill(hC, 4);
+    upload(dC, hC);
+    status = tmm_relugemm(TMM_OP_N, TMM_OP_N, 4, 4, 0, 1, NULL, 1, NULL, 4, 1, dC, 4, 0);
+    download(hC, dC);
+    tap_ok(status == TMM_OK && hC[0] == 14 && hC[4] == 15 && hC[15] == 47 && hC[16] == 4,
+           "the epilogue is applied when K = 0 too");
+}
+
+static void test_checks(void)
+{
+    enum { M = 60, N = 70, K = 50 };
+    static float A[M * K], B[K * N], C[M * N];
+    static double R[M * N];
+    double error = -1;
+    for (int i = 0; i < M * K; i++) A[i] = (float)tap_uniform();
+    for (int i = 0; i < K * N; i++) B[i] = (float)tap_uniform();
+    tmm_sgemm_cpu(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, K, B, N, 0, C, N);
+    for (int i = 0; i < M * N; i++) R[i] = C[i];
+    tmm_max_abs_error(TMM_FLOAT, M, N, C, N, R, N, &error);
+    tap_ok(error == 0, "max_abs_error of equal matrices");
+    R[17] += 0.25;
+    R[18] -= 0.125;
+    tmm_max_abs_error(TMM_FLOAT, M, N, C, N, R, N, &error);
+    tap_ok(error == 0.25, "max_abs_error finds the largest difference");
+    tmm_max_abs_error(TMM_FLOAT, M, 10, C + 20, N, R + 20, N, &error);
+    tap_ok(error == 0, "max_abs_error keeps to its columns");
+    R[18] += 0.125;
+    tmm_max_rel_error(TMM_FLOAT, M, N, C, N, R, N, &error);
+    tap_ok(error == 0.25 / (fabs(R[17]) + 1e-12), "max_rel_error");
+    R[17] = NAN;
+    tmm_max_abs_error(TMM_FLOAT, M, N, C, N, R, N, &error);
+    tap_ok(isinf(error), "NaN against a number is an infinite error");
+    C[17] = NAN;
+    tmm_max_abs_error(TMM_FLOAT, M, N, C, N, R, N, &error);
+    tap_ok(error == 0, "NaN against NaN is none");
+    int x[2] = {3, -7};
+    double y[2] = {3, -9}, z[2] = {1, 2}, w[2] = {1, 2.5};
+    tmm_max_abs_error(TMM_INT, 1, 2, x, 2, y, 2, &error);
+    tap_ok(error == 2, "max_abs_error of int");
+    tmm_max_abs_error(TMM_DOUBLE, 1, 2, z, 2, w, 2, &error);
+    tap_ok(error == 0.5, "max_abs_error of double");
+
+    /* Freivalds, on sizes where rounding matters, with faults of the kinds that kernels make. */
+    enum { L = 200 };
+    static float a[L * L], b[L * L], c[L * L];
+    static double da[L * L], db[L * L], dc[L * L];
+    static int ia[L * L], ib[L * L], ic[L * L];
+    for (int i = 0; i < L * L; i++) {
+        da[i] = a[i] = (float)tap_uniform(), db[i] = b[i] = (float)tap_uniform();
+        ia[i] = (int)tap_bits(), ib[i] = (int)tap_bits();
+    }
+    tmm_sgemm_cpu(TMM_OP_N, TMM_OP_N, L, L, L, 1, a, L, b, L, 0, c, L);
+    tmm_dgemm_cpu(TMM_OP_N, TMM_OP_N, L, L, L, 1, da, L, db, L, 0, dc, L);
+    tmm_igemm_cpu(TMM_OP_N, TMM_OP_N, L, L, L, 1, ia, L, ib, L, 0, ic, L);
+    unsigned long long seed = tap_bits();
+    tmm_freivalds(TMM_FLOAT, L, L, L, a, L, b, L, c, L, 20, seed, &error);
+    tap_ok(error > 0 && error < 1, "freivalds passes a float product (excess %.3g)", error);
+    tmm_freivalds(TMM_DOUBLE, L, L, L, da, L, db, L, dc, L, 20, seed, &error);
+    tap_ok(error > 0 && error < 1, "freivalds passes a double product (excess %.3g)", error);
+    tmm_freivalds(TMM_INT, L, L, L, ia, L, ib, L, ic, L, 20, seed, &error);
+    tap_ok(error == 0, "freivalds passes an int product exactly");
+    ic[777]++;
+    tmm_freivalds(TMM_INT, L, L, L, ia, L, ib, L, ic, L, 20, seed, &error);
+    tap_ok(isinf(error), "freivalds finds one int off by one");
+    float keep = c[4242];
+    c[4242] += 0.01f;
+    tmm_freivalds(TMM_FLOAT, L, L, L, a, L, b, L, c, L, 20, seed, &error);
+    tap_ok(error > 1, "freivalds finds one float off by 0.01 (excess %.3g)", error);
+    c[4242] = NAN;
+    tmm_freivalds(TMM_FLOAT, L, L, L, a, L, b, L, c, L, 20, seed, &error);
+    tap_ok(isinf(error), "freivalds finds an element never written");
+    c[4242] = keep;
+    dc[9] *= 1 + 1e-12;
+    tmm_freivalds(TMM_DOUBLE, L, L, L, da, L, db, L, dc, L, 20, seed, &error);
+    tap_ok(error > 1, "freivalds finds one double off by 1e-12 of itself (excess %.3g)", error);
+    tmm_freivalds(TMM_FLOAT, L, L, 0, NULL, 1, b, L, c, L, 1, seed, &error);
+    tap_ok(error > 1, "freivalds: with K = 0 the product must be zero");
+}
+
+int main(void)
+{
+    tap_seed((unsigned long long)time(NULL));
+    if (cudaMalloc((void **)&dA, sizeof hA) || cudaMalloc((void **)&dB, sizeof hA) ||
+        cudaMalloc((void **)&dC, sizeof hA)) {
+        printf("Bail out! no device memory\n");
+        return 1;
+    }
+    test_errors();
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) test_blas_rules((tmm_kernel)k);
+    test_stream();
+    test_epilogue();
+    test_checks();
+    cudaFree(dA);
+    cudaFree(dB);
+    cudaFree(dC);
+    return tap_done();
+}
