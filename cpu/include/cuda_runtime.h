@@ -1,0 +1,430 @@
+/* cuda_runtime.h of the CPU runner: the host side of the runtime API and kernel launches.
+ *
+ * Only what the files of this repository use is here; anything else is a compile error. Heavy
+ * headers belong into the runtime, so that a .cu file compiles quickly. */
+#ifndef CUCC_CUDA_RUNTIME_H
+#define CUCC_CUDA_RUNTIME_H
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CUDART_VERSION 12000
+
+/* ---- vector types -------------------------------------------------------------------------- */
+
+#define CUCC_VECTOR_TYPES(base, name, align2, align4)                \
+    struct name##1                                                   \
+    {                                                                \
+        base x;                                                      \
+    };                                                               \
+    struct alignas(align2) name##2                                   \
+    {                                                                \
+        base x, y;                                                   \
+    };                                                               \
+    struct name##3                                                   \
+    {                                                                \
+        base x, y, z;                                                \
+    };                                                               \
+    struct alignas(align4) name##4                                   \
+    {                                                                \
+        base x, y, z, w;                                             \
+    };                                                               \
+    constexpr name##1 make_##name##1(base x)                         \
+    {                                                                \
+        return {x};                                                  \
+    }                                                                \
+    constexpr name##2 make_##name##2(base x, base y)                 \
+    {                                                                \
+        return {x, y};                                               \
+    }                                                                \
+    constexpr name##3 make_##name##3(base x, base y, base z)         \
+    {                                                                \
+        return {x, y, z};                                            \
+    }                                                                \
+    constexpr name##4 make_##name##4(base x, base y, base z, base w) \
+    {                                                                \
+        return {x, y, z, w};                                         \
+    }
+
+CUCC_VECTOR_TYPES(signed char, char, 2, 4)
+CUCC_VECTOR_TYPES(unsigned char, uchar, 2, 4)
+CUCC_VECTOR_TYPES(short, short, 4, 8)
+CUCC_VECTOR_TYPES(unsigned short, ushort, 4, 8)
+CUCC_VECTOR_TYPES(int, int, 8, 16)
+CUCC_VECTOR_TYPES(unsigned int, uint, 8, 16)
+CUCC_VECTOR_TYPES(long long, longlong, 16, 16)
+CUCC_VECTOR_TYPES(unsigned long long, ulonglong, 16, 16)
+CUCC_VECTOR_TYPES(float, float, 8, 16)
+CUCC_VECTOR_TYPES(double, double, 16, 16)
+#undef CUCC_VECTOR_TYPES
+
+struct dim3 {
+    unsigned int x, y, z;
+    constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z)
+    {
+    }
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z)
+    {
+    }
+    constexpr operator uint3() const
+    {
+        return {x, y, z};
+    }
+};
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+#define CUCC_ERRORS(X)                                                               \
+    X(cudaSuccess, 0, "no error")                                                    \
+    X(cudaErrorInvalidValue, 1, "invalid argument")                                  \
+    X(cudaErrorMemoryAllocation, 2, "out of memory")                                 \
+    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")            \
+    X(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                      \
+    X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                           \
+    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")      \
+    X(cudaErrorInsufficientDriver, 35,                                               \
+      "CUDA driver version is insufficient for CUDA runtime version")                \
+    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                 \
+    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                  \
+    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                         \
+    X(cudaErrorNoKernelImageForDevice, 209,                                          \
+      "no kernel image is available for execution on the device")                    \
+    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                \
+    X(cudaErrorNotReady, 600, "device not ready")                                    \
+    X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")      \
+    X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch") \
+    X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")      \
+    X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")        \
+    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                     \
+    X(cudaErrorNotSupported, 801, "operation not supported")                         \
+    X(cudaErrorUnknown, 999, "unknown error")
+
+#define CUCC_ENUMERATOR(name, value, text) name = value,
+typedef enum cudaError { CUCC_ERRORS(CUCC_ENUMERATOR) } cudaError_t;
+#undef CUCC_ENUMERATOR
+
+/* ---- types of the runtime API -------------------------------------------------------------- */
+
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
+};
+
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered,
+    cudaMemoryTypeHost,
+    cudaMemoryTypeDevice,
+    cudaMemoryTypeManaged
+};
+
+enum cudaDeviceAttr {
+    cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxBlockDimX = 2,
+    cudaDevAttrMaxBlockDimY = 3,
+    cudaDevAttrMaxBlockDimZ = 4,
+    cudaDevAttrMaxGridDimX = 5,
+    cudaDevAttrMaxGridDimY = 6,
+    cudaDevAttrMaxGridDimZ = 7,
+    cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrTotalConstantMemory = 9,
+    cudaDevAttrWarpSize = 10,
+    cudaDevAttrMaxRegistersPerBlock = 12,
+    cudaDevAttrClockRate = 13,
+    cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrIntegrated = 18,
+    cudaDevAttrMemoryClockRate = 36,
+    cudaDevAttrGlobalMemoryBusWidth = 37,
+    cudaDevAttrL2CacheSize = 38,
+    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+    cudaDevAttrAsyncEngineCount = 40,
+    cudaDevAttrUnifiedAddressing = 41,
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
+
+/* The fields that CUDA 11, 12 and 13 all have. */
+struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem;
+    size_t sharedMemPerBlock;
+    int regsPerBlock;
+    int warpSize;
+    int maxThreadsPerBlock;
+    int maxThreadsDim[3];
+    int maxGridSize[3];
+    size_t totalConstMem;
+    int major;
+    int minor;
+    int multiProcessorCount;
+    int integrated;
+    int canMapHostMemory;
+    int concurrentKernels;
+    int ECCEnabled;
+    int pciBusID;
+    int asyncEngineCount;
+    int unifiedAddressing;
+    int memoryBusWidth;
+    int l2CacheSize;
+    int maxThreadsPerMultiProcessor;
+    size_t sharedMemPerMultiprocessor;
+    int regsPerMultiprocessor;
+    size_t sharedMemPerBlockOptin;
+};
+
+struct cudaPointerAttributes {
+    enum cudaMemoryType type;
+    int device;
+    void *devicePointer;
+    void *hostPointer;
+};
+
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
+
+enum cudaSharedCarveout {
+    cudaSharedmemCarveoutDefault = -1,
+    cudaSharedmemCarveoutMaxL1 = 0,
+    cudaSharedmemCarveoutMaxShared = 100
+};
+
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes;
+    size_t constSizeBytes;
+    size_t localSizeBytes;
+    int maxThreadsPerBlock;
+    int numRegs;
+    int ptxVersion;
+    int binaryVersion;
+    int maxDynamicSharedSizeBytes;
+};
+
+typedef struct CUstream_st *cudaStream_t;
+typedef struct CUevent_st *cudaEvent_t;
+
+#define cudaStreamLegacy           ((cudaStream_t)0x1)
+#define cudaStreamPerThread        ((cudaStream_t)0x2)
+#define cudaStreamDefault          0x0
+#define cudaStreamNonBlocking      0x1
+#define cudaEventDefault           0x0
+#define cudaEventBlockingSync      0x1
+#define cudaEventDisableTiming     0x2
+#define cudaHostAllocDefault       0x0
+#define cudaHostAllocPortable      0x1
+#define cudaHostAllocMapped        0x2
+#define cudaHostAllocWriteCombined 0x4
+
+/* ---- functions of the runtime API ---------------------------------------------------------- */
+
+extern "C" {
+const char *cudaGetErrorName(cudaError_t error);
+const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaDeviceReset(void);
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
+cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaDriverGetVersion(int *version);
+
+cudaError_t cudaMalloc(void **pointer, size_t size);
+cudaError_t cudaFree(void *pointer);
+cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
+cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int flags);
+cudaError_t cudaMallocHost(void **pointer, size_t size);
+cudaError_t cudaFreeHost(void *pointer);
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer);
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t stream = 0);
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream = 0);
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t size, cudaStream_t stream = 0);
+cudaError_t cudaMemset(void *to, int value, size_t size);
+cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream = 0);
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
+
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop);
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                          int block_size, size_t dynamic_shared);
+}
+
+namespace cucc
+{
+cudaError_t copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
+                           cudaMemcpyKind kind);
+cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset,
+                             cudaMemcpyKind kind);
+void register_symbol(void *address, size_t size);
+
+/* One beside each __device__ or __constant__ variable. A const variable is the same on every
+ * device and cannot be written, so it needs no images. */
+struct symbol {
+    template <class T> explicit symbol(T &variable)
+    {
+        register_symbol(&variable, sizeof variable);
+    }
+    template <class T> explicit symbol(const T &)
+    {
+    }
+};
+
+struct launch_request {
+    const char *kernel;
+    const void *function;
+    dim3 grid, block;
+    size_t dynamic_shared;
+    cudaStream_t stream;
+    int argument_count;
+    const void *const *pointers; /* the arguments that are pointers to objects; else null */
+    void (*run_thread)(void *closure);
+    void *closure;
+};
+void launch(const launch_request &request);
+
+template <class T> const void *object_pointer(const T &)
+{
+    return nullptr;
+}
+template <class T> const void *object_pointer(T *const &p)
+{
+    return (const void *)p;
+}
+template <class R, class... A> const void *object_pointer(R (*const &)(A...))
+{
+    return nullptr;
+}
+
+/* KERNEL<<<grid, block, shared, stream>>>(arguments) becomes
+ * prepare("KERNEL", KERNEL, grid, block, shared, stream)(arguments), so that each argument is
+ * converted once to its parameter's type, as CUDA does. */
+template <class... P> struct prepared_launch {
+    launch_request request;
+    void (*kernel)(P...);
+
+    void operator()(P... arguments)
+    {
+        auto thread = [&] { kernel(arguments...); };
+        const void *pointers[] = {object_pointer(arguments)..., nullptr};
+        request.argument_count = sizeof...(P);
+        request.pointers = pointers;
+        request.run_thread = [](void *closure) { (*static_cast<decltype(thread) *>(closure))(); };
+        request.closure = &thread;
+        launch(request);
+    }
+};
+
+template <class... P>
+prepared_launch<P...> prepare(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+                              size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
+{
+    return {{name, (const void *)kernel, grid, block, dynamic_shared, stream, 0, 0, 0, 0}, kernel};
+}
+} // namespace cucc
+
+/* The typed forms that nvcc offers in C++. */
+template <class T> cudaError_t cudaMalloc(T **pointer, size_t size)
+{
+    return cudaMalloc((void **)pointer, size);
+}
+template <class T> cudaError_t cudaMallocAsync(T **pointer, size_t size, cudaStream_t stream)
+{
+    return cudaMallocAsync((void **)pointer, size, stream);
+}
+template <class T>
+cudaError_t cudaMallocHost(T **pointer, size_t size, unsigned int flags = cudaHostAllocDefault)
+{
+    return cudaHostAlloc((void **)pointer, size, flags);
+}
+template <class T> cudaError_t cudaHostAlloc(T **pointer, size_t size, unsigned int flags)
+{
+    return cudaHostAlloc((void **)pointer, size, flags);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+{
+    return cucc::copy_to_symbol(&symbol, from, size, offset, kind);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size, size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t = 0)
+{
+    return cucc::copy_to_symbol(&symbol, from, size, offset, kind);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+{
+    return cucc::copy_from_symbol(to, &symbol, size, offset, kind);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t = 0)
+{
+    return cucc::copy_from_symbol(to, &symbol, size, offset, kind);
+}
+template <class... P>
+cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value)
+{
+    return cudaFuncSetAttribute((const void *)kernel, attribute, value);
+}
+template <class... P>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, void (*kernel)(P...))
+{
+    return cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
+template <class... P>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(P...),
+                                                          int block_size, size_t dynamic_shared)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block_size,
+                                                         dynamic_shared);
+}
+
+#include "cucc_device.h"
+
+#endif

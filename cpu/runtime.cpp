@@ -1,0 +1,973 @@
+/* The host side of the CPU runner: errors, devices, memory, copies, streams, events and the checks
+ * before a launch. Work is done at once, in the order of the calls; streams only carry rules. */
+#include "runtime.h"
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace
+{
+using namespace cucc;
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+enum { max_devices = 16, pinned_host = -1 };
+
+struct allocation {
+    size_t size;
+    int device; /* or pinned_host */
+};
+
+struct device_state {
+    size_t used = 0;
+    cudaError_t sticky = cudaSuccess; /* after a fault in a kernel every call fails */
+    bool peer_enabled[max_devices] = {};
+};
+
+/* A __device__ or __constant__ variable: its image for every device but the active one, whose
+ * image is in the variable itself. */
+struct symbol_images {
+    char *address;
+    size_t size;
+    std::vector<char> initial;
+    std::vector<char> image[max_devices];
+};
+
+struct runtime_state {
+    int devices;
+    size_t memory;
+    device_state device[max_devices];
+
+    std::recursive_mutex lock; /* of all below and of device[] */
+    std::map<uintptr_t, allocation> allocations;
+    std::set<cudaStream_t> streams;
+    std::set<cudaEvent_t> events;
+    std::map<const void *, size_t> dynamic_shared_limits;
+
+    /* Kernels run one at a time: variables hold the image of one device. */
+    std::mutex launching;
+    std::vector<symbol_images> symbols;
+    int active_device = 0;
+};
+
+thread_local int current_device = 0;
+thread_local cudaError_t last_error = cudaSuccess;
+
+void report_leaks();
+
+/* Never destroyed: static destructors of the user may still call the runtime. */
+runtime_state &state()
+{
+    static runtime_state *s = [] {
+        runtime_state *r = new runtime_state;
+        r->devices = (int)environment_number("CUCC_DEVICES", 1);
+        if (r->devices > max_devices) r->devices = max_devices;
+        r->memory = environment_number("CUCC_MEMORY", (uint64_t)4 << 30);
+        atexit(report_leaks);
+        return r;
+    }();
+    return *s;
+}
+
+using state_lock = std::lock_guard<std::recursive_mutex>;
+
+cudaError_t failed(cudaError_t error)
+{
+    last_error = error;
+    return error;
+}
+
+/* What each call that needs a device begins with. */
+cudaError_t enter()
+{
+    runtime_state &s = state();
+    if (!s.devices) return failed(cudaErrorNoDevice);
+    if (s.device[current_device].sticky) return failed(s.device[current_device].sticky);
+    return cudaSuccess;
+}
+
+cudaError_t check_device(int device)
+{
+    if (!state().devices) return failed(cudaErrorNoDevice);
+    if (device < 0 || device >= state().devices) return failed(cudaErrorInvalidDevice);
+    return cudaSuccess;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* The allocation that holds the address; one past its end counts, as a pointer may stand there. */
+const std::pair<const uintptr_t, allocation> *find_allocation(const void *pointer)
+{
+    runtime_state &s = state();
+    auto next = s.allocations.upper_bound((uintptr_t)pointer);
+    if (next == s.allocations.begin()) return nullptr;
+    auto &found = *--next;
+    return (uintptr_t)pointer - found.first <= found.second.size ? &found : nullptr;
+}
+
+cudaError_t allocate(void **pointer, size_t size, int device)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!pointer) return failed(cudaErrorInvalidValue);
+    *pointer = nullptr;
+    if (!size) return cudaSuccess;
+    runtime_state &s = state();
+    state_lock lock(s.lock);
+    if (device != pinned_host && size > s.memory - s.device[device].used)
+        return failed(cudaErrorMemoryAllocation);
+    void *memory;
+    if (posix_memalign(&memory, 256, size)) return failed(cudaErrorMemoryAllocation);
+    memset(memory, 0xff, size); /* so that unwritten floats are NaN */
+    if (device != pinned_host) s.device[device].used += size;
+    s.allocations[(uintptr_t)memory] = {size, device};
+    *pointer = memory;
+    return cudaSuccess;
+}
+
+cudaError_t release(void *pointer, bool host, const char *function)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!pointer) return cudaSuccess;
+    runtime_state &s = state();
+    state_lock lock(s.lock);
+    auto found = s.allocations.find((uintptr_t)pointer);
+    if (found == s.allocations.end() || (found->second.device == pinned_host) != host) {
+        fprintf(stderr, "cucc: %s: %p is not the start of a live allocation of this kind\n",
+                function, pointer);
+        return failed(cudaErrorInvalidValue);
+    }
+    if (!host) s.device[found->second.device].used -= found->second.size;
+    s.allocations.erase(found);
+    free(pointer);
+    return cudaSuccess;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+enum memory_side { host_side, device_side, either_side };
+
+memory_side destination_side(cudaMemcpyKind kind)
+{
+    if (kind == cudaMemcpyDefault) return either_side;
+    bool device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    return device ? device_side : host_side;
+}
+
+memory_side source_side(cudaMemcpyKind kind)
+{
+    if (kind == cudaMemcpyDefault) return either_side;
+    bool device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    return device ? device_side : host_side;
+}
+
+/* Whether memory of this size lies where it should; the length of host memory that the runtime did
+ * not allocate is unknown. */
+bool check_side(const char *function, const char *role, const void *pointer, size_t size,
+                memory_side side)
+{
+    auto *found = find_allocation(pointer);
+    bool on_device = found && found->second.device != pinned_host;
+    if (!pointer) {
+        fprintf(stderr, "cucc: %s: the %s is NULL\n", function, role);
+    } else if (side == device_side && !found) {
+        fprintf(stderr, "cucc: %s: the %s %p should be device memory and is not\n", function, role,
+                pointer);
+    } else if (side == host_side && on_device) {
+        fprintf(stderr, "cucc: %s: the %s %p should be host memory and is device memory\n",
+                function, role, pointer);
+    } else if (found && size > found->first + found->second.size - (uintptr_t)pointer) {
+        fprintf(stderr,
+                "cucc: %s: the %s leaves its allocation of %zu bytes (offset %zu, %zu bytes)\n",
+                function, role, found->second.size, (size_t)((uintptr_t)pointer - found->first),
+                size);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+cudaError_t check_stream(cudaStream_t stream);
+
+cudaError_t copy(const char *function, void *to, const void *from, size_t size, cudaMemcpyKind kind,
+                 cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if ((unsigned int)kind > cudaMemcpyDefault) return failed(cudaErrorInvalidMemcpyDirection);
+    if (!size) return cudaSuccess;
+    state_lock lock(state().lock);
+    if (!check_side(function, "destination", to, size, destination_side(kind)) ||
+        !check_side(function, "source", from, size, source_side(kind)))
+        return failed(cudaErrorInvalidValue);
+    memmove(to, from, size);
+    return cudaSuccess;
+}
+
+cudaError_t copy_2d(const char *function, void *to, size_t to_pitch, const void *from,
+                    size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                    cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if ((unsigned int)kind > cudaMemcpyDefault) return failed(cudaErrorInvalidMemcpyDirection);
+    if (width > to_pitch || width > from_pitch) return failed(cudaErrorInvalidPitchValue);
+    if (!width || !height) return cudaSuccess;
+    state_lock lock(state().lock);
+    if (!check_side(function, "destination", to, (height - 1) * to_pitch + width,
+                    destination_side(kind)) ||
+        !check_side(function, "source", from, (height - 1) * from_pitch + width, source_side(kind)))
+        return failed(cudaErrorInvalidValue);
+    for (size_t row = 0; row < height; row++)
+        memmove((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
+    return cudaSuccess;
+}
+
+cudaError_t copy_peer(const char *function, void *to, int to_device, const void *from,
+                      int from_device, size_t size, cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_device(to_device)) return error;
+    if (cudaError_t error = check_device(from_device)) return error;
+    state_lock lock(state().lock);
+    auto *target = find_allocation(to), *origin = find_allocation(from);
+    if (size && ((target && target->second.device != to_device) ||
+                 (origin && origin->second.device != from_device))) {
+        fprintf(stderr, "cucc: %s: a pointer does not belong to the device it is said to\n",
+                function);
+        return failed(cudaErrorInvalidValue);
+    }
+    return copy(function, to, from, size, cudaMemcpyDeviceToDevice, stream);
+}
+
+cudaError_t set(const char *function, void *to, int value, size_t size, cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (!size) return cudaSuccess;
+    state_lock lock(state().lock);
+    if (!check_side(function, "destination", to, size, device_side))
+        return failed(cudaErrorInvalidValue);
+    memset(to, value, size);
+    return cudaSuccess;
+}
+
+/* ---- variables of the device ----------------------------------------------------------------- */
+
+/* Puts the device's image into the variables. The caller holds the launch lock. */
+void activate(int device)
+{
+    runtime_state &s = state();
+    if (device == s.active_device) return;
+    for (symbol_images &symbol : s.symbols) {
+        symbol.image[s.active_device].assign(symbol.address, symbol.address + symbol.size);
+        std::vector<char> &image = symbol.image[device];
+        memcpy(symbol.address, image.empty() ? symbol.initial.data() : image.data(), symbol.size);
+    }
+    s.active_device = device;
+}
+
+/* The bytes of a variable of the current device; null, with an error, if they are not there. */
+char *symbol_bytes(const char *function, const void *symbol, size_t size, size_t offset)
+{
+    for (symbol_images &known : state().symbols) {
+        if (known.address != symbol) continue;
+        if (offset <= known.size && size <= known.size - offset) {
+            activate(current_device);
+            return known.address + offset;
+        }
+        fprintf(stderr, "cucc: %s: %zu bytes at offset %zu leave the variable of %zu bytes\n",
+                function, size, offset, known.size);
+        failed(cudaErrorInvalidValue);
+        return nullptr;
+    }
+    failed(cudaErrorInvalidSymbol);
+    return nullptr;
+}
+
+/* ---- streams and events ---------------------------------------------------------------------- */
+
+using clock_type = std::chrono::steady_clock;
+} // namespace
+
+struct CUstream_st {
+    int device;
+};
+
+struct CUevent_st {
+    int device;
+    bool timed, recorded;
+    clock_type::time_point time;
+};
+
+namespace
+{
+bool is_default_stream(cudaStream_t stream)
+{
+    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+cudaError_t check_stream(cudaStream_t stream)
+{
+    state_lock lock(state().lock);
+    if (is_default_stream(stream) || state().streams.count(stream)) return cudaSuccess;
+    return failed(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t check_event(cudaEvent_t event)
+{
+    state_lock lock(state().lock);
+    return state().events.count(event) ? cudaSuccess : failed(cudaErrorInvalidResourceHandle);
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+size_t dynamic_shared_limit(const void *kernel)
+{
+    runtime_state &s = state();
+    state_lock lock(s.lock);
+    auto found = s.dynamic_shared_limits.find(kernel);
+    return found == s.dynamic_shared_limits.end() ? (size_t)static_shared_limit : found->second;
+}
+
+cudaError_t check_configuration(const launch_request &r)
+{
+    if (!r.grid.x || !r.grid.y || !r.grid.z || !r.block.x || !r.block.y || !r.block.z)
+        return cudaErrorInvalidConfiguration;
+    if (r.grid.x > 0x7fffffffu || r.grid.y > 65535 || r.grid.z > 65535)
+        return cudaErrorInvalidConfiguration;
+    if (r.block.x > 1024 || r.block.y > 1024 || r.block.z > 64 ||
+        r.block.x * r.block.y * r.block.z > max_threads)
+        return cudaErrorInvalidConfiguration;
+    if (r.dynamic_shared > dynamic_shared_limit(r.function)) return cudaErrorInvalidValue;
+    if (!is_default_stream(r.stream)) {
+        if (check_stream(r.stream) || r.stream->device != current_device)
+            return cudaErrorInvalidResourceHandle;
+    }
+    return cudaSuccess;
+}
+
+/* Whether kernels of the current device may use what this argument points to. */
+bool is_reachable(const void *pointer)
+{
+    auto *found = find_allocation(pointer);
+    if (!found) return false;
+    int owner = found->second.device;
+    return owner == pinned_host || owner == current_device ||
+           state().device[current_device].peer_enabled[owner];
+}
+
+bool check_arguments(const launch_request &r)
+{
+    state_lock lock(state().lock);
+    for (int i = 0; i < r.argument_count; i++) {
+        if (!r.pointers[i] || is_reachable(r.pointers[i])) continue;
+        auto *found = find_allocation(r.pointers[i]);
+        fprintf(stderr, "cucc: kernel %s: argument %d (%p) ", r.kernel, i + 1, r.pointers[i]);
+        if (found)
+            fprintf(stderr, "is memory of device %d, and the kernel runs on device %d\n",
+                    found->second.device, current_device);
+        else
+            fprintf(stderr, "is not in live device memory\n");
+        return false;
+    }
+    return true;
+}
+
+cudaError_t fail_for_good(cudaError_t error)
+{
+    state_lock lock(state().lock);
+    state().device[current_device].sticky = error;
+    return failed(error);
+}
+
+#ifdef CUCC_COUNT
+std::vector<memory_range> live_memory()
+{
+    state_lock lock(state().lock);
+    std::vector<memory_range> ranges;
+    for (auto &a : state().allocations) ranges.push_back({a.first, a.first + a.second.size});
+    return ranges;
+}
+#endif
+} // namespace
+
+namespace cucc
+{
+uint64_t environment_number(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    if (!text || !*text) return otherwise;
+    char *end;
+    uint64_t value = strtoull(text, &end, 10);
+    if (*end) {
+        fprintf(stderr, "cucc: %s must be a number, not %s\n", name, text);
+        exit(2);
+    }
+    return value;
+}
+
+void register_symbol(void *address, size_t size)
+{
+    char *bytes = (char *)address;
+    state().symbols.push_back({bytes, size, std::vector<char>(bytes, bytes + size), {}});
+}
+
+cudaError_t copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
+                           cudaMemcpyKind kind)
+{
+    if (cudaError_t error = enter()) return error;
+    std::lock_guard<std::mutex> launching(state().launching);
+    state_lock lock(state().lock);
+    if (destination_side(kind) == host_side) return failed(cudaErrorInvalidMemcpyDirection);
+    char *bytes = symbol_bytes("cudaMemcpyToSymbol", symbol, size, offset);
+    if (!bytes) return last_error;
+    if (!check_side("cudaMemcpyToSymbol", "source", from, size, source_side(kind)))
+        return failed(cudaErrorInvalidValue);
+    memmove(bytes, from, size);
+    return cudaSuccess;
+}
+
+cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset,
+                             cudaMemcpyKind kind)
+{
+    if (cudaError_t error = enter()) return error;
+    std::lock_guard<std::mutex> launching(state().launching);
+    state_lock lock(state().lock);
+    if (source_side(kind) == host_side) return failed(cudaErrorInvalidMemcpyDirection);
+    char *bytes = symbol_bytes("cudaMemcpyFromSymbol", symbol, size, offset);
+    if (!bytes) return last_error;
+    if (!check_side("cudaMemcpyFromSymbol", "destination", to, size, destination_side(kind)))
+        return failed(cudaErrorInvalidValue);
+    memmove(to, bytes, size);
+    return cudaSuccess;
+}
+
+void launch(const launch_request &request)
+{
+    if (inside_kernel()) {
+        fprintf(stderr, "cucc: a kernel launches %s: launches inside kernels are not supported\n",
+                request.kernel);
+        abort();
+    }
+    if (enter()) return;
+    if (cudaError_t error = check_configuration(request)) {
+        failed(error);
+        return;
+    }
+    if (!check_arguments(request)) {
+        fail_for_good(cudaErrorIllegalAddress);
+        return;
+    }
+    const dim3 &grid = request.grid, &block = request.block;
+    size_t dynamic_limit = dynamic_shared_limit(request.function);
+    std::lock_guard<std::mutex> launching(state().launching);
+    activate(current_device);
+    launch_state launch(request);
+    launch.threads = block.x * block.y * block.z;
+    launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
+    launch.shared_bytes_allowed = std::max(dynamic_limit, (size_t)static_shared_limit);
+#ifdef CUCC_COUNT
+    launch.global_memory = live_memory();
+#endif
+    run_blocks(launch);
+#ifdef CUCC_COUNT
+    add_counts(request.kernel, launch.counts);
+#endif
+    if (launch.failed) fail_for_good(cudaErrorLaunchFailure);
+}
+} // namespace cucc
+
+long long clock64()
+{
+    return (long long)clock_type::now().time_since_epoch().count();
+}
+
+/* ---- the runtime API ------------------------------------------------------------------------- */
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    switch (error) {
+#define CUCC_NAME(name, value, text) \
+    case name: return #name;
+        CUCC_ERRORS(CUCC_NAME)
+    }
+    return "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    switch (error) {
+#define CUCC_TEXT(name, value, text) \
+    case name: return text;
+        CUCC_ERRORS(CUCC_TEXT)
+    }
+    return "unrecognized error code";
+}
+
+cudaError_t cudaPeekAtLastError()
+{
+    cudaError_t sticky = state().device[current_device].sticky;
+    return sticky ? sticky : last_error;
+}
+
+cudaError_t cudaGetLastError()
+{
+    cudaError_t error = cudaPeekAtLastError();
+    last_error = cudaSuccess;
+    return error;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    if (!count) return failed(cudaErrorInvalidValue);
+    *count = state().devices;
+    return *count ? cudaSuccess : failed(cudaErrorNoDevice);
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    if (cudaError_t error = check_device(current_device)) return error;
+    if (!device) return failed(cudaErrorInvalidValue);
+    *device = current_device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    if (cudaError_t error = check_device(device)) return error;
+    current_device = device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
+{
+    if (cudaError_t error = check_device(device)) return error;
+    if (!p) return failed(cudaErrorInvalidValue);
+    *p = cudaDeviceProp{};
+    snprintf(p->name, sizeof p->name, "CPU runner");
+    p->totalGlobalMem = state().memory;
+    p->sharedMemPerBlock = static_shared_limit;
+    p->regsPerBlock = p->regsPerMultiprocessor = 65536;
+    p->warpSize = warp_lanes;
+    p->maxThreadsPerBlock = max_threads;
+    p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;
+    p->maxThreadsDim[2] = 64;
+    p->maxGridSize[0] = 0x7fffffff;
+    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    p->totalConstMem = 65536;
+    p->major = 7;
+    p->multiProcessorCount = worker_count();
+    p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = 1;
+    p->pciBusID = device;
+    p->asyncEngineCount = 2;
+    p->memoryBusWidth = 64;
+    p->l2CacheSize = 1 << 20;
+    p->maxThreadsPerMultiProcessor = 2048;
+    p->sharedMemPerMultiprocessor = p->sharedMemPerBlockOptin = shared_limit;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    cudaDeviceProp p;
+    if (!value) return failed(cudaErrorInvalidValue);
+    if (cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
+    const int pretended_kilohertz = 1000000;
+    switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
+    case cudaDevAttrMaxBlockDimX: *value = p.maxThreadsDim[0]; break;
+    case cudaDevAttrMaxBlockDimY: *value = p.maxThreadsDim[1]; break;
+    case cudaDevAttrMaxBlockDimZ: *value = p.maxThreadsDim[2]; break;
+    case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; break;
+    case cudaDevAttrMaxGridDimY: *value = p.maxGridSize[1]; break;
+    case cudaDevAttrMaxGridDimZ: *value = p.maxGridSize[2]; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; break;
+    case cudaDevAttrTotalConstantMemory: *value = (int)p.totalConstMem; break;
+    case cudaDevAttrWarpSize: *value = p.warpSize; break;
+    case cudaDevAttrMaxRegistersPerBlock: *value = p.regsPerBlock; break;
+    case cudaDevAttrClockRate:
+    case cudaDevAttrMemoryClockRate: *value = pretended_kilohertz; break;
+    case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
+    case cudaDevAttrIntegrated: *value = p.integrated; break;
+    case cudaDevAttrGlobalMemoryBusWidth: *value = p.memoryBusWidth; break;
+    case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
+    case cudaDevAttrAsyncEngineCount: *value = p.asyncEngineCount; break;
+    case cudaDevAttrUnifiedAddressing: *value = p.unifiedAddressing; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = (int)p.sharedMemPerMultiprocessor;
+        break;
+    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = p.regsPerMultiprocessor; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; break;
+    default: return failed(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize()
+{
+    return enter();
+}
+
+cudaError_t cudaDeviceReset()
+{
+    if (cudaError_t error = check_device(current_device)) return error;
+    runtime_state &s = state();
+    std::lock_guard<std::mutex> launching(s.launching);
+    state_lock lock(s.lock);
+    for (auto a = s.allocations.begin(); a != s.allocations.end();) {
+        if (a->second.device != current_device) {
+            ++a;
+            continue;
+        }
+        free((void *)a->first);
+        a = s.allocations.erase(a);
+    }
+    s.device[current_device] = device_state();
+    activate(current_device);
+    for (symbol_images &symbol : s.symbols)
+        memcpy(symbol.address, symbol.initial.data(), symbol.size);
+    last_error = cudaSuccess;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    if (cudaError_t error = check_device(device)) return error;
+    if (cudaError_t error = check_device(peer)) return error;
+    if (!can) return failed(cudaErrorInvalidValue);
+    *can = device != peer;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_device(peer)) return error;
+    if (peer == current_device || flags) return failed(cudaErrorInvalidValue);
+    bool &enabled = state().device[current_device].peer_enabled[peer];
+    if (enabled) return failed(cudaErrorPeerAccessAlreadyEnabled);
+    enabled = true;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_device(peer)) return error;
+    bool &enabled = state().device[current_device].peer_enabled[peer];
+    if (!enabled) return failed(cudaErrorPeerAccessNotEnabled);
+    enabled = false;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    if (!version) return failed(cudaErrorInvalidValue);
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    return cudaRuntimeGetVersion(version);
+}
+
+cudaError_t cudaMalloc(void **pointer, size_t size)
+{
+    return allocate(pointer, size, current_device);
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream)
+{
+    if (cudaError_t error = check_stream(stream)) return error;
+    return allocate(pointer, size, current_device);
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int)
+{
+    return allocate(pointer, size, pinned_host);
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t size)
+{
+    return allocate(pointer, size, pinned_host);
+}
+
+cudaError_t cudaFree(void *pointer)
+{
+    return release(pointer, false, "cudaFree");
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    if (cudaError_t error = check_stream(stream)) return error;
+    return release(pointer, false, "cudaFreeAsync");
+}
+
+cudaError_t cudaFreeHost(void *pointer)
+{
+    return release(pointer, true, "cudaFreeHost");
+}
+
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!free || !total) return failed(cudaErrorInvalidValue);
+    state_lock lock(state().lock);
+    *total = state().memory;
+    *free = state().memory - state().device[current_device].used;
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!attributes) return failed(cudaErrorInvalidValue);
+    state_lock lock(state().lock);
+    auto *found = find_allocation(pointer);
+    bool pinned = found && found->second.device == pinned_host;
+    *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void *>(pointer)};
+    if (!found) return cudaSuccess;
+    attributes->type = pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+    attributes->device = pinned ? current_device : found->second.device;
+    attributes->devicePointer = const_cast<void *>(pointer);
+    if (!pinned) attributes->hostPointer = nullptr;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind)
+{
+    return copy("cudaMemcpy", to, from, size, kind, nullptr);
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    return copy("cudaMemcpyAsync", to, from, size, kind, stream);
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind)
+{
+    return copy_2d("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return copy_2d("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind,
+                   stream);
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
+{
+    return copy_peer("cudaMemcpyPeer", to, to_device, from, from_device, size, nullptr);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t size, cudaStream_t stream)
+{
+    return copy_peer("cudaMemcpyPeerAsync", to, to_device, from, from_device, size, stream);
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t size)
+{
+    return set("cudaMemset", to, value, size, nullptr);
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream)
+{
+    return set("cudaMemsetAsync", to, value, size, stream);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!stream || flags > cudaStreamNonBlocking) return failed(cudaErrorInvalidValue);
+    state_lock lock(state().lock);
+    *stream = new CUstream_st{current_device};
+    state().streams.insert(*stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    state_lock lock(state().lock);
+    if (!state().streams.erase(stream)) return failed(cudaErrorInvalidResourceHandle);
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    return check_stream(stream);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    return cudaStreamSynchronize(stream);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    return check_event(event);
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!event) return failed(cudaErrorInvalidValue);
+    state_lock lock(state().lock);
+    *event = new CUevent_st{current_device, !(flags & cudaEventDisableTiming), false, {}};
+    state().events.insert(*event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    if (cudaError_t error = enter()) return error;
+    state_lock lock(state().lock);
+    if (!state().events.erase(event)) return failed(cudaErrorInvalidResourceHandle);
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (cudaError_t error = check_event(event)) return error;
+    int device = is_default_stream(stream) ? current_device : stream->device;
+    if (event->device != device) return failed(cudaErrorInvalidResourceHandle);
+    event->recorded = true;
+    event->time = clock_type::now();
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    if (cudaError_t error = enter()) return error;
+    return check_event(event);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    return cudaEventSynchronize(event);
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_event(start)) return error;
+    if (cudaError_t error = check_event(stop)) return error;
+    if (!milliseconds) return failed(cudaErrorInvalidValue);
+    if (!start->recorded || !stop->recorded || !start->timed || !stop->timed)
+        return failed(cudaErrorInvalidResourceHandle);
+    *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value)
+{
+    if (cudaError_t error = enter()) return error;
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+    if (value < 0 || value > shared_limit) return failed(cudaErrorInvalidValue);
+    state_lock lock(state().lock);
+    state().dynamic_shared_limits[kernel] = (size_t)value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!attributes || !kernel) return failed(cudaErrorInvalidValue);
+    *attributes = {0, 0, 0, max_threads, 32, 70, 70, (int)dynamic_shared_limit(kernel)};
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                          int block_size, size_t dynamic_shared)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!blocks || !kernel || block_size < 1) return failed(cudaErrorInvalidValue);
+    const int threads_of_a_multiprocessor = 2048, blocks_of_a_multiprocessor = 32;
+    *blocks = block_size > max_threads ? 0 : threads_of_a_multiprocessor / block_size;
+    if (*blocks > blocks_of_a_multiprocessor) *blocks = blocks_of_a_multiprocessor;
+    if (dynamic_shared && (size_t)*blocks > shared_limit / dynamic_shared)
+        *blocks = (int)(shared_limit / dynamic_shared);
+    return cudaSuccess;
+}
+
+/* ---- the end of the program ------------------------------------------------------------------ */
+
+#ifdef CUCC_SANITIZE
+#include <sanitizer/lsan_interface.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The leak check runs where report_leaks wants it. */
+extern "C" const char *__asan_default_options()
+{
+    return "leak_check_at_exit=0";
+}
+
+/* LeakSanitizer stops the program with ptrace, which a container may forbid; it would then fail
+ * loudly. So try it on a child first. */
+static bool may_trace()
+{
+    pid_t child = fork();
+    if (child < 0) return false;
+    if (!child) {
+        for (;;) pause();
+    }
+    bool traced = ptrace(PTRACE_ATTACH, child, nullptr, nullptr) == 0;
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, __WALL);
+    return traced;
+}
+#endif
+
+namespace
+{
+/* Device memory that nobody freed is listed in a sanitized program, and so are leaks on the host. */
+void report_leaks()
+{
+#ifdef CUCC_SANITIZE
+    runtime_state &s = state();
+    bool leaked = false;
+    for (auto &a : s.allocations) {
+        int device = a.second.device;
+        if (device != pinned_host && s.device[device].sticky) continue; /* it cannot be freed */
+        if (device == pinned_host)
+            fprintf(stderr, "cucc: leak of %zu bytes of pinned host memory\n", a.second.size);
+        else
+            fprintf(stderr, "cucc: leak of %zu bytes of memory of device %d\n", a.second.size,
+                    device);
+        leaked = true;
+    }
+    fflush(nullptr);
+    if (may_trace()) __lsan_do_leak_check();
+    if (leaked) _exit(23); /* as LeakSanitizer does */
+#endif
+}
+} // namespace
