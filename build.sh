@@ -1,0 +1,277 @@
+#!/usr/bin/env bash
+# The one entry: ./build.sh run | test | bench | clean. --help says more.
+set -u
+cd "$(dirname "$0")" || exit 1
+ARCHITECTURES="75 80 86 89 90 90a 100 120"
+WARNINGS=(-Werror all-warnings -Xcompiler "-Wall,-Wextra")
+JOBS=$(nproc 2>/dev/null || echo 2)
+
+usage() {
+    cat <<'TEXT'
+./build.sh run [DEMO [ARGUMENTS]]  builds demos/DEMO.cu (default: matmul) and runs it: with nvcc on
+                                   a GPU if both are there, else on the CPU with g++ alone
+./build.sh test                    all tests that this machine can run; says what it left out
+./build.sh test --gpu              only the tests that run on a GPU
+./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks; CSV files to
+                                   FOLDER (default: build/bench)
+./build.sh clean                   removes what was built
+TEXT
+}
+
+say() { printf '%s\n' "$*"; }
+die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
+
+have() { command -v "$1" >/dev/null 2>&1; }
+have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+
+# need COMMAND PACKAGE: installs the Debian package where that is possible.
+need() {
+    have "$1" && return 0
+    if [ "$(id -u)" = 0 ] && have apt-get; then
+        say "build.sh: installing $2, which provides $1 (apt-get install $2)"
+        { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"; } \
+            >/dev/null 2>&1
+    fi
+    have "$1" || die "$1 is missing; install the package $2 (on Debian or Ubuntu: sudo apt-get install $2)"
+}
+
+# newer TARGET SOURCES...: is any source newer than the target?
+newer() {
+    local target=$1 file
+    shift
+    [ -e "$target" ] || return 0
+    for file in "$@"; do [ "$file" -nt "$target" ] && return 0; done
+    return 1
+}
+
+# ------------------------------------------ run -------------------------------------------------
+run_demo() {
+    local demo=${1:-matmul} source program
+    shift
+    demo=${demo#demos/}
+    demo=${demo%.cu}
+    source=demos/$demo.cu
+    if [ ! -e "$source" ]; then
+        printf 'build.sh: there is no %s. The demos are:\n' "$source" >&2
+        find demos -name '*.cu' | sort | sed 's/^demos\//  /; s/\.cu$//' >&2
+        exit 2
+    fi
+    mkdir -p "build/run/$(dirname "$demo")" || exit 1
+    if have nvcc && have_gpu; then
+        program=build/run/$demo
+        say "build.sh: nvcc and a GPU are here: $demo runs on the GPU"
+        if newer "$program" "$source" ./*.cuh; then
+            local flags=(-O3 -arch=native -Xcompiler -fopenmp)
+            if grep -q WITH_CUBLAS "$source" && [ -e "$(dirname "$(command -v nvcc)")/../include/cublas_v2.h" ]; then
+                flags+=(-DWITH_CUBLAS -lcublas)
+            fi
+            nvcc "${flags[@]}" "$source" -o "$program" || die "nvcc could not build $source"
+        fi
+    else
+        program=build/run/$demo.cpu
+        local lacking="there is no GPU"
+        have nvcc || lacking="there is no nvcc"
+        say "build.sh: $lacking: $demo runs on the CPU, with its real kernels"
+        need g++ g++
+        if newer "$program" "$source" ./*.cuh cpu/* cpu/include/*; then
+            cpu/cucc -Xcompiler -fopenmp "$source" -o "$program" || die "cpu/cucc could not build $source"
+        fi
+    fi
+    "$program" "$@"
+}
+
+# ------------------------------------------ test ------------------------------------------------
+# Every job writes TAP to build/test/NAME.log; jobs run side by side and are added up at the end.
+
+# tap NAME COMMAND...: runs a TAP producer; one that dies, hangs or prints another number of
+# results than it planned is a failure of its own.
+tap() {
+    local name=$1 output status planned results
+    shift
+    output=build/test/tap.$BASHPID
+    timeout 300 "$@" >"$output" 2>"$output.err"
+    status=$?
+    sed "s|^\(not \)\{0,1\}ok [0-9]* - |&$name: |" "$output"
+    sed 's/^/# /' "$output.err" | head -n 40
+    planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$output" | tail -n 1)
+    results=$(grep -c -E '^(not )?ok ' "$output")
+    if [ "${planned:-none}" != "$results" ]; then
+        say "not ok 0 - $name: ended early, exit status $status, $results results of ${planned:-none planned}"
+    elif [ $status -ne 0 ] && ! grep -q '^not ok' "$output"; then
+        say "not ok 0 - $name: exit status $status"
+    fi
+    rm -f "$output" "$output.err"
+}
+
+# check NAME COMMAND...: one result, by exit status.
+check() {
+    local name=$1 output=build/test/check.$BASHPID
+    shift
+    if timeout 600 "$@" >"$output" 2>&1; then
+        say "ok 1 - $name"
+    else
+        say "not ok 1 - $name"
+        sed 's/^/# /' "$output" | head -n 60
+    fi
+    rm -f "$output"
+}
+
+skip() { say "ok 1 - $1 # SKIP $2"; }
+
+cpu_test() { # a test program on the CPU runner: three thread orders, then sanitized
+    local name=$1 order program=build/test/$1
+    local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp")
+    local devices=1
+    [ "$name" = no_device ] && devices=0
+    if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
+        for order in forward backward "shuffle:$RANDOM"; do
+            tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"
+        done
+    else
+        say "not ok 1 - $name: does not build on the CPU runner"
+        sed 's/^/# /' "$program.err"
+    fi
+    # without OpenMP: its worker threads and AddressSanitizer's stack switches do not mix
+    if cpu/cucc --sanitize -Xcompiler -Wall,-Wextra,-Werror "tests/$name.cu" -o "$program.san" 2>"$program.err"; then
+        tap "$name, sanitized" env CUCC_DEVICES=$devices "$program.san"
+    else
+        say "not ok 1 - $name: does not build sanitized"
+        sed 's/^/# /' "$program.err"
+    fi
+}
+
+gpu_test() {
+    local name=$1 program=build/test/$1.gpu
+    local visible=${CUDA_VISIBLE_DEVICES-0}
+    if nvcc -O3 -arch=native "${WARNINGS[@]}" -Xcompiler -fopenmp "tests/$name.cu" -o "$program" 2>"$program.err"; then
+        [ "$name" = no_device ] && visible=
+        tap "$name, GPU" env CUDA_VISIBLE_DEVICES="$visible" "$program"
+    else
+        say "not ok 1 - $name: does not build with nvcc"
+        sed 's/^/# /' "$program.err"
+    fi
+}
+
+compile_only() { # every architecture at once, warnings are errors
+    local file=$1 flags=() architecture
+    for architecture in $ARCHITECTURES; do
+        flags+=(-gencode "arch=compute_$architecture,code=sm_$architecture")
+    done
+    check "nvcc compiles $file for sm_${ARCHITECTURES// /, }" \
+        nvcc "${flags[@]}" "${WARNINGS[@]}" -c "$file" -o "build/test/$(basename "$file").$BASHPID.o"
+    rm -f "build/test/$(basename "$file").$BASHPID.o"
+}
+
+formatting() {
+    if ! have clang-format; then
+        skip formatting "clang-format is not installed"
+        return
+    fi
+    # shellcheck disable=SC2046
+    check "formatting by .clang-format" clang-format --dry-run -Werror \
+        $(git ls-files '*.cu' '*.cuh' '*.c' '*.h' '*.cpp' 2>/dev/null)
+}
+
+job_count=0
+job() { # job NAME FUNCTION ARGUMENTS...: in the background, JOBS at a time
+    local name=$1
+    shift
+    while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n; done
+    job_count=$((job_count + 1))
+    local log
+    log=build/test/$(printf '%03d' $job_count).log
+    say "$name" >"$log.name"
+    {
+        "$@" >"$log" 2>&1
+        summary "$log"
+    } &
+}
+
+count() { grep -c -E "$2" "$1" || true; }
+
+summary() { # one line per job, and what failed or was skipped in it
+    local log=$1 failed skipped passed
+    failed=$(count "$log" '^not ok ')
+    skipped=$(count "$log" '^ok .*# SKIP')
+    passed=$(($(count "$log" '^ok ') - skipped))
+    printf '%s %s %s\n' "$passed" "$failed" "$skipped" >"$log.sum"
+    {
+        printf '%-46s %5d passed' "$(cat "$log.name")" "$passed"
+        [ "$failed" -gt 0 ] && printf ', %d FAILED' "$failed"
+        [ "$skipped" -gt 0 ] && printf ', %d skipped' "$skipped"
+        printf '\n'
+        sed -n 's/^ok [0-9]* - \(.*\) # SKIP \(.*\)/    skipped: \1: \2/p' "$log"
+        if [ "$failed" -gt 0 ]; then
+            grep -B 8 -A 30 '^not ok ' "$log" | grep -v '^ok ' | head -n 60 | sed 's/^/    /'
+        elif [ "$passed" -eq 0 ] && [ "$skipped" -eq 0 ]; then
+            sed 's/^/    /' "$log" | head -n 20
+        fi
+    } >"$log.out"
+    cat "$log.out"
+}
+
+run_tests() {
+    local only_gpu=0 name file
+    case ${1-} in
+    '') ;;
+    --gpu) only_gpu=1 ;;
+    *) die "test takes --gpu or nothing, not '$1'" ;;
+    esac
+    rm -rf build/test
+    mkdir -p build/test || exit 1
+    local started=$SECONDS
+    if [ $only_gpu = 0 ]; then
+        need g++ g++
+        job "formatting" formatting
+        # the longest first, so that no core idles at the end
+        if have nvcc; then
+            for file in tests/*.cu demos/*.cu demos/*/*.cu bench/*.cu; do
+                [ -e "$file" ] && job "nvcc, 8 architectures: $file" compile_only "$file"
+            done
+        else
+            job "nvcc, 8 architectures" skip "compilation by nvcc" "nvcc is not installed"
+        fi
+        for file in tests/*.cu; do
+            name=$(basename "$file" .cu)
+            job "CPU runner: $name" cpu_test "$name"
+        done
+        for file in tests/*.sh; do
+            job "$file" tap "$(basename "$file" .sh)" bash "$file"
+        done
+        [ -e cpu/tests/run.sh ] && job "CPU runner's own tests" tap "cpu" bash cpu/tests/run.sh
+    fi
+    if have nvcc && have_gpu; then
+        wait
+        JOBS=4 # they share one GPU
+        for file in tests/*.cu; do
+            name=$(basename "$file" .cu)
+            job "GPU: $name" gpu_test "$name"
+        done
+    elif [ $only_gpu = 1 ]; then
+        die "test --gpu needs nvcc and a GPU"
+    else
+        job "GPU" skip "the tests on a GPU" "no GPU here"
+    fi
+    wait
+    local passed=0 failed=0 skipped=0 p f s sum
+    for sum in build/test/*.sum; do
+        read -r p f s <"$sum"
+        passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    done
+    [ "$(find build/test -name '*.sum' | wc -l)" = $job_count ] || failed=$((failed + 1))
+    say "logs: build/test/*.log, $((SECONDS - started)) s"
+    say "$passed passed, $failed failed, $skipped skipped"
+    [ $failed = 0 ] && [ $passed -gt 0 ]
+}
+
+case ${1-} in
+run) shift; run_demo "$@" ;;
+test) shift; run_tests "$@" ;;
+bench) shift; exec bash bench/gpu.sh "${1:-build/bench}" ;;
+clean) rm -rf build ;;
+-h | --help | help) usage ;;
+*)
+    usage >&2
+    exit 2
+    ;;
+esac
