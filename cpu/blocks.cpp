@@ -607,12 +607,7 @@ static void work(worker &w, launch_state &launch)
 #ifdef CUCC_COUNT
     access_counts counts = take_counts();
     std::lock_guard<std::mutex> lock(launch.counts_lock);
-    launch.counts.global_loads += counts.global_loads;
-    launch.counts.global_stores += counts.global_stores;
-    launch.counts.shared_loads += counts.shared_loads;
-    launch.counts.shared_stores += counts.shared_stores;
-    launch.counts.global_load_bytes += counts.global_load_bytes;
-    launch.counts.global_store_bytes += counts.global_store_bytes;
+    add(launch.counts, counts);
 #endif
     self = nullptr;
 }

@@ -966,8 +966,11 @@ void report_leaks()
         leaked = true;
     }
     fflush(nullptr);
-    if (may_trace()) __lsan_do_leak_check();
-    if (leaked) _exit(23); /* as LeakSanitizer does */
+    if (may_trace())
+        __lsan_do_leak_check();
+    else
+        fprintf(stderr, "cucc: no leak check of host memory: ptrace is not permitted\n");
+    if (leaked) _exit(23);
 #endif
 }
 } // namespace

@@ -55,7 +55,8 @@ const launch_state *current_launch();
 uint64_t environment_number(const char *name, uint64_t otherwise);
 
 /* counts.cpp */
-access_counts take_counts();
+access_counts take_counts(); /* of this OS thread, since the last call */
+void add(access_counts &sum, const access_counts &more);
 void add_counts(const char *kernel, const access_counts &counts);
 } // namespace cucc
 

@@ -94,7 +94,8 @@ struct dim3 {
     X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                         \
     X(cudaErrorNoKernelImageForDevice, 209,                                          \
       "no kernel image is available for execution on the device")                    \
-    X(cudaErrorUnsupportedPtxVersion, 222, "the provided PTX was compiled with an unsupported toolchain.") \
+    X(cudaErrorUnsupportedPtxVersion, 222,                                           \
+      "the provided PTX was compiled with an unsupported toolchain.")                \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                \
     X(cudaErrorNotReady, 600, "device not ready")                                    \
     X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")      \

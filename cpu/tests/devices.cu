@@ -1,0 +1,96 @@
+/* Devices and their memories: devices CASE. */
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <string.h>
+
+__constant__ int factor[2] = {2, 3};
+__device__ int launches;
+
+__global__ void scale(int *out)
+{
+    out[threadIdx.x] = factor[threadIdx.x];
+    if (threadIdx.x == 0) launches++;
+}
+
+static void show(const char *what, cudaError_t error)
+{
+    printf("%s: %s\n", what, cudaGetErrorName(error));
+}
+
+/* Each device has its own memory and its own image of each variable. */
+static void two_devices(void)
+{
+    int *memory[2], host[2], changed[2] = {20, 30}, count, can = 0;
+    cudaStream_t stream;
+    for (int device = 0; device < 2; device++) {
+        cudaSetDevice(device);
+        cudaMalloc(&memory[device], sizeof host);
+    }
+    cudaStreamCreate(&stream);
+    cudaMemcpyToSymbol(factor, changed, sizeof changed);
+    for (int device = 0; device < 2; device++) {
+        cudaSetDevice(device);
+        for (int i = 0; i <= device; i++) scale<<<1, 2>>>(memory[device]);
+        cudaMemcpy(host, memory[device], sizeof host, cudaMemcpyDeviceToHost);
+        cudaMemcpyFromSymbol(&count, launches, sizeof count);
+        printf("device %d: %d %d, %d launches\n", device, host[0], host[1], count);
+    }
+    cudaSetDevice(0);
+    cudaMemcpyPeer(memory[0], 0, memory[1], 1, sizeof host);
+    cudaMemcpy(host, memory[0], sizeof host, cudaMemcpyDeviceToHost);
+    printf("copied: %d %d\n", host[0], host[1]);
+    scale<<<1, 2, 0, stream>>>(memory[0]);
+    show("stream of another device", cudaGetLastError());
+    cudaDeviceCanAccessPeer(&can, 0, 1);
+    printf("can %d\n", can);
+    show("enable", cudaDeviceEnablePeerAccess(1, 0));
+    show("enable again", cudaDeviceEnablePeerAccess(1, 0));
+    cudaGetLastError();
+    scale<<<1, 2>>>(memory[1]);
+    show("peer", cudaGetLastError());
+    show("disable", cudaDeviceDisablePeerAccess(1));
+    scale<<<1, 2>>>(memory[1]);
+    show("no peer", cudaGetLastError());
+    cudaSetDevice(1);
+    show("other device", cudaDeviceSynchronize());
+    show("device 2", cudaSetDevice(2));
+}
+
+static void no_device(void)
+{
+    int count = -1, device;
+    int *pointer = NULL;
+    cudaStream_t stream;
+    show("count", cudaGetDeviceCount(&count));
+    printf("%d devices\n", count);
+    show("set", cudaSetDevice(0));
+    show("get", cudaGetDevice(&device));
+    show("malloc", cudaMalloc(&pointer, 4));
+    show("stream", cudaStreamCreate(&stream));
+    show("symbol", cudaMemcpyToSymbol(factor, &count, sizeof count));
+    cudaGetLastError();
+    scale<<<1, 1>>>(pointer);
+    show("launch", cudaGetLastError());
+    show("after", cudaGetLastError());
+}
+
+static void out_of_memory(void)
+{
+    char *half = NULL, *more = NULL;
+    size_t free_bytes, total;
+    show("half", cudaMalloc(&half, 500000));
+    show("more", cudaMalloc(&more, 500001));
+    cudaMemGetInfo(&free_bytes, &total);
+    printf("free %zu of %zu\n", free_bytes, total);
+    cudaFree(half);
+    show("again", cudaMalloc(&more, 1000000));
+    show("clean", cudaDeviceSynchronize());
+}
+
+int main(int, char **argv)
+{
+    if (!strcmp(argv[1], "two")) two_devices();
+    if (!strcmp(argv[1], "none")) no_device();
+    if (!strcmp(argv[1], "memory")) out_of_memory();
+    return 0;
+}

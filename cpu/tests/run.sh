@@ -1,0 +1,216 @@
+#!/usr/bin/env bash
+# Tests the CPU runner: plants each fault that it should find, and looks for the report. Prints TAP.
+set -u
+
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cucc=$tests/../cucc
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset CUCC_DEVICES CUCC_ORDER CUCC_THREADS CUCC_MEMORY CUCC_COUNTS
+
+number=0
+failures=0
+
+result() { # PASSED NAME
+    number=$((number + 1))
+    if [ "$1" = yes ]; then
+        echo "ok $number - $2"
+    else
+        echo "not ok $number - $2"
+        failures=$((failures + 1))
+    fi
+}
+
+# check NAME STATUS PATTERN COMMAND...: the command must end with the status, and all it prints must
+# match the extended regular expression; a pattern that begins with ! must not match.
+check() {
+    local name=$1 status=$2 pattern=$3 got passed=yes
+    shift 3
+    timeout 60 "$@" >output 2>&1 </dev/null
+    got=$?
+    tr '\n' ' ' <output >line
+    [ $got -eq "$status" ] || passed=no
+    case $pattern in
+    !*) grep -qE -- "${pattern#!}" line && passed=no ;;
+    *) grep -qE -- "$pattern" line || passed=no ;;
+    esac
+    result $passed "$name"
+    [ $passed = yes ] && return
+    echo "# status $got, expected $status; pattern: $pattern"
+    sed 's/^/#   /' output | head -n 40
+}
+
+# check_text NAME PATTERN COMMAND...: for commands that must succeed.
+check_text() {
+    local name=$1 pattern=$2
+    shift 2
+    check "$name" 0 "$pattern" "$@"
+}
+
+# ---- the checks themselves must be able to fail ------------------------------------------------
+
+selftest=$(
+    check "wrong status" 1 '^text $' echo text
+    check "wrong text" 0 '^other $' echo text
+    check "forbidden text" 0 '!te' echo text
+    check "too long" 0 '' timeout 0.1 sleep 5
+)
+result "$([ "$(grep -c '^not ok' <<<"$selftest")" = 4 ] && echo yes || echo no)" "checks can fail"
+
+# ---- the programs, built two at a time ---------------------------------------------------------
+
+programs=()
+
+# build PROGRAM FLAGS...: in the background; what the compiler says goes to PROGRAM.log.
+build() {
+    local program=$1
+    shift
+    programs+=("$program")
+    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+    "$cucc" -Xcompiler -Wall,-Wextra -Werror all-warnings "$@" -o "$program" >"$program.log" 2>&1 &
+}
+
+language=("$tests/language.cu" "$tests/other.cu" "$tests/caller.c")
+
+build language "${language[@]}" -O3 -arch=sm_70 -lineinfo -std=c++14 -rdc=true
+build language-ucontext "${language[@]}" -DCUCC_UCONTEXT
+build language-sanitized "${language[@]}" --sanitize
+build faults "$tests/faults.cu"
+build faults-ucontext "$tests/faults.cu" -DCUCC_UCONTEXT
+build faults-sanitized "$tests/faults.cu" --sanitize
+build bounds "$tests/bounds.cu" --sanitize
+build order "$tests/order.cu"
+build devices "$tests/devices.cu"
+build count "$tests/count.cu" --count
+build order-count "$tests/order.cu" --count
+build other.o -c "$tests/other.cu"
+build caller.o -c "$tests/caller.c"
+wait
+build linked "$tests/language.cu" other.o caller.o
+if command -v clang++ >/dev/null; then
+    export CXX=clang++
+    build language-clang "${language[@]}"
+    build faults-clang "$tests/faults.cu"
+    build bounds-clang "$tests/bounds.cu" --sanitize
+    unset CXX
+fi
+wait
+for program in "${programs[@]}"; do
+    [ -e "$program" ] && [ ! -s "$program.log" ] && built=yes || built=no
+    result $built "$program builds without a warning"
+    sed 's/^/#   /' "$program.log"
+done
+
+# ---- what must work ----------------------------------------------------------------------------
+
+for program in language linked language-ucontext language-sanitized language-clang; do
+    if [ $program = language-clang ] && ! command -v clang++ >/dev/null; then
+        number=$((number + 1))
+        echo "ok $number - $program # SKIP no clang++"
+        continue
+    fi
+    for order in forward backward shuffle:1; do
+        check "$program runs, $order" 0 '!line [0-9]+:|cucc: (kernel|leak)' \
+            env CUCC_ORDER=$order CUCC_THREADS=3 ./$program
+    done
+done
+
+right='^cudaSuccess right $'
+for order in forward backward shuffle:1 shuffle:2; do
+    check_text "tiled product, $order" "$right" env CUCC_ORDER=$order ./order 1
+    check_text "tiled product without its first barrier, $order" "!$right" \
+        env CUCC_ORDER=$order ./order 0
+done
+
+check_text "two devices" \
+    'device 0: 2 3, 1 launches device 1: 20 30, 2 launches copied: 20 30 stream of another device: cudaErrorInvalidResourceHandle can 1 enable: cudaSuccess enable again: cudaErrorPeerAccessAlreadyEnabled peer: cudaSuccess disable: cudaSuccess .*no peer: cudaErrorIllegalAddress other device: cudaSuccess device 2: cudaErrorInvalidDevice' \
+    env CUCC_DEVICES=2 ./devices two
+check_text "memory of another device" \
+    'kernel scale: argument 1 \(0x[0-9a-f]+\) is memory of device 1, and the kernel runs on device 0' \
+    env CUCC_DEVICES=2 ./devices two
+check_text "no device" \
+    '^count: cudaErrorNoDevice 0 devices set: cudaErrorNoDevice get: cudaErrorNoDevice malloc: cudaErrorNoDevice stream: cudaErrorNoDevice symbol: cudaErrorNoDevice launch: cudaErrorNoDevice after: cudaSuccess $' \
+    env CUCC_DEVICES=0 ./devices none
+check_text "out of memory" \
+    '^half: cudaSuccess more: cudaErrorMemoryAllocation free 500000 of 1000000 again: cudaSuccess clean: cudaSuccess $' \
+    env CUCC_MEMORY=1000000 ./devices memory
+check "a number in the environment" 2 'CUCC_DEVICES must be a number, not two' \
+    env CUCC_DEVICES=two ./devices two
+check "an order in the environment" 2 'CUCC_ORDER must be forward, backward or shuffle:SEED' \
+    env CUCC_ORDER=sideways ./order 1
+
+# ---- faults in every mode ----------------------------------------------------------------------
+
+launch_failure='last cudaErrorLaunchFailure, synchronize cudaErrorLaunchFailure'
+for program in faults faults-ucontext faults-sanitized faults-clang; do
+    [ -e $program ] || continue
+    while read -r fault pattern; do
+        check "$program: $fault" 1 "$pattern" ./$program "$fault"
+        [ "$fault" = divergent ] || continue
+        check "$program: $fault fails the launch" 1 "$launch_failure" ./$program "$fault"
+    done <<'END'
+divergent kernel divergent_barrier, block \([01],0,0\), thread \(16,0,0\): divergent barrier: it waits at .*faults.cu:11 \(site [0-9]+\), thread \(0,0,0\) at .*faults.cu:9 \(site
+exit kernel early_exit, block \([01],0,0\), thread \(0,0,0\): barrier at .*faults.cu:19 \(site [0-9]+\) is never complete: 20 threads wait there, 12 have exited .*LaunchFailure
+barrier-shuffle kernel barrier_against_shuffle, block \(0,0,0\), thread \(31,0,0\): deadlock in a warp function with mask 0xffffffff: others wait at a barrier at .*faults.cu:25 .*LaunchFailure
+masks kernel masks_disagree, block \(0,0,0\), thread \([0-9]+,0,0\): deadlock in a warp function with mask 0x[0-9a-f]+: the masks do not agree .*LaunchFailure
+outside kernel outside_its_mask, block \(0,0,0\), thread \(0,2,0\): warp function called by lane 16, which is not in its mask 0x0000ffff .*LaunchFailure
+static-size kernel too_much_static, block \(0,0,0\), thread \(0,0,0\): static shared memory \(52000 bytes with big\) exceeds 49152 bytes .*LaunchFailure
+host-pointer kernel store: argument 2 \(0x[0-9a-f]+\) is not in live device memory last cudaErrorIllegalAddress, synchronize cudaErrorIllegalAddress
+freed-pointer kernel store: argument 1 \(0x[0-9a-f]+\) is not in live device memory last cudaErrorIllegalAddress
+threads ^last cudaErrorInvalidConfiguration, synchronize cudaSuccess
+no-threads ^last cudaErrorInvalidConfiguration, synchronize cudaSuccess
+grid ^last cudaErrorInvalidConfiguration, synchronize cudaSuccess
+dynamic-size ^last cudaErrorInvalidValue, synchronize cudaSuccess
+direction cudaMemcpy: the destination 0x[0-9a-f]+ should be device memory and is not last cudaErrorInvalidValue, synchronize cudaSuccess
+range cudaMemcpy: the source leaves its allocation of 128 bytes \(offset 0, 129 bytes\) last cudaErrorInvalidValue
+memset cudaMemset: the destination leaves its allocation of 128 bytes \(offset 4, 128 bytes\) last cudaErrorInvalidValue
+twice cudaFree: 0x[0-9a-f]+ is not the start of a live allocation of this kind last cudaErrorInvalidValue
+END
+done
+check_text "faults: none" '^last cudaSuccess, synchronize cudaSuccess $' ./faults none
+
+# ---- faults that --sanitize finds --------------------------------------------------------------
+
+for program in bounds bounds-clang; do
+    [ -e $program ] || continue
+    check_text "$program: none" '^end cudaSuccess $' ./$program none
+    while read -r fault pattern; do
+        check "$program: $fault" 1 "$pattern" ./$program "$fault"
+    done <<'END'
+static kernel static_shared, block \([01],0,0\), thread \(3,5,0\): .*256 bytes after the start of shared memory first, which has 256 bytes .*AddressSanitizer.*bounds.cu:13
+inner kernel static_shared, block \([01],0,0\), thread \(3,5,0\): .*bounds.cu:14.*index 8 out of bounds
+dynamic kernel dynamic_shared, block \(0,0,0\), thread \(7,0,0\): .*128 bytes after the start of shared memory \(dynamic\), which has 128 bytes .*AddressSanitizer.*bounds.cu:24
+global kernel global_memory, block \(3,0,0\), thread \(4,0,0\): .*heap-buffer-overflow.*bounds.cu:32
+END
+    check "$program: device leak" 23 'cucc: leak of 1234 bytes of memory of device 0' \
+        ./$program device-leak
+    if ./$program none 2>&1 | grep -q 'no leak check of host memory'; then
+        number=$((number + 1))
+        echo "ok $number - $program: host leak # SKIP ptrace is not permitted"
+    else
+        check "$program: host leak" 1 'LeakSanitizer: detected memory leaks.* 321 byte' \
+            ./$program host-leak
+    fi
+done
+
+# ---- counts ------------------------------------------------------------------------------------
+
+check_text "exact counts" \
+    '^kernel copy launches 3 global_loads 600 global_stores 600 shared_loads 0 shared_stores 0 global_load_bytes 2400 global_store_bytes 2400 kernel copy_by_four launches 1 global_loads 256 global_stores 256 shared_loads 256 shared_stores 256 global_load_bytes 4096 global_store_bytes 4096 $' \
+    ./count
+env CUCC_COUNTS=counts.txt ./order-count 1 >/dev/null
+env CUCC_COUNTS=counts.txt ./order-count 1 >/dev/null
+product='kernel multiply launches 1 global_loads 32768 global_stores 4096 shared_loads 524288 shared_stores 32768 global_load_bytes 131072 global_store_bytes 16384 '
+check_text "counts of a tiled product, appended to a file" "^$product$product\$" cat counts.txt
+
+# ---- the command line --------------------------------------------------------------------------
+
+check "unknown option" 1 'cucc: unknown option --fast' "$cucc" --fast x.cu
+check "cuBLAS" 1 "cucc: -lcublas: NVIDIA's libraries need a GPU" "$cucc" x.cu -lcublas
+check "modes exclude each other" 1 'exclude each other' "$cucc" --sanitize --count x.cu
+check "no such file" 1 'missing.cu: No such file' "$cucc" missing.cu -o missing
+check_text "help" 'usage: cucc .*--sanitize.*CUCC_ORDER' "$cucc" --help
+
+echo "1..$number"
+[ $failures -eq 0 ]
