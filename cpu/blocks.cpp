@@ -145,7 +145,8 @@ struct worker {
     uint3 index[max_threads];
     lane_request lane[max_threads];
     unsigned int order[max_threads]; /* the order in which threads are run and released */
-    unsigned int position;           /* of the current thread in that order */
+    std::minstd_rand random;
+    unsigned int position; /* of the current thread in that order */
     unsigned int current;
     unsigned int unfinished;
     bool failed;
@@ -263,9 +264,10 @@ static void read_configured_order()
     }
 }
 
-static void shuffle_order(worker &w, std::minstd_rand &random)
+static void shuffle_order(worker &w)
 {
-    for (unsigned int i = w.threads; i > 1; i--) std::swap(w.order[i - 1], w.order[random() % i]);
+    if (configured_order.kind != shuffled) return;
+    for (unsigned int i = w.threads; i > 1; i--) std::swap(w.order[i - 1], w.order[w.random() % i]);
 }
 
 /* Takes up the next thread that can run, if there is one. */
@@ -308,10 +310,7 @@ static void release_barrier(worker &w)
     w.released_predicates = w.predicates;
     w.predicates = 0;
     memset(w.state, ready, w.threads);
-    if (configured_order.kind == shuffled) {
-        std::minstd_rand random(w.order[0] + w.order[w.threads - 1] + configured_order.seed + 1);
-        shuffle_order(w, random);
-    }
+    shuffle_order(w);
     w.position = w.threads - 1; /* the next one is the first in order */
 }
 
@@ -478,10 +477,8 @@ static void run_block(worker &w, uint64_t block)
     dim3 grid = w.launch->request.grid;
     blockIdx = {(unsigned int)(block % grid.x), (unsigned int)(block / grid.x % grid.y),
                 (unsigned int)(block / grid.x / grid.y)};
-    if (configured_order.kind == shuffled) {
-        std::minstd_rand random((unsigned int)(configured_order.seed * 1000003 + block + 1));
-        shuffle_order(w, random);
-    }
+    w.random.seed((unsigned int)(configured_order.seed * 1000003 + block + 1));
+    shuffle_order(w);
     fill_shared_memory(w);
     memset(w.state, unstarted, w.threads);
     w.unfinished = w.threads;
@@ -588,16 +585,29 @@ static void begin_launch(worker &w, launch_state &launch)
     begin_shared_memory(w);
 }
 
+#ifdef CUCC_SANITIZE
+/* The bounds of this OS thread's stack, which AddressSanitizer must know to come back to it. */
+static void find_own_stack(fiber &home)
+{
+    static thread_local void *bottom;
+    static thread_local size_t size;
+    if (!bottom) {
+        pthread_attr_t attributes;
+        pthread_getattr_np(pthread_self(), &attributes);
+        pthread_attr_getstack(&attributes, &bottom, &size);
+        pthread_attr_destroy(&attributes);
+    }
+    home.stack = (char *)bottom;
+    home.usable_size = size;
+}
+#endif
+
 static void work(worker &w, launch_state &launch)
 {
     begin_launch(w, launch);
     self = &w;
 #ifdef CUCC_SANITIZE
-    /* The bounds of this OS thread's stack, to come back to. */
-    __sanitizer_start_switch_fiber(&w.home.fake_stack, nullptr, 0);
-    const void *bottom;
-    __sanitizer_finish_switch_fiber(w.home.fake_stack, &bottom, &w.home.usable_size);
-    w.home.stack = (char *)bottom;
+    find_own_stack(w.home);
 #endif
     while (!launch.failed) {
         w.block = launch.next_block++;

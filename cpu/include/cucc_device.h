@@ -158,50 +158,36 @@ template <class T, class F> T atomic_update(T *address, F new_value)
 }
 } // namespace cucc
 
-#define CUCC_ATOMICS(T)                                                               \
-    inline T atomicAdd(T *address, T value)                                           \
-    {                                                                                 \
-        return cucc::atomic_update(address, [=](T old) { return (T)(old + value); }); \
-    }                                                                                 \
-    inline T atomicExch(T *address, T value)                                          \
-    {                                                                                 \
-        return cucc::atomic_update(address, [=](T) { return value; });                \
+#define CUCC_ATOMIC(name, T, new_value)                                             \
+    inline T name(T *address, T value)                                              \
+    {                                                                               \
+        return cucc::atomic_update(address, [=](T old) { return (T)(new_value); }); \
     }
+#define CUCC_ATOMICS(T)                    \
+    CUCC_ATOMIC(atomicAdd, T, old + value) \
+    CUCC_ATOMIC(atomicExch, T, ((void)old, value))
 #define CUCC_INTEGER_ATOMICS(T)                                                                   \
-    inline T atomicMax(T *address, T value)                                                       \
-    {                                                                                             \
-        return cucc::atomic_update(address, [=](T old) { return old > value ? old : value; });    \
-    }                                                                                             \
-    inline T atomicMin(T *address, T value)                                                       \
-    {                                                                                             \
-        return cucc::atomic_update(address, [=](T old) { return old < value ? old : value; });    \
-    }                                                                                             \
-    inline T atomicOr(T *address, T value)                                                        \
-    {                                                                                             \
-        return cucc::atomic_update(address, [=](T old) { return old | value; });                  \
-    }                                                                                             \
-    inline T atomicAnd(T *address, T value)                                                       \
-    {                                                                                             \
-        return cucc::atomic_update(address, [=](T old) { return old & value; });                  \
-    }                                                                                             \
+    CUCC_ATOMICS(T)                                                                               \
+    CUCC_ATOMIC(atomicMax, T, old > value ? old : value)                                          \
+    CUCC_ATOMIC(atomicMin, T, old < value ? old : value)                                          \
+    CUCC_ATOMIC(atomicOr, T, old | value)                                                         \
+    CUCC_ATOMIC(atomicAnd, T, old &value)                                                         \
     inline T atomicCAS(T *address, T compare, T value)                                            \
     {                                                                                             \
         return cucc::atomic_update(address, [=](T old) { return old == compare ? value : old; }); \
     }
-
-CUCC_ATOMICS(int)
-CUCC_ATOMICS(unsigned int)
-CUCC_ATOMICS(unsigned long long)
-CUCC_ATOMICS(float)
-CUCC_ATOMICS(double)
 CUCC_INTEGER_ATOMICS(int)
 CUCC_INTEGER_ATOMICS(unsigned int)
 CUCC_INTEGER_ATOMICS(unsigned long long)
+CUCC_ATOMICS(float)
+CUCC_ATOMICS(double)
+#undef CUCC_ATOMIC
 #undef CUCC_ATOMICS
 #undef CUCC_INTEGER_ATOMICS
 
 /* ---- intrinsics ------------------------------------------------------------------------------ */
 
+/* clang-format off: tables of one-line functions */
 template <class T> T __ldg(const T *address)
 {
     return *address;
@@ -269,6 +255,7 @@ inline double rsqrt(double a)
 {
     return 1.0 / sqrt(a);
 }
+/* clang-format on */
 
 /* The rounding error of a sum is a float (Knuth's two-sum); it tells whether the sum rounded to
  * nearest lies further from zero than the exact one. */
@@ -300,68 +287,6 @@ template <class To, class From> To same_bits(From from)
 }
 } // namespace cucc
 
-inline int __float2int_rn(float a)
-{
-    return cucc::to_int(rintf(a));
-}
-inline int __float2int_rz(float a)
-{
-    return cucc::to_int(truncf(a));
-}
-inline int __float2int_ru(float a)
-{
-    return cucc::to_int(ceilf(a));
-}
-inline int __float2int_rd(float a)
-{
-    return cucc::to_int(floorf(a));
-}
-inline int __float_as_int(float a)
-{
-    return cucc::same_bits<int>(a);
-}
-inline unsigned int __float_as_uint(float a)
-{
-    return cucc::same_bits<unsigned int>(a);
-}
-inline float __int_as_float(int a)
-{
-    return cucc::same_bits<float>(a);
-}
-inline float __uint_as_float(unsigned int a)
-{
-    return cucc::same_bits<float>(a);
-}
-inline long long __double_as_longlong(double a)
-{
-    return cucc::same_bits<long long>(a);
-}
-inline double __longlong_as_double(long long a)
-{
-    return cucc::same_bits<double>(a);
-}
-
-inline int __popc(unsigned int a)
-{
-    return __builtin_popcount(a);
-}
-inline int __popcll(unsigned long long a)
-{
-    return __builtin_popcountll(a);
-}
-inline int __ffs(int a)
-{
-    return __builtin_ffs(a);
-}
-inline int __clz(int a)
-{
-    return a ? __builtin_clz((unsigned int)a) : 32;
-}
-inline int __clzll(long long a)
-{
-    return a ? __builtin_clzll((unsigned long long)a) : 64;
-}
-
 /* Each of the four nibbles of SELECTOR picks one of the eight bytes of HIGH:LOW. */
 inline unsigned int __byte_perm(unsigned int low, unsigned int high, unsigned int selector)
 {
@@ -376,15 +301,26 @@ inline unsigned int __byte_perm(unsigned int low, unsigned int high, unsigned in
     return result;
 }
 
-#define CUCC_MIN_MAX(T)       \
-    inline T min(T a, T b)    \
-    {                         \
-        return a < b ? a : b; \
-    }                         \
-    inline T max(T a, T b)    \
-    {                         \
-        return a > b ? a : b; \
-    }
+/* clang-format off */
+inline int __float2int_rn(float a) { return cucc::to_int(rintf(a)); }
+inline int __float2int_rz(float a) { return cucc::to_int(truncf(a)); }
+inline int __float2int_ru(float a) { return cucc::to_int(ceilf(a)); }
+inline int __float2int_rd(float a) { return cucc::to_int(floorf(a)); }
+inline int __float_as_int(float a) { return cucc::same_bits<int>(a); }
+inline unsigned int __float_as_uint(float a) { return cucc::same_bits<unsigned int>(a); }
+inline float __int_as_float(int a) { return cucc::same_bits<float>(a); }
+inline float __uint_as_float(unsigned int a) { return cucc::same_bits<float>(a); }
+inline long long __double_as_longlong(double a) { return cucc::same_bits<long long>(a); }
+inline double __longlong_as_double(long long a) { return cucc::same_bits<double>(a); }
+inline int __popc(unsigned int a) { return __builtin_popcount(a); }
+inline int __popcll(unsigned long long a) { return __builtin_popcountll(a); }
+inline int __ffs(int a) { return __builtin_ffs(a); }
+inline int __clz(int a) { return a ? __builtin_clz((unsigned int)a) : 32; }
+inline int __clzll(long long a) { return a ? __builtin_clzll((unsigned long long)a) : 64; }
+
+#define CUCC_MIN_MAX(T)                              \
+    inline T min(T a, T b) { return a < b ? a : b; } \
+    inline T max(T a, T b) { return a > b ? a : b; }
 CUCC_MIN_MAX(int)
 CUCC_MIN_MAX(unsigned int)
 CUCC_MIN_MAX(long)
@@ -392,21 +328,10 @@ CUCC_MIN_MAX(unsigned long)
 CUCC_MIN_MAX(long long)
 CUCC_MIN_MAX(unsigned long long)
 #undef CUCC_MIN_MAX
-inline float min(float a, float b)
-{
-    return fminf(a, b);
-}
-inline float max(float a, float b)
-{
-    return fmaxf(a, b);
-}
-inline double min(double a, double b)
-{
-    return fmin(a, b);
-}
-inline double max(double a, double b)
-{
-    return fmax(a, b);
-}
+inline float min(float a, float b) { return fminf(a, b); }
+inline float max(float a, float b) { return fmaxf(a, b); }
+inline double min(double a, double b) { return fmin(a, b); }
+inline double max(double a, double b) { return fmax(a, b); }
+/* clang-format on */
 
 #endif

@@ -17,39 +17,17 @@
 
 /* ---- vector types -------------------------------------------------------------------------- */
 
-#define CUCC_VECTOR_TYPES(base, name, align2, align4)                \
-    struct name##1                                                   \
-    {                                                                \
-        base x;                                                      \
-    };                                                               \
-    struct alignas(align2) name##2                                   \
-    {                                                                \
-        base x, y;                                                   \
-    };                                                               \
-    struct name##3                                                   \
-    {                                                                \
-        base x, y, z;                                                \
-    };                                                               \
-    struct alignas(align4) name##4                                   \
-    {                                                                \
-        base x, y, z, w;                                             \
-    };                                                               \
-    constexpr name##1 make_##name##1(base x)                         \
-    {                                                                \
-        return {x};                                                  \
-    }                                                                \
-    constexpr name##2 make_##name##2(base x, base y)                 \
-    {                                                                \
-        return {x, y};                                               \
-    }                                                                \
-    constexpr name##3 make_##name##3(base x, base y, base z)         \
-    {                                                                \
-        return {x, y, z};                                            \
-    }                                                                \
-    constexpr name##4 make_##name##4(base x, base y, base z, base w) \
-    {                                                                \
-        return {x, y, z, w};                                         \
-    }
+/* clang-format off */
+#define CUCC_VECTOR_TYPES(base, name, align2, align4)                              \
+    struct name##1 { base x; };                                                    \
+    struct alignas(align2) name##2 { base x, y; };                                 \
+    struct name##3 { base x, y, z; };                                              \
+    struct alignas(align4) name##4 { base x, y, z, w; };                           \
+    constexpr name##1 make_##name##1(base x) { return {x}; }                       \
+    constexpr name##2 make_##name##2(base x, base y) { return {x, y}; }            \
+    constexpr name##3 make_##name##3(base x, base y, base z) { return {x, y, z}; } \
+    constexpr name##4 make_##name##4(base x, base y, base z, base w) { return {x, y, z, w}; }
+/* clang-format on */
 
 CUCC_VECTOR_TYPES(signed char, char, 2, 4)
 CUCC_VECTOR_TYPES(unsigned char, uchar, 2, 4)
@@ -136,22 +114,16 @@ enum cudaDeviceAttr {
     cudaDevAttrMaxGridDimY = 6,
     cudaDevAttrMaxGridDimZ = 7,
     cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrTotalConstantMemory = 9,
     cudaDevAttrWarpSize = 10,
-    cudaDevAttrMaxRegistersPerBlock = 12,
     cudaDevAttrClockRate = 13,
     cudaDevAttrMultiProcessorCount = 16,
-    cudaDevAttrIntegrated = 18,
     cudaDevAttrMemoryClockRate = 36,
     cudaDevAttrGlobalMemoryBusWidth = 37,
-    cudaDevAttrL2CacheSize = 38,
     cudaDevAttrMaxThreadsPerMultiProcessor = 39,
     cudaDevAttrAsyncEngineCount = 40,
-    cudaDevAttrUnifiedAddressing = 41,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
 
