@@ -775,8 +775,8 @@ static int add_device_rows(problem *p, table *t)
         {TMM_SHARED_8, "shared", 8},
         {TMM_SHARED_16, "shared", 16},
         {TMM_SHARED_32, "shared", 32},
-        {TMM_REGISTER_64, "shared, registers", 0},
-        {TMM_REGISTER_128, "shared, registers", 0},
+        {TMM_REGISTER_64, "shared + registers", 0},
+        {TMM_REGISTER_128, "shared + registers", 0},
     };
     const options *o = &p->o;
     if (o->kernel < 0 || o->kernel == TMM_AUTO || o->kernel == TMM_SHARED ||
