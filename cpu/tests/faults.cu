@@ -86,5 +86,11 @@ int main(int, char **argv)
     if (IS("range")) return ended(cudaMemcpy(host, device, 129, cudaMemcpyDeviceToHost));
     if (IS("memset")) return ended(cudaMemset(device + 1, 0, 128));
     if (IS("twice")) return ended(cudaFree(freed));
+    if (IS("recover")) {
+        early_exit<<<4, 32>>>(device);
+        cudaDeviceReset();
+        cudaMalloc(&device, sizeof host);
+        store<<<2, 32>>>(NULL, device);
+    }
     return ended(cudaGetLastError());
 }

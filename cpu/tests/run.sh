@@ -168,6 +168,8 @@ memset cudaMemset: the destination leaves its allocation of 128 bytes \(offset 4
 twice cudaFree: 0x[0-9a-f]+ is not the start of a live allocation of this kind last cudaErrorInvalidValue
 END
 done
+check_text "a reset ends the failure" \
+    'kernel early_exit, .* last cudaSuccess, synchronize cudaSuccess $' ./faults recover
 check_text "faults: none" '^last cudaSuccess, synchronize cudaSuccess $' ./faults none
 
 # ---- faults that --sanitize finds --------------------------------------------------------------
