@@ -13,7 +13,7 @@ using namespace cucc;
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-enum { max_devices = 16, pinned_host = -1 };
+enum { max_devices = 16, pinned_host = -1, nowhere = -2 };
 
 struct allocation {
     size_t size;
@@ -97,14 +97,29 @@ cudaError_t check_device(int device)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The allocation that holds the address; one past its end counts, as a pointer may stand there. */
-const std::pair<const uintptr_t, allocation> *find_allocation(const void *pointer)
+/* Memory that the runtime knows. */
+struct region {
+    uintptr_t begin;
+    size_t size;
+    int device; /* or pinned_host, or nowhere */
+};
+
+/* The region that holds the address; one past its end counts, as a pointer may stand there. A
+ * variable of the device has one address for all devices, and belongs to the current one. */
+region find_region(const void *pointer)
 {
     runtime_state &s = state();
-    auto next = s.allocations.upper_bound((uintptr_t)pointer);
-    if (next == s.allocations.begin()) return nullptr;
-    auto &found = *--next;
-    return (uintptr_t)pointer - found.first <= found.second.size ? &found : nullptr;
+    uintptr_t address = (uintptr_t)pointer;
+    auto next = s.allocations.upper_bound(address);
+    if (next != s.allocations.begin()) {
+        auto &found = *--next;
+        if (address - found.first <= found.second.size)
+            return {found.first, found.second.size, found.second.device};
+    }
+    for (symbol_images &symbol : s.symbols)
+        if (address - (uintptr_t)symbol.address < symbol.size)
+            return {(uintptr_t)symbol.address, symbol.size, current_device};
+    return {address, 0, nowhere};
 }
 
 cudaError_t allocate(void **pointer, size_t size, int device)
@@ -167,26 +182,49 @@ memory_side source_side(cudaMemcpyKind kind)
 bool check_side(const char *function, const char *role, const void *pointer, size_t size,
                 memory_side side)
 {
-    auto *found = find_allocation(pointer);
-    bool on_device = found && found->second.device != pinned_host;
+    region found = find_region(pointer);
+    size_t offset = (uintptr_t)pointer - found.begin;
     if (!pointer) {
         fprintf(stderr, "cucc: %s: the %s is NULL\n", function, role);
-    } else if (side == device_side && !found) {
+    } else if (side == device_side && found.device == nowhere) {
         fprintf(stderr, "cucc: %s: the %s %p should be device memory and is not\n", function, role,
                 pointer);
-    } else if (side == host_side && on_device) {
+    } else if (side == host_side && found.device >= 0) {
         fprintf(stderr, "cucc: %s: the %s %p should be host memory and is device memory\n",
                 function, role, pointer);
-    } else if (found && size > found->first + found->second.size - (uintptr_t)pointer) {
+    } else if (found.device != nowhere && size > found.size - offset) {
         fprintf(stderr,
                 "cucc: %s: the %s leaves its allocation of %zu bytes (offset %zu, %zu bytes)\n",
-                function, role, found->second.size, (size_t)((uintptr_t)pointer - found->first),
-                size);
+                function, role, found.size, offset, size);
     } else {
         return true;
     }
     return false;
 }
+
+/* Puts the device's image into the variables. The caller holds the launch lock. */
+void activate(int device)
+{
+    runtime_state &s = state();
+    if (device == s.active_device) return;
+    for (symbol_images &symbol : s.symbols) {
+        symbol.image[s.active_device].assign(symbol.address, symbol.address + symbol.size);
+        std::vector<char> &image = symbol.image[device];
+        memcpy(symbol.address, image.empty() ? symbol.initial.data() : image.data(), symbol.size);
+    }
+    s.active_device = device;
+}
+
+/* Copies wait for kernels that other host threads run: variables of the device may be among what
+ * is copied, and must be those of the current device. */
+struct copy_lock {
+    std::lock_guard<std::mutex> launching{state().launching};
+    state_lock lock{state().lock};
+    copy_lock()
+    {
+        activate(current_device);
+    }
+};
 
 cudaError_t check_stream(cudaStream_t stream);
 
@@ -197,7 +235,7 @@ cudaError_t copy(const char *function, void *to, const void *from, size_t size, 
     if (cudaError_t error = check_stream(stream)) return error;
     if ((unsigned int)kind > cudaMemcpyDefault) return failed(cudaErrorInvalidMemcpyDirection);
     if (!size) return cudaSuccess;
-    state_lock lock(state().lock);
+    copy_lock lock;
     if (!check_side(function, "destination", to, size, destination_side(kind)) ||
         !check_side(function, "source", from, size, source_side(kind)))
         return failed(cudaErrorInvalidValue);
@@ -214,7 +252,7 @@ cudaError_t copy_2d(const char *function, void *to, size_t to_pitch, const void 
     if ((unsigned int)kind > cudaMemcpyDefault) return failed(cudaErrorInvalidMemcpyDirection);
     if (width > to_pitch || width > from_pitch) return failed(cudaErrorInvalidPitchValue);
     if (!width || !height) return cudaSuccess;
-    state_lock lock(state().lock);
+    copy_lock lock;
     if (!check_side(function, "destination", to, (height - 1) * to_pitch + width,
                     destination_side(kind)) ||
         !check_side(function, "source", from, (height - 1) * from_pitch + width, source_side(kind)))
@@ -230,13 +268,15 @@ cudaError_t copy_peer(const char *function, void *to, int to_device, const void 
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_device(to_device)) return error;
     if (cudaError_t error = check_device(from_device)) return error;
-    state_lock lock(state().lock);
-    auto *target = find_allocation(to), *origin = find_allocation(from);
-    if (size && ((target && target->second.device != to_device) ||
-                 (origin && origin->second.device != from_device))) {
-        fprintf(stderr, "cucc: %s: a pointer does not belong to the device it is said to\n",
-                function);
-        return failed(cudaErrorInvalidValue);
+    {
+        state_lock lock(state().lock);
+        int target = find_region(to).device, origin = find_region(from).device;
+        if (size &&
+            ((target >= 0 && target != to_device) || (origin >= 0 && origin != from_device))) {
+            fprintf(stderr, "cucc: %s: a pointer does not belong to the device it is said to\n",
+                    function);
+            return failed(cudaErrorInvalidValue);
+        }
     }
     return copy(function, to, from, size, cudaMemcpyDeviceToDevice, stream);
 }
@@ -246,7 +286,7 @@ cudaError_t set(const char *function, void *to, int value, size_t size, cudaStre
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if (!size) return cudaSuccess;
-    state_lock lock(state().lock);
+    copy_lock lock;
     if (!check_side(function, "destination", to, size, device_side))
         return failed(cudaErrorInvalidValue);
     memset(to, value, size);
@@ -255,28 +295,12 @@ cudaError_t set(const char *function, void *to, int value, size_t size, cudaStre
 
 /* ---- variables of the device ----------------------------------------------------------------- */
 
-/* Puts the device's image into the variables. The caller holds the launch lock. */
-void activate(int device)
-{
-    runtime_state &s = state();
-    if (device == s.active_device) return;
-    for (symbol_images &symbol : s.symbols) {
-        symbol.image[s.active_device].assign(symbol.address, symbol.address + symbol.size);
-        std::vector<char> &image = symbol.image[device];
-        memcpy(symbol.address, image.empty() ? symbol.initial.data() : image.data(), symbol.size);
-    }
-    s.active_device = device;
-}
-
 /* The bytes of a variable of the current device; null, with an error, if they are not there. */
 char *symbol_bytes(const char *function, const void *symbol, size_t size, size_t offset)
 {
     for (symbol_images &known : state().symbols) {
         if (known.address != symbol) continue;
-        if (offset <= known.size && size <= known.size - offset) {
-            activate(current_device);
-            return known.address + offset;
-        }
+        if (offset <= known.size && size <= known.size - offset) return known.address + offset;
         fprintf(stderr, "cucc: %s: %zu bytes at offset %zu leave the variable of %zu bytes\n",
                 function, size, offset, known.size);
         failed(cudaErrorInvalidValue);
@@ -351,9 +375,8 @@ cudaError_t check_configuration(const launch_request &r)
 /* Whether kernels of the current device may use what this argument points to. */
 bool is_reachable(const void *pointer)
 {
-    auto *found = find_allocation(pointer);
-    if (!found) return false;
-    int owner = found->second.device;
+    int owner = find_region(pointer).device;
+    if (owner == nowhere) return false;
     return owner == pinned_host || owner == current_device ||
            state().device[current_device].peer_enabled[owner];
 }
@@ -363,13 +386,13 @@ bool check_arguments(const launch_request &r)
     state_lock lock(state().lock);
     for (int i = 0; i < r.argument_count; i++) {
         if (!r.pointers[i] || is_reachable(r.pointers[i])) continue;
-        auto *found = find_allocation(r.pointers[i]);
+        int owner = find_region(r.pointers[i]).device;
         fprintf(stderr, "cucc: kernel %s: argument %d (%p) ", r.kernel, i + 1, r.pointers[i]);
-        if (found)
-            fprintf(stderr, "is memory of device %d, and the kernel runs on device %d\n",
-                    found->second.device, current_device);
-        else
+        if (owner == nowhere)
             fprintf(stderr, "is not in live device memory\n");
+        else
+            fprintf(stderr, "is memory of device %d, and the kernel runs on device %d\n", owner,
+                    current_device);
         return false;
     }
     return true;
@@ -418,8 +441,7 @@ cudaError_t copy_to_symbol(const void *symbol, const void *from, size_t size, si
                            cudaMemcpyKind kind)
 {
     if (cudaError_t error = enter()) return error;
-    std::lock_guard<std::mutex> launching(state().launching);
-    state_lock lock(state().lock);
+    copy_lock lock;
     if (destination_side(kind) == host_side) return failed(cudaErrorInvalidMemcpyDirection);
     char *bytes = symbol_bytes("cudaMemcpyToSymbol", symbol, size, offset);
     if (!bytes) return last_error;
@@ -433,8 +455,7 @@ cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t o
                              cudaMemcpyKind kind)
 {
     if (cudaError_t error = enter()) return error;
-    std::lock_guard<std::mutex> launching(state().launching);
-    state_lock lock(state().lock);
+    copy_lock lock;
     if (source_side(kind) == host_side) return failed(cudaErrorInvalidMemcpyDirection);
     char *bytes = symbol_bytes("cudaMemcpyFromSymbol", symbol, size, offset);
     if (!bytes) return last_error;
@@ -442,6 +463,14 @@ cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t o
         return failed(cudaErrorInvalidValue);
     memmove(to, bytes, size);
     return cudaSuccess;
+}
+
+cudaError_t symbol_address(void **address, const void *symbol)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!address) return failed(cudaErrorInvalidValue);
+    *address = symbol_bytes("cudaGetSymbolAddress", symbol, 0, 0);
+    return *address ? cudaSuccess : last_error;
 }
 
 void launch(const launch_request &request)
@@ -723,14 +752,14 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     if (cudaError_t error = enter()) return error;
     if (!attributes) return failed(cudaErrorInvalidValue);
     state_lock lock(state().lock);
-    auto *found = find_allocation(pointer);
-    bool pinned = found && found->second.device == pinned_host;
-    *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void *>(pointer)};
-    if (!found) return cudaSuccess;
-    attributes->type = pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
-    attributes->device = pinned ? current_device : found->second.device;
-    attributes->devicePointer = const_cast<void *>(pointer);
-    if (!pinned) attributes->hostPointer = nullptr;
+    int owner = find_region(pointer).device;
+    void *p = const_cast<void *>(pointer);
+    if (owner == nowhere)
+        *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, p};
+    else if (owner == pinned_host)
+        *attributes = {cudaMemoryTypeHost, current_device, p, p};
+    else
+        *attributes = {cudaMemoryTypeDevice, owner, p, nullptr};
     return cudaSuccess;
 }
 

@@ -272,6 +272,7 @@ cudaError_t copy_to_symbol(const void *symbol, const void *from, size_t size, si
                            cudaMemcpyKind kind);
 cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset,
                              cudaMemcpyKind kind);
+cudaError_t symbol_address(void **address, const void *symbol);
 void register_symbol(void *address, size_t size);
 
 /* One beside each __device__ or __constant__ variable. A const variable is the same on every
@@ -380,6 +381,10 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, si
                                       cudaMemcpyKind kind, cudaStream_t = 0)
 {
     return cucc::copy_from_symbol(to, &symbol, size, offset, kind);
+}
+template <class T> cudaError_t cudaGetSymbolAddress(void **address, const T &symbol)
+{
+    return cucc::symbol_address(address, &symbol);
 }
 template <class... P>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value)

@@ -35,6 +35,11 @@ static void two_devices(void)
         cudaMemcpyFromSymbol(&count, launches, sizeof count);
         printf("device %d: %d %d, %d launches\n", device, host[0], host[1], count);
     }
+    void *address = NULL;
+    cudaGetSymbolAddress(&address, factor);
+    cudaMemcpyAsync(address, memory[0], sizeof(int), cudaMemcpyDeviceToDevice, stream);
+    cudaMemcpyFromSymbol(host, factor, sizeof host);
+    printf("by address: %d %d\n", host[0], host[1]);
     cudaSetDevice(0);
     cudaMemcpyPeer(memory[0], 0, memory[1], 1, sizeof host);
     cudaMemcpy(host, memory[0], sizeof host, cudaMemcpyDeviceToHost);

@@ -124,7 +124,7 @@ for order in forward backward shuffle:1 shuffle:2; do
 done
 
 check_text "two devices" \
-    'device 0: 2 3, 1 launches device 1: 20 30, 2 launches copied: 20 30 stream of another device: cudaErrorInvalidResourceHandle can 1 enable: cudaSuccess enable again: cudaErrorPeerAccessAlreadyEnabled peer: cudaSuccess disable: cudaSuccess .*no peer: cudaErrorIllegalAddress other device: cudaSuccess device 2: cudaErrorInvalidDevice' \
+    'device 0: 2 3, 1 launches device 1: 20 30, 2 launches by address: 2 30 copied: 20 30 stream of another device: cudaErrorInvalidResourceHandle can 1 enable: cudaSuccess enable again: cudaErrorPeerAccessAlreadyEnabled peer: cudaSuccess disable: cudaSuccess .*no peer: cudaErrorIllegalAddress other device: cudaSuccess device 2: cudaErrorInvalidDevice' \
     env CUCC_DEVICES=2 ./devices two
 check_text "memory of another device" \
     'kernel scale: argument 1 \(0x[0-9a-f]+\) is memory of device 1, and the kernel runs on device 0' \
