@@ -1,0 +1,1877 @@
+/* raytrace.cuh - v0.1 - sphere ray casting for CUDA through every kind of memory: one file, plain C
+   style, nothing to link but the CUDA runtime. Licence: MIT No Attribution (text at the end).
+
+   USE    #include "raytrace.cuh"       in any .cu file; everything is static, no set-up
+          rayt_random_scene(spheres, 100, 1, 640, 480, 20, 120);            host arrays
+          rayt_render_host(RAYT_CULLED, spheres, 100, image, 640, 480, NULL, NULL);
+          rayt_write_png("picture.png", image, 640, 480);
+
+   API    An image has 4 bytes a pixel, red green blue alpha (always 255), and no gaps: pixel
+          (column, row) of an image w pixels wide starts at image + 4 * (row * w + column). Images
+          are ROW-MAJOR, row 0 is the top of a picture file.
+
+   Rays run along z, one through the centre of each pixel (an orthographic camera at z = infinity):
+   that of (column, row) has x = column - width / 2 and y = row - height / 2, so that one unit is
+   one pixel and (0, 0) is the middle of the picture. Of the spheres on a ray the one that is hit
+   at the largest z is seen, the lowest index among equals. Its colour is scaled by dz / radius,
+   where dz is the distance from the centre plane of the sphere to the hit: bright in the middle,
+   dark at the rim. A ray that hits nothing is black.
+
+   Device pointers; enqueued on the stream, returns at once:
+     rayt_render(where, spheres, count, image, width, height, stream)
+     rayt_render_rows(where, spheres, count, image, width, height, first_row, rows, stream)
+   Host pointers; complete when they return:
+     rayt_render_host(where, spheres, count, image, width, height, progress, context)
+                                     the whole job on the current device, in bands of rows
+     rayt_render_cpu(spheres, count, image, width, height)     the reference, one thread
+     rayt_random_scene(spheres, count, seed, width, height, radius_min, radius_max)
+     rayt_write_png(path, image, width, height), rayt_write_ppm(path, image, width, height)
+     rayt_print_ansi(file, image, width, height, columns)      a preview for any colour terminal
+   Every call returns a rayt_status, RAYT_OK (0) on success; rayt_status_string(status) names it,
+   rayt_last_error() says which argument or CUDA call was at fault, in the calling thread.
+   Nothing here prints unasked or exits. rayt_where_string(where) gives a kernel's name.
+
+   WHERE the spheres are when a ray asks for them
+     RAYT_GLOBAL    in global memory                        these four are identical but for that,
+     RAYT_READONLY  there, by way of the read-only cache    one pixel a thread, every sphere for
+     RAYT_CONSTANT  in constant memory                      every pixel: made to be read and
+     RAYT_SHARED    in shared memory                        compared
+     RAYT_CULLED    nearly nowhere: each tile of the image finds the few spheres that can touch it,
+                    puts them in shared memory front to back and stops at the first that hides the
+                    rest. By far the fastest
+
+   RULES that callers may rely on
+     Every kernel, every device and the CPU give the same bytes, in every run, whatever compiler
+     options are in force (-use_fast_math, -fmad, -O3, -march=native): rounding is written out.
+     Radii below 2^-20 or above 1e18 (negative, 0, infinite, NaN), |z| above 1e18 and coordinates
+     that are NaN: never hit. Colours outside 0 .. 1 are clamped, NaN is 0.
+     Nothing is written outside the image. An image of no pixels does nothing; no spheres give
+     a black one. A picture file appears whole or not at all.
+
+   OPTIONS, defined before the include
+     RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
+     RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
+                          (no nvcc) gets declarations without asking
+     RAYT_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
+                          extern "C" __global__, so that names stay plain: rayt_render_shared.
+                          For PyCUDA, which wraps the source in extern "C", define it __global__
+     RAYT_TABLE           qualifiers of the constant table, default static __constant__; under
+                          NVRTC __constant__. For PyCUDA, to fill it by name, define it __constant__
+     RAYT_MAX_CONST       bytes of constant memory for the spheres, 32 each; default 16384. The
+                          64 kB of a program are shared by all files that include the header
+
+   LIMITS
+     width, height: 2^24 (floats count pixels exactly up to there). count: 2^31 - 1.
+     RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
+     per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
+     RAYT_CONSTANT, and RAYT_CULLED of many spheres, take scratch memory from the stream
+     (cudaMallocAsync). Its pool gives memory back at every synchronisation; a program that
+     renders such scenes frame by frame should raise cudaMemPoolAttrReleaseThreshold.
+     The host compiler's -ffast-math may change what the CPU makes of NaN.
+
+   CONTENTS   search for the words in capitals
+     CONFIGURATION, LINKAGE, INTERSECTION (the records, the arithmetic), TYPES, DECLARATIONS
+     KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
+                                       each can be cut out and used below INTERSECTION
+     CULLING, KERNEL TILE, BINNING, INSTANCES
+     STATUS, LAUNCHERS, HOST LAYER, CPU REFERENCE, SCENES, PICTURES, HISTORY */
+
+/* ============================== CONFIGURATION ================================================= */
+/* The file includes itself with RAYT__EMIT set to pass through KERNEL TILE only, once per tile. */
+#ifndef RAYT__EMIT
+#ifndef RAYT_VERSION
+#define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
+
+/* ============================== LINKAGE ======================================================= */
+#if defined(__CUDACC_RTC__)
+#define RAYT__KERNELS 1 /* NVRTC: kernels only, no host code */
+#define RAYT__HOST    0
+#ifndef RAYT_KERNEL
+#define RAYT_KERNEL extern "C" __global__
+#endif
+#ifndef RAYT_TABLE
+#define RAYT_TABLE __constant__
+#endif
+#elif defined(__CUDACC__) && !defined(RAYT_EXTERN)
+#define RAYT__KERNELS 1
+#define RAYT__HOST    1
+#ifndef RAYT_KERNEL
+#define RAYT_KERNEL static __global__
+#endif
+#ifndef RAYT_TABLE
+#define RAYT_TABLE static __constant__
+#endif
+#else
+#define RAYT__KERNELS 0 /* C or C++ without nvcc, or RAYT_EXTERN: declarations only */
+#define RAYT__HOST    0
+#endif
+
+#if defined(RAYT_IMPLEMENTATION) || !RAYT__HOST
+#ifdef __cplusplus
+#define RAYT_API extern "C"
+#else
+#define RAYT_API extern
+#endif
+#else
+#define RAYT_API static inline
+#endif
+
+#ifndef __CUDACC_RTC__
+#include <stdio.h>
+#endif
+#if RAYT__HOST
+#include <cuda_runtime.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#endif
+
+/* The CPU reference is meant to run at a fair speed however the file is compiled: nvcc gives the
+   host compiler no -O of its own. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define RAYT__OPTIMIZE __attribute__((optimize("O2")))
+#else
+#define RAYT__OPTIMIZE
+#endif
+
+#define RAYT__JOIN_(a, b) a##b
+#define RAYT__JOIN(a, b)  RAYT__JOIN_(a, b)
+
+/* ============================== INTERSECTION ================================================== */
+/* The sphere and the arithmetic of one ray, the same text for every kernel and for the CPU.
+
+   To paste: everything from here to END OF INTERSECTION; the four kernels below need no more. */
+#ifdef __CUDACC__
+#define RAYT_ALIGN __align__(16)
+#elif defined(_MSC_VER)
+#define RAYT_ALIGN __declspec(align(16))
+#else
+#define RAYT_ALIGN __attribute__((aligned(16)))
+#endif
+
+/* Lengths in pixels, colours from 0 to 1. The alignment makes the record 32 bytes, so that a
+   thread fetches what decides a hit (x, y, z, radius) with one 16-byte load, and a colour with
+   another, instead of with seven loads of 4 bytes. */
+typedef struct RAYT_ALIGN rayt_sphere {
+    float x, y, z; /* centre; the viewer is at z = infinity */
+    float radius;
+    float r, g, b; /* colour where the surface faces the viewer */
+} rayt_sphere;
+
+#if defined(__CUDACC__) && !defined(RAYT_EXTERN)
+#define RAYT_MIN_RADIUS 9.5367431640625e-7f /* 2^-20: no result below is ever a subnormal number, */
+#define RAYT_FAR        1e18f               /* and none overflows */
+#define RAYT_NOTHING    -4e18f              /* the depth of a ray that has hit nothing yet */
+
+/* One operation, rounded to nearest once. Without this, compilers may contract a * b + c into one
+   instruction that rounds once instead of twice, here and not there, and images would differ in a
+   few bytes. On the device the intrinsics are exempt from that; on the host a value that has been
+   through a volatile variable is a rounded float, under any optimisation and on any unit. */
+#ifdef __CUDA_ARCH__
+#define RAYT_ROUND(on_device, on_host) return on_device
+#else
+#define RAYT_ROUND(on_device, on_host) \
+    volatile float rounded = on_host;  \
+    return rounded
+#endif
+static __host__ __device__ __forceinline__ float rayt_add(float a, float b)
+{
+    RAYT_ROUND(__fadd_rn(a, b), a + b);
+}
+static __host__ __device__ __forceinline__ float rayt_sub(float a, float b)
+{
+    RAYT_ROUND(__fsub_rn(a, b), a - b);
+}
+static __host__ __device__ __forceinline__ float rayt_mul(float a, float b)
+{
+    RAYT_ROUND(__fmul_rn(a, b), a * b);
+}
+static __host__ __device__ __forceinline__ float rayt_div(float a, float b)
+{
+    RAYT_ROUND(__fdiv_rn(a, b), a / b);
+}
+static __host__ __device__ __forceinline__ float rayt_sqrt(float a)
+{
+    RAYT_ROUND(__fsqrt_rn(a), sqrtf(a));
+}
+
+/* The x of the ray through a column, or the y of one through a row; exact. */
+static __host__ __device__ __forceinline__ float rayt_coordinate(int index, int size)
+{
+    return (float)index - 0.5f * (float)size;
+}
+
+/* Where the ray through (px, py) hits the ball (x, y, z, and w for the radius), in front of the
+   centre plane: dz >= 0, at the depth z + dz; -1 for a miss.
+   The comparison is false for NaN; the second test is reached by the few rays that pass it. */
+static __host__ __device__ __forceinline__ float rayt_hit(float4 ball, float px, float py)
+{
+    float dx = rayt_sub(px, ball.x), dy = rayt_sub(py, ball.y);
+    float xx = rayt_mul(dx, dx), yy = rayt_mul(dy, dy), rr = rayt_mul(ball.w, ball.w);
+    if (!(rayt_add(xx, yy) < rr)) return -1;
+    if (!(ball.w >= RAYT_MIN_RADIUS && ball.w <= RAYT_FAR && fabsf(ball.z) <= RAYT_FAR)) return -1;
+    return rayt_sqrt(rayt_sub(rayt_sub(rr, xx), yy));
+}
+
+/* A colour component from 0 to 1, scaled, as a byte. */
+static __host__ __device__ __forceinline__ unsigned char rayt_byte(float component, float scale)
+{
+    component = component > 0 ? (component < 1 ? component : 1) : 0; /* NaN is not > 0 */
+    return (unsigned char)(int)rayt_mul(rayt_mul(component, scale), 255);
+}
+
+/* The pixel of a sphere with these radius and colour that was hit at dz. */
+static __host__ __device__ __forceinline__ uchar4 rayt_shade(float dz, float radius, float r,
+                                                             float g, float b)
+{
+    float scale = rayt_div(dz, radius); /* the cosine between the ray and the surface */
+    return make_uchar4(rayt_byte(r, scale), rayt_byte(g, scale), rayt_byte(b, scale), 255);
+}
+#endif
+/* END OF INTERSECTION */
+
+#ifndef __CUDACC_RTC__
+/* ============================== TYPES ========================================================= */
+typedef enum rayt_status {
+    RAYT_OK = 0,
+    RAYT_ERROR_ARGUMENT, /* null pointer, negative or too large a size, unknown `where`, ... */
+    RAYT_ERROR_MEMORY,   /* host or device memory is used up */
+    RAYT_ERROR_DEVICE,   /* no CUDA device, or the program was not built for this one */
+    RAYT_ERROR_CUDA,     /* a launch or copy failed; rayt_last_error() has CUDA's words */
+    RAYT_ERROR_FILE,     /* a file could not be written; rayt_last_error() has the system's words */
+} rayt_status;
+
+typedef enum rayt_where {
+    RAYT_GLOBAL = 0,
+    RAYT_READONLY,
+    RAYT_CONSTANT,
+    RAYT_SHARED,
+    RAYT_CULLED,
+    RAYT_WHERE_COUNT /* not a kernel: how many there are */
+} rayt_where;
+
+#ifdef __CUDACC__
+typedef cudaStream_t rayt_stream;
+#else
+typedef struct CUstream_st *rayt_stream; /* what cudaStream_t is, without CUDA's headers */
+#endif
+
+/* Called after each band of rows: `done` of `rows` are in the image. */
+typedef void (*rayt_progress)(int done, int rows, void *context);
+
+/* ============================== DECLARATIONS ================================================== */
+/* The name of a status: "RAYT_OK", ... Never NULL. */
+RAYT_API const char *rayt_status_string(rayt_status status);
+
+/* What went wrong in this thread's last call that did not return RAYT_OK: one sentence that names
+   the argument or the CUDA call. "" if nothing has. Valid until the next failure. */
+RAYT_API const char *rayt_last_error(void);
+
+/* The name of a kernel as written on command lines: "global", "readonly", ... NULL for a value
+   that is none, so that a program can go through RAYT_GLOBAL .. RAYT_WHERE_COUNT - 1. */
+RAYT_API const char *rayt_where_string(rayt_where where);
+
+/* Renders `count` spheres to an image of width x height pixels on the current device, enqueued on
+   `stream`. spheres: device memory, 16-byte aligned (cudaMalloc's is), may be NULL if count is 0.
+   image: device memory, 4 * width * height bytes, 4-byte aligned (16 is faster).
+   Errors: RAYT_ERROR_ARGUMENT (nothing is launched), RAYT_ERROR_DEVICE, RAYT_ERROR_CUDA,
+   RAYT_ERROR_MEMORY (no scratch memory). */
+RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, int count,
+                                 unsigned char *image, int width, int height, rayt_stream stream);
+
+/* The same for a band: the rows first_row .. first_row + rows - 1 of that image go to `band`,
+   which has 4 * width * rows bytes. For images beyond device memory, for several devices, and for
+   GPUs that also drive a display, where a launch must not take longer than a second or two. */
+RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spheres, int count,
+                                      unsigned char *band, int width, int height, int first_row,
+                                      int rows, rayt_stream stream);
+
+/* The whole job: spheres and image in host memory. Allocates device memory for the spheres and a
+   band of the image, copies, renders band by band, copies back, frees. `progress` is called with
+   `context` after each band and may be NULL. On an error the rows reported to `progress` are
+   complete. Errors: as above. */
+RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spheres, int count,
+                                      unsigned char *image, int width, int height,
+                                      rayt_progress progress, void *context);
+
+/* The same image by the CPU, host memory, one thread: the same intersection and shading, every
+   pixel against every sphere that reaches its row. Errors: RAYT_ERROR_ARGUMENT, _MEMORY. */
+RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsigned char *image,
+                                     int width, int height);
+
+/* Fills `spheres` (host memory) with a scene for an image of width x height: x over the width, y
+   over the height, z over the width, each centred at 0, radius_min <= radius <= radius_max, any
+   colour; all uniform. The same seed gives the same bits everywhere. The course exercise that this
+   header answers has radii from 20 to 120. */
+RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned long long seed,
+                                       int width, int height, float radius_min, float radius_max);
+
+/* Writes an image in host memory to a file, without its alpha: PPM (P6), or PNG (8-bit RGB,
+   lightly compressed). The file is written beside its place, as `path`.part, and then renamed:
+   whatever happens, no half-written picture appears, and an older one stays until then.
+   Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE, RAYT_ERROR_MEMORY. */
+RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image, int width,
+                                    int height);
+RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image, int width,
+                                    int height);
+
+/* Prints an image in host memory with 24-bit colour escape sequences, `columns` characters wide
+   (1 to 1000), two pixels of the preview to a character cell (needs UTF-8). */
+RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
+                                     int columns);
+#endif /* !__CUDACC_RTC__ */
+
+#if RAYT__KERNELS
+/* The four kernels that follow render `rows` rows of the image, from first_row on, one pixel a
+   thread, and differ only in where a thread finds the spheres:
+
+        image, `width` wide               block of 16 x 16 threads      z ^     ray of one pixel
+        +-----+-----+-----+---            +----------------+              |       |
+        |block|block|block|               |................|              |     .-v-.   hit at
+        +-----+-----+-----+---            |..#.............|  # a warp:   |    /  |dz\  z + dz
+        |block|block|     |               |################|  2 rows      |   (---+---) z
+        +-----+-----+-----+---            |################|  of 16       +------------------> x
+
+   Each thread walks through all spheres: count tests a pixel of 8 operations each, more only for
+   the few that are hit. All lanes of a warp ask for the same sphere at the same time. */
+
+/* ============================== KERNEL GLOBAL ================================================= */
+/* Spheres in global memory. The load of a sphere is the same address for all lanes, a broadcast:
+   16 bytes of cache per warp and test, 8 operations per lane. Every block reads all spheres, but
+   from the caches; device memory sees them once, and 4 bytes per pixel are written.
+   What bounds it: the first-level cache, which hands 16 bytes to each of 32 lanes in 4 cycles;
+   the arithmetic fits into that time.
+
+   To paste: section INTERSECTION, then everything from here to END OF KERNEL;
+   launch with blocks of (16, 16) threads, one thread a pixel. */
+#ifndef RAYT_KERNEL
+#define RAYT_KERNEL __global__
+#endif
+
+RAYT_KERNEL void __launch_bounds__(256)
+    rayt_render_global(const rayt_sphere *spheres, int count, uchar4 *image, int width, int height,
+                       int first_row, int rows)
+{
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column >= width || row >= rows) return;
+    float px = rayt_coordinate(column, width), py = rayt_coordinate(first_row + row, height);
+
+    float nearest = RAYT_NOTHING, nearest_dz = 0;
+    int found = -1;
+    for (int i = 0; i < count; i++) {
+        float4 ball = *(const float4 *)&spheres[i]; /* x, y, z, radius */
+        float dz = rayt_hit(ball, px, py);
+        float depth = rayt_add(ball.z, dz);
+        if (dz >= 0 && depth > nearest) { /* `>`: of equals the first stays */
+            nearest = depth;
+            nearest_dz = dz;
+            found = i;
+        }
+    }
+
+    uchar4 pixel = make_uchar4(0, 0, 0, 255);
+    if (found >= 0) {
+        rayt_sphere s = spheres[found];
+        pixel = rayt_shade(nearest_dz, s.radius, s.r, s.g, s.b);
+    }
+    image[(size_t)row * width + column] = pixel;
+}
+/* END OF KERNEL */
+
+/* ============================== KERNEL READONLY =============================================== */
+/* The same spheres, loaded by way of the read-only (texture) cache: __ldg promises that nobody
+   writes them while the kernel runs. `const ... *__restrict__` lets the compiler do it by itself.
+   On GPUs since Volta that cache and the first-level cache are one, so bytes, operations and bound
+   are those of KERNEL GLOBAL; on older ones this was the faster way.
+
+   To paste: section INTERSECTION, then everything from here to END OF KERNEL;
+   launch with blocks of (16, 16) threads, one thread a pixel. */
+#ifndef RAYT_KERNEL
+#define RAYT_KERNEL __global__
+#endif
+
+RAYT_KERNEL void __launch_bounds__(256)
+    rayt_render_readonly(const rayt_sphere *__restrict__ spheres, int count,
+                         uchar4 *__restrict__ image, int width, int height, int first_row, int rows)
+{
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column >= width || row >= rows) return;
+    float px = rayt_coordinate(column, width), py = rayt_coordinate(first_row + row, height);
+
+    float nearest = RAYT_NOTHING, nearest_dz = 0;
+    int found = -1;
+    for (int i = 0; i < count; i++) {
+        float4 ball = __ldg((const float4 *)&spheres[i]);
+        float dz = rayt_hit(ball, px, py);
+        float depth = rayt_add(ball.z, dz);
+        if (dz >= 0 && depth > nearest) {
+            nearest = depth;
+            nearest_dz = dz;
+            found = i;
+        }
+    }
+
+    uchar4 pixel = make_uchar4(0, 0, 0, 255);
+    if (found >= 0) {
+        const float4 *record = (const float4 *)&spheres[found];
+        float4 colour = __ldg(record + 1);
+        pixel = rayt_shade(nearest_dz, __ldg(record).w, colour.x, colour.y, colour.z);
+    }
+    image[(size_t)row * width + column] = pixel;
+}
+/* END OF KERNEL */
+
+/* ============================== KERNEL CONSTANT =============================================== */
+/* Spheres in constant memory, which has a cache of its own, made for the case that all lanes of a
+   warp want the same address. The table holds `count` balls and behind them `count` colours, so
+   that the walk, which needs no colours, goes through 16 bytes a sphere without gaps.
+
+   That cache is small, about 2 kB at its first level, the length of 128 balls. Warps that drift
+   apart as they walk would each want another part of a long table, and wait for one another's
+   lines; the barrier every 32 spheres keeps the warps of a block within 512 bytes. It is the only
+   reason for the barrier, and for threads outside the image to walk along.
+
+   A scene larger than the table takes several launches (passes), each with the next part of it.
+   `depths`, one float a pixel, carries the nearest depth from pass to pass; null if there is one.
+
+   Per test 16 bytes from the constant cache and 8 operations; per pixel 4 bytes written.
+   What bounds it: as above, the delivery of operands, here by the constant cache.
+
+   To paste: section INTERSECTION, then everything from here to END OF KERNEL; launch with blocks
+   of (16, 16) threads, one thread a pixel, after filling rayt_table with cudaMemcpyToSymbol. */
+#ifndef RAYT_KERNEL
+#define RAYT_KERNEL __global__
+#define RAYT_TABLE  __constant__
+#endif
+#ifndef RAYT_MAX_CONST
+#define RAYT_MAX_CONST 16384 /* bytes */
+#endif
+
+RAYT_TABLE float4 rayt_table[RAYT_MAX_CONST / 16]; /* x, y, z, radius; then r, g, b */
+
+RAYT_KERNEL void __launch_bounds__(256)
+    rayt_render_constant(int count, int pass, float *depths, uchar4 *image, int width, int height,
+                         int first_row, int rows)
+{
+    static_assert(RAYT_MAX_CONST >= 32 && RAYT_MAX_CONST <= 65536,
+                  "RAYT_MAX_CONST must be 32 to 65536: bytes of constant memory, 32 a sphere");
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    bool inside = column < width && row < rows;
+    size_t p = (size_t)row * width + column;
+    float px = rayt_coordinate(column, width), py = rayt_coordinate(first_row + row, height);
+
+    float nearest = pass > 0 && inside ? depths[p] : RAYT_NOTHING, nearest_dz = 0;
+    int found = -1;
+    for (int i = 0; i < count; i++) {
+        if (i % 32 == 0) __syncthreads(); /* stay together */
+        float4 ball = rayt_table[i];
+        float dz = rayt_hit(ball, px, py);
+        float depth = rayt_add(ball.z, dz);
+        if (dz >= 0 && depth > nearest) {
+            nearest = depth;
+            nearest_dz = dz;
+            found = i;
+        }
+    }
+
+    if (!inside) return;
+    if (depths) depths[p] = nearest;
+    if (found >= 0) {
+        float4 colour = rayt_table[count + found];
+        image[p] = rayt_shade(nearest_dz, rayt_table[found].w, colour.x, colour.y, colour.z);
+    } else if (pass == 0) {
+        image[p] = make_uchar4(0, 0, 0, 255);
+    }
+}
+/* END OF KERNEL */
+
+/* Spheres as rayt_table wants them. */
+RAYT_KERNEL void __launch_bounds__(256)
+    rayt_split(const rayt_sphere *spheres, int count, float4 *table)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    table[i] = make_float4(spheres[i].x, spheres[i].y, spheres[i].z, spheres[i].radius);
+    table[count + i] = make_float4(spheres[i].r, spheres[i].g, spheres[i].b, 0);
+}
+
+/* ============================== KERNEL SHARED ================================================= */
+/* Spheres in shared memory, 256 at a time: each thread of the block copies one, then all walk
+   through the 256. Global memory, or rather the caches, deliver a sphere once a block instead of
+   once a warp and test.
+
+        spheres   |  0 .. 255  | 256 .. 511 | 512 ..        one part after the other
+                        |
+                        v  256 threads copy one ball each
+        balls     [256] in shared memory  --->  every thread tests all 256
+
+   Per test 16 bytes from shared memory, a broadcast to all lanes, and 8 operations; per pixel 4
+   bytes written. What bounds it: the delivery of those 16 bytes to 32 lanes, by the same unit as
+   in KERNEL GLOBAL; caches do for a broadcast what shared memory does, which is why it gains
+   little here.
+
+   To paste: section INTERSECTION, then everything from here to END OF KERNEL;
+   launch with blocks of (16, 16) threads, one thread a pixel. */
+#ifndef RAYT_KERNEL
+#define RAYT_KERNEL __global__
+#endif
+
+RAYT_KERNEL void __launch_bounds__(256)
+    rayt_render_shared(const rayt_sphere *spheres, int count, uchar4 *image, int width, int height,
+                       int first_row, int rows)
+{
+    __shared__ float4 balls[256];
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int thread = threadIdx.y * blockDim.x + threadIdx.x;
+    float px = rayt_coordinate(column, width), py = rayt_coordinate(first_row + row, height);
+
+    float nearest = RAYT_NOTHING, nearest_dz = 0;
+    int found = -1;
+    for (int first = 0; first < count; first += 256) {
+        int part = min(count - first, 256);
+        if (thread < part) balls[thread] = *(const float4 *)&spheres[first + thread];
+        __syncthreads(); /* the part is complete before anyone reads it */
+        for (int i = 0; i < part; i++) {
+            float4 ball = balls[i];
+            float dz = rayt_hit(ball, px, py);
+            float depth = rayt_add(ball.z, dz);
+            if (dz >= 0 && depth > nearest) {
+                nearest = depth;
+                nearest_dz = dz;
+                found = first + i;
+            }
+        }
+        __syncthreads(); /* everyone has read it before it is overwritten */
+    }
+
+    if (column >= width || row >= rows) return; /* not before: barriers need all threads */
+    uchar4 pixel = make_uchar4(0, 0, 0, 255);
+    if (found >= 0) {
+        rayt_sphere s = spheres[found];
+        pixel = rayt_shade(nearest_dz, s.radius, s.r, s.g, s.b);
+    }
+    image[(size_t)row * width + column] = pixel;
+}
+/* END OF KERNEL */
+#endif /* RAYT__KERNELS */
+
+#if RAYT__KERNELS
+/* ============================== CULLING ======================================================= */
+/* What RAYT_CULLED is made of. Decisions about whole rectangles of pixels (can the sphere touch
+   it? how near can it come there?) are made with a margin, so that they may err on the side of
+   work but not of the image; the image itself is made with the arithmetic of INTERSECTION. */
+
+/* How many spheres a block lists in shared memory at a time, and how many threads it has. */
+#define RAYT__LISTED 512
+
+typedef struct rayt__list {
+    float4 ball[RAYT__LISTED];  /* x, y, z, radius */
+    int id[RAYT__LISTED];       /* index of the sphere */
+    unsigned key[RAYT__LISTED]; /* rayt__order(its largest z), the lowest 9 bits a tie-break */
+    int count;
+    unsigned reach; /* bits of the largest |z| + radius met so far */
+} rayt__list;
+
+/* Errors of a depth that was found with rayt__near_sqrt, and of the two additions before and after
+   it, are below 2^-21 (|z| + radius); what is closer than this needs an exact comparison. */
+#define RAYT__DOUBT 1.9073486328125e-6f /* 2^-19 */
+
+/* Beyond every depth: what lies in front of pixels outside the image; negative, no depth at all. */
+#define RAYT__MOST 3e38f
+
+/* A square root that is good to about 2^-22, in one instruction; NaN below zero. */
+static __device__ __forceinline__ float rayt__near_sqrt(float x)
+{
+#ifdef __CUDA_ARCH__
+    float root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+#else
+    return sqrtf(x);
+#endif
+}
+
+/* rayt_sqrt for 0 and from 2^-100 on: the same instructions without the test for smaller values,
+   which dz^2 is not (RAYT_MIN_RADIUS). */
+static __device__ __forceinline__ float rayt__sqrt(float x)
+{
+#ifdef __CUDA_ARCH__
+    float reciprocal;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(fmaxf(x, 7.9e-31f)));
+    float root = __fmul_rn(x, reciprocal), half = __fmul_rn(reciprocal, 0.5f);
+    return __fmaf_rn(__fmaf_rn(-root, root, x), half, root);
+#else
+    return rayt_sqrt(x);
+#endif
+}
+
+/* rayt_div for 0 <= a <= b within RAYT_MIN_RADIUS .. RAYT_FAR: likewise without its tests. */
+static __device__ __forceinline__ float rayt__div(float a, float b)
+{
+#ifdef __CUDA_ARCH__
+    float reciprocal;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(b));
+    reciprocal = __fmaf_rn(reciprocal, __fmaf_rn(-b, reciprocal, 1), reciprocal);
+    float quotient = __fmul_rn(a, reciprocal);
+    return __fmaf_rn(reciprocal, __fmaf_rn(-b, quotient, a), quotient);
+#else
+    return rayt_div(a, b);
+#endif
+}
+
+/* rayt_shade, as a word: red in the lowest byte. Adding 2^23 with truncation leaves the integer
+   part in the lowest byte, cheaper than a conversion. */
+static __device__ __forceinline__ unsigned rayt__shade(float dz, float radius, float4 colour)
+{
+#ifdef __CUDA_ARCH__
+    float scale = rayt__div(dz, radius);
+    float r = __fmul_rn(__fmul_rn(__saturatef(colour.x), scale), 255);
+    float g = __fmul_rn(__fmul_rn(__saturatef(colour.y), scale), 255);
+    float b = __fmul_rn(__fmul_rn(__saturatef(colour.z), scale), 255);
+    unsigned red = __float_as_uint(__fadd_rz(r, 8388608.0f));
+    unsigned green = __float_as_uint(__fadd_rz(g, 8388608.0f));
+    unsigned blue = __float_as_uint(__fadd_rz(b, 8388608.0f));
+    return __byte_perm(__byte_perm(red, green, 0x0040), __byte_perm(blue, 255, 0x0040), 0x5410);
+#else
+    uchar4 pixel = rayt_shade(dz, radius, colour.x, colour.y, colour.z);
+    return pixel.x | (unsigned)pixel.y << 8 | (unsigned)pixel.z << 16 | 255u << 24;
+#endif
+}
+
+/* Floats as unsigned integers of the same order, for atomicMax and for sorting; and back. */
+static __device__ __forceinline__ unsigned rayt__order(float x)
+{
+    unsigned bits = (unsigned)__float_as_int(x);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+static __device__ __forceinline__ float rayt__unorder(unsigned order)
+{
+    return __int_as_float((int)(order & 0x80000000u ? order & 0x7fffffffu : ~order));
+}
+
+/* The squared distance from a sphere's axis to the nearest of the rays in a rectangle of pixels
+   that begins at (x0, y0). NaN coordinates give 0: near. */
+static __device__ __forceinline__ float rayt__apart(float4 ball, float x0, float y0, int w, int h)
+{
+    float dx = fmaxf(fmaxf(x0 - ball.x, ball.x - (x0 + (float)(w - 1))), 0);
+    float dy = fmaxf(fmaxf(y0 - ball.y, ball.y - (y0 + (float)(h - 1))), 0);
+    return dx * dx + dy * dy;
+}
+
+/* The largest depth that a sphere can have in a rectangle at that distance; -RAYT__MOST if it
+   cannot touch it. The margins (1e-4 of the squared radius, and `doubt`) exceed all rounding errors
+   in here. */
+static __device__ __forceinline__ float rayt__bound(float4 ball, float apart, float doubt)
+{
+    float rest = ball.w * ball.w * 1.0001f - apart;
+    return rest >= 0 ? ball.z + rayt__near_sqrt(rest) + doubt : -RAYT__MOST;
+}
+
+/* Can it be hit at all? What rayt_hit asks of a ball as well. */
+static __device__ __forceinline__ bool rayt__valid(float4 ball)
+{
+    return ball.w >= RAYT_MIN_RADIUS && ball.w <= RAYT_FAR && fabsf(ball.z) <= RAYT_FAR;
+}
+
+/* All threads of the block: lists those of the spheres first .. last - 1 (or, with `ids`, of those
+   that they name) that can touch the square at (x0, y0). list->count counts all of them, also
+   those beyond RAYT__LISTED, which are left out. */
+static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt_sphere *spheres,
+                                                    const int *ids, int first, int last, float x0,
+                                                    float y0, int edge)
+{
+    enum { IN_FLIGHT = 4 }; /* loads that a thread has under way, to hide their latency */
+    int lane = threadIdx.x % 32;
+    __syncthreads(); /* nobody reads the previous list any more */
+    list->key[threadIdx.x] = 0;
+    if (threadIdx.x == 0) {
+        list->count = 0;
+        if (first == 0) list->reach = 0;
+    }
+    __syncthreads();
+    for (int base = first; base < last; base += IN_FLIGHT * RAYT__LISTED) {
+        float4 ball[IN_FLIGHT];
+        int id[IN_FLIGHT];
+#pragma unroll
+        for (int n = 0; n < IN_FLIGHT; n++) {
+            int entry = base + n * RAYT__LISTED + (int)threadIdx.x;
+            id[n] = entry >= last ? -1 : ids ? __ldg(ids + entry) : entry;
+        }
+#pragma unroll
+        for (int n = 0; n < IN_FLIGHT; n++)
+            ball[n] = id[n] >= 0 ? __ldg((const float4 *)&spheres[id[n]]) : make_float4(0, 0, 0, 0);
+#pragma unroll
+        for (int n = 0; n < IN_FLIGHT; n++) {
+            if (base + n * RAYT__LISTED >= last) break;
+            bool keep =
+                rayt__valid(ball[n]) &&
+                rayt__bound(ball[n], rayt__apart(ball[n], x0, y0, edge, edge), 0) > -RAYT__MOST;
+            /* Compaction: the lanes that keep a sphere take consecutive places. */
+            unsigned keepers = __ballot_sync(0xffffffffu, keep);
+            int place = 0;
+            if (lane == 0 && keepers) place = atomicAdd(&list->count, __popc(keepers));
+            place = __shfl_sync(0xffffffffu, place, 0) + __popc(keepers & ((1u << lane) - 1));
+            if (!keep || place >= RAYT__LISTED) continue;
+            list->ball[place] = ball[n];
+            list->id[place] = id[n];
+            list->key[place] =
+                (rayt__order(ball[n].z + ball[n].w) & ~(RAYT__LISTED - 1u)) | (unsigned)place;
+            atomicMax(&list->reach, (unsigned)__float_as_int(fabsf(ball[n].z) + ball[n].w));
+        }
+    }
+    __syncthreads();
+}
+
+/* All threads of the block: sorts the list front to back, each thread one entry, by counting the
+   larger keys. All keys differ; those beyond the list are 0. */
+static __device__ __forceinline__ void rayt__sort(rayt__list *list)
+{
+    int count = list->count;
+    if (count < 2) return;
+    int mine = threadIdx.x, place = 0;
+    float4 ball = make_float4(0, 0, 0, 0);
+    int id = 0;
+    unsigned key = 0;
+    if (mine < count) {
+        ball = list->ball[mine];
+        id = list->id[mine];
+        key = list->key[mine];
+        for (int i = 0; i < count; i += 4) {
+            uint4 four = *(const uint4 *)&list->key[i];
+            place += (four.x > key) + (four.y > key) + (four.z > key) + (four.w > key);
+        }
+    }
+    __syncthreads(); /* everyone holds an entry */
+    if (mine < count) {
+        list->ball[place] = ball;
+        list->id[place] = id;
+        list->key[place] = key;
+    }
+    __syncthreads();
+}
+
+/* One warp: the exact answer for one ray, given to all lanes. Each lane takes every 32nd of the
+   candidates, which are ids[0 .. count - 1], or all spheres. Returns the index or -1. */
+static __device__ __noinline__ int rayt__decide(const rayt_sphere *spheres, const int *ids,
+                                                int count, float px, float py, float *dz)
+{
+    float nearest = RAYT_NOTHING, nearest_dz = 0;
+    int found = -1;
+    for (int i = threadIdx.x % 32; i < count; i += 32) {
+        int id = ids ? ids[i] : i;
+        float4 ball = __ldg((const float4 *)&spheres[id]);
+        float hit = rayt_hit(ball, px, py), depth = rayt_add(ball.z, hit);
+        if (hit >= 0 && (depth > nearest || (depth == nearest && id < found))) {
+            nearest = depth;
+            nearest_dz = hit;
+            found = id;
+        }
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        float other = __shfl_xor_sync(0xffffffffu, nearest, step);
+        float other_dz = __shfl_xor_sync(0xffffffffu, nearest_dz, step);
+        int id = __shfl_xor_sync(0xffffffffu, found, step);
+        if (id >= 0 && (other > nearest || (other == nearest && id < found))) {
+            nearest = other;
+            nearest_dz = other_dz;
+            found = id;
+        }
+    }
+    *dz = nearest_dz;
+    return found;
+}
+#endif /* RAYT__KERNELS */
+#endif /* RAYT_VERSION */
+#endif /* !RAYT__EMIT */
+
+#ifdef RAYT__EMIT
+/* ============================== KERNEL TILE =================================================== */
+/* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 512 threads first list the spheres
+   that can touch the tile, sorted front to back; then each of its 16 warps renders one or more
+   regions of the tile, each lane RAYT_LANE_W x RAYT_LANE_H neighbouring pixels.
+
+         tile                              region (RAYT_ACROSS 8, lanes of 4 x 2 pixels):
+         +--------+--------+---            +----+----+----+----+----+----+----+----+
+         |region 0|region 1|               |  0 |  1 |  2 |  3 |  4 |  5 |  6 |  7 |  lanes,
+         +--------+--------+---            |  8 |  9 | 10 | ...                    |  32 x 8
+         |region 4|                        | 16 |                                  |  pixels
+         +--------+---                     | 24 |                                  |
+                                           +----+----+----+----+----+----+----+----+
+   Per region a warp takes 32 spheres of the list at a time, one a lane, and lets a ballot say
+   which of them can touch the region; each of those is tested against all its pixels, unless no
+   pixel of the region is still farther away than the sphere can be here. When everything in the
+   region is nearer than the largest z of the next spheres of the list, the region is done.
+
+   The walk compares depths with approximate square roots and notes where two are too close to
+   tell, which is the case at a few pixels in ten thousand. Those are decided with rayt_hit by the
+   whole warp; for the others the sphere is certain, and one exact square root a pixel remains.
+
+   16 bytes are loaded a sphere and tile, 32 a pixel that is hit, from the caches; 4 bytes a pixel
+   are written. Per pixel and sphere that survive culling: 7 operations. What bounds it: the issue
+   of instructions, of which a third is the shading; for few spheres, the writing of the image.
+
+   With `starts`, tile number t looks only at the spheres lists[starts[t]] .. + counts[t] - 1, if
+   starts[t] is not negative; see BINNING. A list too long for shared memory is worked off in parts,
+   for each region anew. */
+RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
+    RAYT__JOIN(rayt_render_tile_,
+               RAYT_TILE)(const rayt_sphere *__restrict__ spheres, int count,
+                          const int *__restrict__ starts, const int *__restrict__ counts,
+                          const int *__restrict__ lists, uchar4 *__restrict__ image, int width,
+                          int height, int first_row, int rows)
+{
+    enum {
+        LANE_W = RAYT_LANE_W,
+        LANE_H = RAYT_LANE_H,
+        REGION_W = RAYT_ACROSS * LANE_W,
+        REGION_H = 32 / RAYT_ACROSS * LANE_H,
+        REGIONS_ACROSS = RAYT_TILE / REGION_W,
+        REGIONS = REGIONS_ACROSS * (RAYT_TILE / REGION_H),
+        WARPS = RAYT__LISTED / 32
+    };
+    static_assert(REGIONS % WARPS == 0,
+                  "all warps must render as many regions: they share barriers");
+    __shared__ rayt__list list;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int tiles_across = (width - 1) / RAYT_TILE + 1;
+    int tile_column = (int)(blockIdx.x % tiles_across) * RAYT_TILE;
+    int tile_row = (int)(blockIdx.x / tiles_across) * RAYT_TILE;
+    float tile_x = rayt_coordinate(tile_column, width);
+    float tile_y = rayt_coordinate(first_row + tile_row, height);
+    bool aligned = width % 4 == 0 && (size_t)image % 16 == 0;
+
+    const int *ids = nullptr;
+    int entries = count;
+    if (starts && starts[blockIdx.x] >= 0) {
+        ids = lists + starts[blockIdx.x];
+        entries = counts[blockIdx.x];
+    }
+    int part = entries; /* of the entries, what is listed at a time */
+
+    for (int region = warp; region < REGIONS; region += WARPS) {
+        int region_column = region % REGIONS_ACROSS * REGION_W;
+        int region_row = region / REGIONS_ACROSS * REGION_H;
+        int column = tile_column + region_column + lane % RAYT_ACROSS * LANE_W;
+        int row = tile_row + region_row + lane / RAYT_ACROSS * LANE_H;
+        float region_x = tile_x + (float)region_column, region_y = tile_y + (float)region_row;
+        float px = rayt_coordinate(column, width), py = rayt_coordinate(first_row + row, height);
+
+        /* Pixels outside the image have something in front of everything. */
+        float nearest[LANE_H][LANE_W], farthest = -RAYT__MOST;
+        int found[LANE_H][LANE_W];
+#pragma unroll
+        for (int y = 0; y < LANE_H; y++)
+#pragma unroll
+            for (int x = 0; x < LANE_W; x++) {
+                nearest[y][x] = row + y < rows && column + x < width ? RAYT_NOTHING : RAYT__MOST;
+                found[y][x] = -1;
+            }
+        bool doubtful = false;
+
+        for (int first = 0; first < entries; first += part) {
+            if (region == warp || part < entries) {
+                rayt__gather(&list, spheres, ids, first, min(first + part, entries), tile_x, tile_y,
+                             RAYT_TILE);
+                if (list.count > RAYT__LISTED) {
+                    part = RAYT__LISTED;
+                    rayt__gather(&list, spheres, ids, first, min(first + part, entries), tile_x,
+                                 tile_y, RAYT_TILE);
+                }
+                rayt__sort(&list);
+            }
+            int listed = list.count;
+            float doubt = RAYT__DOUBT * __int_as_float((int)list.reach);
+
+            for (int base = 0; base < listed; base += 32) {
+                /* Nothing from here on comes nearer than this. */
+                float front = rayt__unorder(list.key[base] | (RAYT__LISTED - 1u)) + doubt;
+                if (__all_sync(0xffffffffu, farthest > front)) break;
+                float bound = -RAYT__MOST;
+                if (base + lane < listed) {
+                    float4 ball = list.ball[base + lane];
+                    bound =
+                        rayt__bound(ball, rayt__apart(ball, region_x, region_y, REGION_W, REGION_H),
+                                    doubt);
+                }
+                unsigned touching = __ballot_sync(0xffffffffu, bound > -RAYT__MOST);
+                while (touching) {
+                    int next = __ffs((int)touching) - 1;
+                    touching &= touching - 1;
+                    float limit = __shfl_sync(0xffffffffu, bound, next);
+                    if (!__any_sync(0xffffffffu, farthest <= limit)) continue; /* hidden here */
+
+                    float4 ball = list.ball[base + next];
+                    int id = list.id[base + next];
+                    float rr = rayt_mul(ball.w, ball.w), rest[LANE_W];
+#pragma unroll
+                    for (int x = 0; x < LANE_W; x++) {
+                        float dx = rayt_sub(px + (float)x, ball.x);
+                        rest[x] = rayt_sub(rr, rayt_mul(dx, dx));
+                    }
+                    farthest = RAYT__MOST;
+#pragma unroll
+                    for (int y = 0; y < LANE_H; y++) {
+                        float dy = rayt_sub(py + (float)y, ball.y), yy = rayt_mul(dy, dy);
+#pragma unroll
+                        for (int x = 0; x < LANE_W; x++) {
+                            /* NaN, for which all comparisons are false, beside the sphere */
+                            float depth = ball.z + rayt__near_sqrt(rayt_sub(rest[x], yy));
+                            doubtful |= fabsf(depth - nearest[y][x]) <= doubt;
+                            if (depth > nearest[y][x]) {
+                                nearest[y][x] = depth;
+                                found[y][x] = id;
+                            }
+                            farthest = fminf(farthest, nearest[y][x]);
+                        }
+                    }
+                }
+            }
+        }
+
+        unsigned pixel[LANE_H][LANE_W];
+#pragma unroll
+        for (int y = 0; y < LANE_H; y++)
+#pragma unroll
+            for (int x = 0; x < LANE_W; x++) {
+                pixel[y][x] = 255u << 24;
+                if (found[y][x] < 0) continue;
+                const float4 *record = (const float4 *)&spheres[found[y][x]];
+                float4 ball = __ldg(record), colour = __ldg(record + 1);
+                float dx = rayt_sub(px + (float)x, ball.x), dy = rayt_sub(py + (float)y, ball.y);
+                float xx = rayt_mul(dx, dx), yy = rayt_mul(dy, dy), rr = rayt_mul(ball.w, ball.w);
+                /* At the very rim, rayt_hit may see a miss where there is a little of dz^2. */
+                doubtful |= !(rayt_add(xx, yy) < rr);
+                float dz = rayt__sqrt(rayt_sub(rayt_sub(rr, xx), yy));
+                pixel[y][x] = rayt__shade(dz, ball.w, colour);
+            }
+
+        unsigned undecided = __ballot_sync(0xffffffffu, doubtful);
+        while (undecided) {
+            int whose = __ffs((int)undecided) - 1;
+            undecided &= undecided - 1;
+            float x0 = __shfl_sync(0xffffffffu, px, whose),
+                  y0 = __shfl_sync(0xffffffffu, py, whose);
+#pragma unroll 1
+            for (int n = 0; n < LANE_W * LANE_H; n++) {
+                float dz;
+                bool all_listed = part == entries;
+                int id = rayt__decide(spheres, all_listed ? list.id : ids,
+                                      all_listed ? list.count : entries, x0 + (float)(n % LANE_W),
+                                      y0 + (float)(n / LANE_W), &dz);
+                unsigned answer = 255u << 24;
+                if (id >= 0) {
+                    const float4 *record = (const float4 *)&spheres[id];
+                    answer = rayt__shade(dz, __ldg(record).w, __ldg(record + 1));
+                }
+#pragma unroll
+                for (int y = 0; y < LANE_H; y++)
+#pragma unroll
+                    for (int x = 0; x < LANE_W; x++)
+                        if (lane == whose && n == y * LANE_W + x) pixel[y][x] = answer;
+            }
+        }
+
+#pragma unroll
+        for (int y = 0; y < LANE_H; y++) {
+            if (row + y >= rows) continue;
+            unsigned *to = (unsigned *)(image + (size_t)(row + y) * width + column);
+            if (aligned && column + LANE_W <= width) {
+#if RAYT_LANE_W == 4
+                *(uint4 *)to = make_uint4(pixel[y][0], pixel[y][1], pixel[y][2], pixel[y][3]);
+#else
+                *(uint2 *)to = make_uint2(pixel[y][0], pixel[y][1]);
+#endif
+            } else {
+#pragma unroll
+                for (int x = 0; x < LANE_W; x++)
+                    if (column + x < width) to[x] = pixel[y][x];
+            }
+        }
+    }
+}
+#undef RAYT_TILE
+#undef RAYT_ACROSS
+#undef RAYT_LANE_W
+#undef RAYT_LANE_H
+#endif /* RAYT__EMIT */
+
+#ifndef RAYT__EMIT
+#ifndef RAYT__ONCE
+#define RAYT__ONCE
+#if RAYT__KERNELS
+/* ============================== BINNING ======================================================= */
+/* With many thousands of spheres a tile should not look at all of them. Four small kernels give
+   each tile a list of its own, in no particular order, before KERNEL TILE renders:
+
+     cover     covers[t]: the depth behind which tile t is hidden completely, by some sphere that
+               covers all of it. In crowded scenes this leaves out nearly everything
+     spheres   counts[t]: how many spheres can touch tile t and be nearer than that
+     place     starts[t]: where its list begins; counts[t] = 0 again
+     spheres   writes the lists, and counts[t] anew
+
+   One thread a sphere (in `place`, a tile). A sphere and its tiles: 16 bytes are read, and 4 bytes
+   a tile, an atomic addition a tile that is not hidden. What bounds it: the latency of those.
+   Lists that do not fit the memory set aside for them get the start -1: all spheres are tried. */
+typedef struct rayt__grid {
+    int width, height, first_row; /* of the image, and where the band begins */
+    int edge, across, down;       /* of a tile; tiles in a row and in a column */
+} rayt__grid;
+
+/* The tiles between which a sphere can lie along one axis, in pixels from the edge of the grid. */
+static __device__ __forceinline__ void rayt__span(float centre, float radius, float margin,
+                                                  int edge, int tiles, int *first, int *last)
+{
+    float scale = 1.0f / (float)edge;
+    *first = (int)fminf(fmaxf((centre - radius - margin) * scale, 0), (float)tiles);
+    *last = (int)fminf(fmaxf((centre + radius + margin) * scale, -1), (float)(tiles - 1));
+}
+
+static __device__ __forceinline__ void rayt__tiles(rayt__grid grid, float4 ball, int *first_column,
+                                                   int *last_column, int *first_row, int *last_row)
+{
+    float x = ball.x + 0.5f * (float)grid.width;
+    float y = ball.y + 0.5f * (float)grid.height - (float)grid.first_row;
+    float margin = 1 + 1e-6f * (fabsf(ball.x) + fabsf(ball.y) + ball.w + (float)grid.width +
+                                (float)grid.height);
+    rayt__span(x, ball.w, margin, grid.edge, grid.across, first_column, last_column);
+    rayt__span(y, ball.w, margin, grid.edge, grid.down, first_row, last_row);
+}
+
+RAYT_KERNEL void __launch_bounds__(256)
+    rayt_bin_cover(const rayt_sphere *__restrict__ spheres, int count, rayt__grid grid,
+                   unsigned *__restrict__ covers)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= count) return;
+    float4 ball = __ldg((const float4 *)&spheres[i]);
+    float far_corner = (float)(grid.edge - 1);
+    if (!rayt__valid(ball) || ball.w < 0.7f * far_corner) return; /* too small for a tile */
+    float rr = ball.w * ball.w, doubt = RAYT__DOUBT * (fabsf(ball.z) + ball.w);
+    int first_column, last_column, first_row, last_row;
+    rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
+    for (int row = first_row; row <= last_row; row++) {
+        float y = rayt_coordinate(grid.first_row + row * grid.edge, grid.height);
+        float dy = fmaxf(fabsf(y - ball.y), fabsf(y + far_corner - ball.y));
+        for (int column = first_column; column <= last_column; column++) {
+            float x = rayt_coordinate(column * grid.edge, grid.width);
+            float dx = fmaxf(fabsf(x - ball.x), fabsf(x + far_corner - ball.x));
+            float apart = dx * dx + dy * dy; /* of the farthest corner */
+            if (!(apart <= 0.999f * rr)) continue;
+            unsigned depth = rayt__order(ball.z + rayt__near_sqrt(0.9999f * rr - apart) - doubt);
+            unsigned *cover = &covers[(size_t)row * grid.across + column];
+            if (depth > *cover) atomicMax(cover, depth);
+        }
+    }
+}
+
+RAYT_KERNEL void __launch_bounds__(256)
+    rayt_bin_spheres(const rayt_sphere *__restrict__ spheres, int count, rayt__grid grid,
+                     const unsigned *__restrict__ covers, const int *__restrict__ starts,
+                     int *__restrict__ counts, int *__restrict__ lists)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= count) return;
+    float4 ball = __ldg((const float4 *)&spheres[i]);
+    if (!rayt__valid(ball)) return;
+    float doubt = RAYT__DOUBT * (fabsf(ball.z) + ball.w);
+    int first_column, last_column, first_row, last_row;
+    rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
+    for (int row = first_row; row <= last_row; row++) {
+        float y = rayt_coordinate(grid.first_row + row * grid.edge, grid.height);
+        for (int column = first_column; column <= last_column; column++) {
+            float x = rayt_coordinate(column * grid.edge, grid.width);
+            float bound = rayt__bound(ball, rayt__apart(ball, x, y, grid.edge, grid.edge), doubt);
+            size_t tile = (size_t)row * grid.across + column;
+            if (bound == -RAYT__MOST || rayt__order(bound) < covers[tile]) continue;
+            if (!starts) {
+                atomicAdd(&counts[tile], 1);
+            } else if (starts[tile] >= 0) {
+                lists[starts[tile] + atomicAdd(&counts[tile], 1)] = i;
+            }
+        }
+    }
+}
+
+/* The lists follow one another in the order in which warps ask for room: any order will do. */
+RAYT_KERNEL void __launch_bounds__(256)
+    rayt_bin_place(int tiles, int capacity, unsigned long long *total, int *__restrict__ starts,
+                   int *__restrict__ counts)
+{
+    int tile = blockIdx.x * 256 + threadIdx.x, lane = threadIdx.x % 32;
+    int wanted = tile < tiles ? counts[tile] : 0;
+    unsigned long long before = (unsigned long long)wanted; /* the sum up to this lane */
+    for (int step = 1; step < 32; step *= 2) {
+        unsigned long long other = __shfl_up_sync(0xffffffffu, before, step);
+        if (lane >= step) before += other;
+    }
+    unsigned long long room = 0;
+    if (lane == 31) room = atomicAdd(total, before);
+    room = __shfl_sync(0xffffffffu, room, 31) + before - (unsigned long long)wanted;
+    if (tile >= tiles) return;
+    starts[tile] =
+        room + (unsigned long long)wanted <= (unsigned long long)capacity ? (int)room : -1;
+    counts[tile] = 0;
+}
+
+/* ============================== INSTANCES ===================================================== */
+/* KERNEL TILE for tiles of 128, 64 and 32 pixels. Small tiles, with small regions, are for small
+   spheres, and for images of few pixels, which must keep all multiprocessors busy. */
+#define RAYT__EMIT
+#define RAYT_TILE   128
+#define RAYT_ACROSS 8
+#define RAYT_LANE_W 4
+#define RAYT_LANE_H 2
+#include __FILE__
+#define RAYT_TILE   64
+#define RAYT_ACROSS 8
+#define RAYT_LANE_W 4
+#define RAYT_LANE_H 2
+#include __FILE__
+#define RAYT_TILE   32
+#define RAYT_ACROSS 4
+#define RAYT_LANE_W 2
+#define RAYT_LANE_H 1
+#include __FILE__
+#undef RAYT__EMIT
+#endif /* RAYT__KERNELS */
+
+#if RAYT__HOST
+/* ============================== STATUS ======================================================== */
+/* One buffer a thread and program: `inline` (not static) functions share their variables between
+   the files that include this one. */
+inline char *rayt__message(void)
+{
+    static thread_local char message[256];
+    return message;
+}
+
+static inline rayt_status rayt__fail(rayt_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(rayt__message(), 256, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* A CUDA error as a status; `what` is the call that returned it. */
+static inline rayt_status rayt__cuda(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return RAYT_OK;
+    (void)cudaGetLastError(); /* take it from the record, so that later calls do not find it */
+    if (error == cudaErrorMemoryAllocation)
+        return rayt__fail(RAYT_ERROR_MEMORY, "%s: out of device memory", what);
+    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
+        return rayt__fail(RAYT_ERROR_DEVICE, "%s: no usable CUDA device: %s", what,
+                          cudaGetErrorString(error));
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion)
+        return rayt__fail(RAYT_ERROR_DEVICE,
+                          "%s: the program was compiled for other devices than this one; "
+                          "rebuild with nvcc -arch=native",
+                          what);
+    return rayt__fail(RAYT_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
+}
+
+RAYT_API const char *rayt_last_error(void)
+{
+    return rayt__message();
+}
+
+RAYT_API const char *rayt_status_string(rayt_status status)
+{
+    switch (status) {
+    case RAYT_OK: return "RAYT_OK";
+    case RAYT_ERROR_ARGUMENT: return "RAYT_ERROR_ARGUMENT";
+    case RAYT_ERROR_MEMORY: return "RAYT_ERROR_MEMORY";
+    case RAYT_ERROR_DEVICE: return "RAYT_ERROR_DEVICE";
+    case RAYT_ERROR_CUDA: return "RAYT_ERROR_CUDA";
+    case RAYT_ERROR_FILE: return "RAYT_ERROR_FILE";
+    }
+    return "unknown rayt_status";
+}
+
+RAYT_API const char *rayt_where_string(rayt_where where)
+{
+    switch (where) {
+    case RAYT_GLOBAL: return "global";
+    case RAYT_READONLY: return "readonly";
+    case RAYT_CONSTANT: return "constant";
+    case RAYT_SHARED: return "shared";
+    case RAYT_CULLED: return "culled";
+    case RAYT_WHERE_COUNT: break;
+    }
+    return NULL;
+}
+
+enum { RAYT__MOST_PIXELS = 1 << 24, RAYT__MOST_SPHERES = 1 << 30 };
+
+static inline rayt_status rayt__check_size(const char *name, int size)
+{
+    if (size < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is negative: %d", name, size);
+    if (size > RAYT__MOST_PIXELS)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is %d, more than %d (2^24)", name, size,
+                          RAYT__MOST_PIXELS);
+    return RAYT_OK;
+}
+
+static inline rayt_status rayt__check_spheres(const rayt_sphere *spheres, int count)
+{
+    if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
+    if (count > RAYT__MOST_SPHERES)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "count is %d, more than %d (2^30)", count,
+                          RAYT__MOST_SPHERES);
+    if (spheres == NULL && count > 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "spheres is NULL, but count is %d", count);
+    if ((size_t)spheres % 16 != 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "spheres is not aligned to 16 bytes");
+    return RAYT_OK;
+}
+
+/* What all forms of rendering ask of their arguments. */
+static inline rayt_status rayt__check(const rayt_sphere *spheres, int count,
+                                      const unsigned char *image, int width, int height)
+{
+    rayt_status status = rayt__check_spheres(spheres, count);
+    if (status == RAYT_OK) status = rayt__check_size("width", width);
+    if (status == RAYT_OK) status = rayt__check_size("height", height);
+    if (status == RAYT_OK && image == NULL && width > 0 && height > 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "image is NULL");
+    return status;
+}
+
+static inline rayt_status rayt__check_where(rayt_where where)
+{
+    if (rayt_where_string(where) != NULL) return RAYT_OK;
+    return rayt__fail(RAYT_ERROR_ARGUMENT, "where is %d, which is no rayt_where", (int)where);
+}
+
+/* ============================== LAUNCHERS ===================================================== */
+/* Memory for the kernels of one call, in the order of the stream where the device can do that. */
+typedef struct rayt__scratch {
+    char *memory;
+    int in_order;
+} rayt__scratch;
+
+static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaStream_t stream)
+{
+    scratch->memory = NULL;
+    cudaError_t error = cudaMallocAsync((void **)&scratch->memory, bytes, stream);
+    scratch->in_order = error != cudaErrorNotSupported;
+    if (!scratch->in_order) {
+        (void)cudaGetLastError();
+        error = cudaMalloc((void **)&scratch->memory, bytes);
+    }
+    return rayt__cuda(error, "scratch memory");
+}
+
+/* Returns `status`, or what went wrong here if that is RAYT_OK. */
+static inline rayt_status rayt__give_back(rayt__scratch *scratch, cudaStream_t stream,
+                                          rayt_status status)
+{
+    cudaError_t error;
+    if (scratch->in_order) {
+        error = cudaFreeAsync(scratch->memory, stream);
+    } else {
+        error = cudaStreamSynchronize(stream); /* the kernels may still be at work */
+        if (error == cudaSuccess) error = cudaFree(scratch->memory);
+    }
+    return status == RAYT_OK ? rayt__cuda(error, "release of scratch memory") : status;
+}
+
+static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int count, uchar4 *band,
+                                                int width, int height, int first_row, int rows,
+                                                cudaStream_t stream)
+{
+    const int capacity = RAYT_MAX_CONST / 32;
+    size_t table_bytes = (size_t)capacity * 32, depth_bytes = (size_t)width * rows * sizeof(float);
+    dim3 grid((width - 1) / 16 + 1, (rows - 1) / 16 + 1), block(16, 16);
+    rayt__scratch scratch;
+    rayt_status status =
+        rayt__take(&scratch, table_bytes + (count > capacity ? depth_bytes : 0), stream);
+    if (status != RAYT_OK) return status;
+    float4 *table = (float4 *)scratch.memory;
+    float *depths = count > capacity ? (float *)(scratch.memory + table_bytes) : NULL;
+    int first = 0, pass = 0;
+    do { /* once also for no spheres: the image must become black */
+        int part = count - first < capacity ? count - first : capacity;
+        if (part > 0) {
+            rayt_split<<<(part - 1) / 256 + 1, 256, 0, stream>>>(spheres + first, part, table);
+            status = rayt__cuda(cudaMemcpyToSymbolAsync(rayt_table, table, (size_t)part * 32, 0,
+                                                        cudaMemcpyDeviceToDevice, stream),
+                                "copy of the spheres to constant memory");
+        }
+        if (status == RAYT_OK) {
+            rayt_render_constant<<<grid, block, 0, stream>>>(part, pass, depths, band, width,
+                                                             height, first_row, rows);
+            status = rayt__cuda(cudaGetLastError(), "kernel launch");
+        }
+        first += part;
+        pass++;
+    } while (status == RAYT_OK && first < count);
+    return rayt__give_back(&scratch, stream, status);
+}
+
+/* KERNEL TILE with tiles of this edge; without bins if `starts` is NULL. */
+static inline rayt_status rayt__launch_tiles(rayt__grid grid, const rayt_sphere *spheres, int count,
+                                             const int *starts, const int *counts, const int *lists,
+                                             uchar4 *band, int rows, cudaStream_t stream)
+{
+    int tiles = grid.across * grid.down;
+#define RAYT__LAUNCH(kernel)                                                                \
+    kernel<<<tiles, RAYT__LISTED, 0, stream>>>(spheres, count, starts, counts, lists, band, \
+                                               grid.width, grid.height, grid.first_row, rows)
+    switch (grid.edge) {
+    case 128: RAYT__LAUNCH(rayt_render_tile_128); break;
+    case 64: RAYT__LAUNCH(rayt_render_tile_64); break;
+    default: RAYT__LAUNCH(rayt_render_tile_32); break;
+    }
+#undef RAYT__LAUNCH
+    return rayt__cuda(cudaGetLastError(), "kernel launch");
+}
+
+/* The kernels of BINNING, then KERNEL TILE. */
+static inline rayt_status rayt__launch_binned(rayt__grid grid, const rayt_sphere *spheres,
+                                              int count, uchar4 *band, int rows,
+                                              cudaStream_t stream)
+{
+    /* Room for 8 tiles a sphere and, for scenes of huge spheres, 64 spheres a tile. */
+    size_t tiles = (size_t)grid.across * grid.down, capacity = 8 * (size_t)count + 64 * tiles;
+    if (capacity > INT_MAX) capacity = INT_MAX;
+    size_t total_bytes = 16, table_bytes = (tiles * 4 + 15) / 16 * 16;
+    rayt__scratch scratch;
+    rayt_status status =
+        rayt__take(&scratch, total_bytes + 3 * table_bytes + capacity * sizeof(int), stream);
+    if (status != RAYT_OK) return status;
+    unsigned long long *total = (unsigned long long *)scratch.memory;
+    unsigned *covers = (unsigned *)(scratch.memory + total_bytes);
+    int *counts = (int *)(scratch.memory + total_bytes + table_bytes);
+    int *starts = (int *)(scratch.memory + total_bytes + 2 * table_bytes);
+    int *lists = (int *)(scratch.memory + total_bytes + 3 * table_bytes);
+    int blocks = (count - 1) / 256 + 1;
+    status = rayt__cuda(cudaMemsetAsync(scratch.memory, 0, total_bytes + 2 * table_bytes, stream),
+                        "cudaMemset");
+    if (status == RAYT_OK) {
+        rayt_bin_cover<<<blocks, 256, 0, stream>>>(spheres, count, grid, covers);
+        rayt_bin_spheres<<<blocks, 256, 0, stream>>>(spheres, count, grid, covers, NULL, counts,
+                                                     NULL);
+        rayt_bin_place<<<(int)((tiles - 1) / 256 + 1), 256, 0, stream>>>((int)tiles, (int)capacity,
+                                                                         total, starts, counts);
+        rayt_bin_spheres<<<blocks, 256, 0, stream>>>(spheres, count, grid, covers, starts, counts,
+                                                     lists);
+        status = rayt__cuda(cudaGetLastError(), "kernel launch");
+    }
+    if (status == RAYT_OK)
+        status =
+            rayt__launch_tiles(grid, spheres, count, starts, counts, lists, band, rows, stream);
+    return rayt__give_back(&scratch, stream, status);
+}
+
+/* Multiprocessors of the current device; 1 if there is none, for the launch to report that. */
+static inline int rayt__processors(void)
+{
+    int device = 0, count = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        (void)cudaGetLastError();
+    return count > 0 ? count : 1;
+}
+
+/* From how many spheres on binning pays. */
+enum { RAYT__BINNED = 8192 };
+
+static inline rayt__grid rayt__make_grid(int edge, int width, int height, int first_row, int rows)
+{
+    rayt__grid grid = {
+        width, height, first_row, edge, (width - 1) / edge + 1, (rows - 1) / edge + 1};
+    return grid;
+}
+
+/* The largest tile that leaves no multiprocessor without one. With bins, which make small tiles
+   cheap, not above 64, and 32 where spheres are so many that they must be small to be seen. */
+static inline rayt__grid rayt__choose_grid(int count, int width, int height, int first_row,
+                                           int rows)
+{
+    int edge = 128;
+    if (count >= RAYT__BINNED) edge = (double)width * rows < 16.0 * count ? 32 : 64;
+    rayt__grid grid = rayt__make_grid(edge, width, height, first_row, rows);
+    while (edge > 32 && grid.across * grid.down < rayt__processors()) {
+        edge /= 2;
+        grid = rayt__make_grid(edge, width, height, first_row, rows);
+    }
+    return grid;
+}
+
+/* A band that one launch can do: at most rayt__most_rows(width) rows. */
+static inline rayt_status rayt__launch(rayt_where where, const rayt_sphere *spheres, int count,
+                                       uchar4 *band, int width, int height, int first_row, int rows,
+                                       cudaStream_t stream)
+{
+    dim3 grid((width - 1) / 16 + 1, (rows - 1) / 16 + 1), block(16, 16);
+    switch (where) {
+    case RAYT_CONSTANT:
+        return rayt__launch_constant(spheres, count, band, width, height, first_row, rows, stream);
+    case RAYT_CULLED: {
+        rayt__grid tiles = rayt__choose_grid(count, width, height, first_row, rows);
+        if (count >= RAYT__BINNED)
+            return rayt__launch_binned(tiles, spheres, count, band, rows, stream);
+        return rayt__launch_tiles(tiles, spheres, count, NULL, NULL, NULL, band, rows, stream);
+    }
+    case RAYT_GLOBAL:
+        rayt_render_global<<<grid, block, 0, stream>>>(spheres, count, band, width, height,
+                                                       first_row, rows);
+        break;
+    case RAYT_READONLY:
+        rayt_render_readonly<<<grid, block, 0, stream>>>(spheres, count, band, width, height,
+                                                         first_row, rows);
+        break;
+    default:
+        rayt_render_shared<<<grid, block, 0, stream>>>(spheres, count, band, width, height,
+                                                       first_row, rows);
+        break;
+    }
+    return rayt__cuda(cudaGetLastError(), "kernel launch");
+}
+
+/* Rows of a launch, at most: a multiple of 128, within 65535 blocks of 16 rows and 2^24 tiles. */
+static inline int rayt__most_rows(int width)
+{
+    long long tiles = (width - 1) / 32 + 1;
+    long long rows = (1 << 24) / tiles * 32 / 128 * 128;
+    return (int)(rows < 1048448 ? rows : 1048448);
+}
+
+RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spheres, int count,
+                                      unsigned char *band, int width, int height, int first_row,
+                                      int rows, rayt_stream stream)
+{
+    rayt_status status = rayt__check_where(where);
+    if (status == RAYT_OK) status = rayt__check(spheres, count, band, width, rows);
+    if (status == RAYT_OK) status = rayt__check_size("height", height);
+    if (status != RAYT_OK) return status;
+    if (first_row < 0 || rows < 0 || rows > height - first_row)
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "first_row is %d and rows is %d, but the image has %d rows", first_row,
+                          rows, height);
+    if ((size_t)band % 4 != 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "image is not aligned to 4 bytes");
+    if (width == 0) return RAYT_OK;
+    int most = rayt__most_rows(width);
+    for (int done = 0; done < rows && status == RAYT_OK; done += most)
+        status =
+            rayt__launch(where, spheres, count, (uchar4 *)band + (size_t)done * width, width,
+                         height, first_row + done, rows - done < most ? rows - done : most, stream);
+    return status;
+}
+
+RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, int count,
+                                 unsigned char *image, int width, int height, rayt_stream stream)
+{
+    return rayt_render_rows(where, spheres, count, image, width, height, 0, height, stream);
+}
+
+/* ============================== HOST LAYER ==================================================== */
+/* Rows of a band: so few that the plain kernels take a fraction of a second even on a small GPU
+   (2^33 tests), and that a band has 64 MB at most; but 128 at least, a row of tiles. */
+static inline int rayt__band_rows(rayt_where where, int count, int width, int height)
+{
+    double rows = 16777216.0 / width, tests = 8589934592.0 / ((double)width * (count + 1));
+    if (where != RAYT_CULLED && tests < rows) rows = tests;
+    rows = floor(rows / 128) * 128;
+    return rows < 128 ? (height < 128 ? height : 128) : rows < height ? (int)rows : height;
+}
+
+RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spheres, int count,
+                                      unsigned char *image, int width, int height,
+                                      rayt_progress progress, void *context)
+{
+    rayt_status status = rayt__check_where(where);
+    if (status == RAYT_OK) status = rayt__check(spheres, count, image, width, height);
+    if (status != RAYT_OK || width == 0 || height == 0) return status;
+    size_t scene_bytes = (size_t)count * sizeof(rayt_sphere), row_bytes = (size_t)width * 4;
+    int most = rayt__band_rows(where, count, width, height);
+    rayt_sphere *scene = NULL;
+    unsigned char *band = NULL;
+    if (count > 0)
+        status = rayt__cuda(cudaMalloc((void **)&scene, scene_bytes), "cudaMalloc for the spheres");
+    if (status == RAYT_OK)
+        status = rayt__cuda(cudaMalloc((void **)&band, row_bytes * (size_t)most),
+                            "cudaMalloc for the image");
+    if (status == RAYT_OK && count > 0)
+        status = rayt__cuda(cudaMemcpy(scene, spheres, scene_bytes, cudaMemcpyHostToDevice),
+                            "copy of the spheres to the device");
+    for (int done = 0; done < height && status == RAYT_OK;) {
+        int rows = height - done < most ? height - done : most;
+        status = rayt_render_rows(where, scene, count, band, width, height, done, rows, 0);
+        if (status == RAYT_OK)
+            status = rayt__cuda(cudaMemcpy(image + (size_t)done * row_bytes, band,
+                                           (size_t)rows * row_bytes, cudaMemcpyDeviceToHost),
+                                "rendering, or copy of the image to the host");
+        done += rows;
+        if (status == RAYT_OK && progress) progress(done, height, context);
+    }
+    cudaFree(scene); /* of NULL: nothing; an error here would only repeat an earlier one */
+    cudaFree(band);
+    return status;
+}
+
+/* ============================== CPU REFERENCE ================================================= */
+static inline RAYT__OPTIMIZE void rayt__cpu_row(const rayt_sphere *spheres, const int *reaching,
+                                                int count, unsigned char *pixels, int width,
+                                                float py)
+{
+    for (int column = 0; column < width; column++) {
+        float px = rayt_coordinate(column, width), nearest = RAYT_NOTHING, nearest_dz = 0;
+        int found = -1;
+        for (int n = 0; n < count; n++) {
+            const rayt_sphere *s = &spheres[reaching[n]];
+            float dz = rayt_hit(make_float4(s->x, s->y, s->z, s->radius), px, py);
+            float depth = rayt_add(s->z, dz);
+            if (dz >= 0 && depth > nearest) {
+                nearest = depth;
+                nearest_dz = dz;
+                found = reaching[n];
+            }
+        }
+        uchar4 pixel = make_uchar4(0, 0, 0, 255);
+        if (found >= 0) {
+            const rayt_sphere *s = &spheres[found];
+            pixel = rayt_shade(nearest_dz, s->radius, s->r, s->g, s->b);
+        }
+        pixels[4 * (size_t)column] = pixel.x;
+        pixels[4 * (size_t)column + 1] = pixel.y;
+        pixels[4 * (size_t)column + 2] = pixel.z;
+        pixels[4 * (size_t)column + 3] = pixel.w;
+    }
+}
+
+RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsigned char *image,
+                                     int width, int height)
+{
+    rayt_status status = rayt__check(spheres, count, image, width, height);
+    if (status != RAYT_OK || width == 0 || height == 0) return status;
+    int *reaching = (int *)malloc(((size_t)count + 1) * sizeof(int));
+    if (reaching == NULL)
+        return rayt__fail(RAYT_ERROR_MEMORY, "no host memory for %d indices", count);
+    for (int row = 0; row < height; row++) {
+        /* The spheres that reach this row: a hit needs xx + yy < rr, hence yy < rr. */
+        float py = rayt_coordinate(row, height);
+        int many = 0;
+        for (int i = 0; i < count; i++) {
+            float dy = rayt_sub(py, spheres[i].y);
+            if (rayt_mul(dy, dy) < rayt_mul(spheres[i].radius, spheres[i].radius))
+                reaching[many++] = i;
+        }
+        rayt__cpu_row(spheres, reaching, many, image + (size_t)row * width * 4, width, py);
+    }
+    free(reaching);
+    return RAYT_OK;
+}
+
+/* ============================== SCENES ======================================================== */
+/* splitmix64; uniform in [0, 1) with the 24 bits that a float holds. */
+static inline float rayt__random(unsigned long long *state)
+{
+    unsigned long long z = (*state += 0x9E3779B97F4A7C15ull);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return (float)((z ^ (z >> 31)) >> 40) / 16777216.0f;
+}
+
+RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned long long seed,
+                                       int width, int height, float radius_min, float radius_max)
+{
+    rayt_status status = rayt__check_spheres(spheres, count);
+    if (status == RAYT_OK) status = rayt__check_size("width", width);
+    if (status == RAYT_OK) status = rayt__check_size("height", height);
+    if (status != RAYT_OK) return status;
+    if (!(radius_min >= 0 && radius_min <= radius_max && radius_max <= RAYT_FAR))
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "radius_min is %g and radius_max %g: not an interval within 0 .. 1e18",
+                          (double)radius_min, (double)radius_max);
+    float w = (float)width, h = (float)height, range = rayt_sub(radius_max, radius_min);
+    for (int i = 0; i < count; i++) {
+        rayt_sphere *s = &spheres[i];
+        s->x = rayt_mul(rayt_sub(rayt__random(&seed), 0.5f), w);
+        s->y = rayt_mul(rayt_sub(rayt__random(&seed), 0.5f), h);
+        s->z = rayt_mul(rayt_sub(rayt__random(&seed), 0.5f), w);
+        s->radius = rayt_add(rayt_mul(rayt__random(&seed), range), radius_min);
+        s->r = rayt__random(&seed);
+        s->g = rayt__random(&seed);
+        s->b = rayt__random(&seed);
+    }
+    return RAYT_OK;
+}
+
+/* ============================== PICTURES ====================================================== */
+/* A file that gets its name only when it is complete. */
+typedef struct rayt__file {
+    FILE *stream;
+    const char *path;
+    char *part; /* the name until then */
+} rayt__file;
+
+static inline rayt_status rayt__open(rayt__file *file, const char *path, const unsigned char *image,
+                                     int width, int height)
+{
+    rayt_status status = rayt__check_size("width", width);
+    if (status == RAYT_OK) status = rayt__check_size("height", height);
+    if (status != RAYT_OK) return status;
+    if (path == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "path is NULL");
+    if (width == 0 || height == 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT,
+                          "the image has no pixels (%d x %d): no file can "
+                          "hold it",
+                          width, height);
+    if (image == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "image is NULL");
+    size_t length = strlen(path);
+    file->path = path;
+    file->part = (char *)malloc(length + 6);
+    if (file->part == NULL) return rayt__fail(RAYT_ERROR_MEMORY, "no host memory for a file name");
+    memcpy(file->part, path, length);
+    memcpy(file->part + length, ".part", 6);
+    file->stream = fopen(file->part, "wb");
+    if (file->stream != NULL) return RAYT_OK;
+    status = rayt__fail(RAYT_ERROR_FILE, "cannot write %s: %s", file->part, strerror(errno));
+    free(file->part);
+    return status;
+}
+
+static inline rayt_status rayt__close(rayt__file *file)
+{
+    rayt_status status = RAYT_OK;
+    int failed = ferror(file->stream);
+    failed |= fclose(file->stream);
+    if (failed || rename(file->part, file->path) != 0) {
+        status = rayt__fail(RAYT_ERROR_FILE, "cannot write %s: %s", file->path, strerror(errno));
+        remove(file->part);
+    }
+    free(file->part);
+    return status;
+}
+
+RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image, int width,
+                                    int height)
+{
+    rayt__file file;
+    rayt_status status = rayt__open(&file, path, image, width, height);
+    if (status != RAYT_OK) return status;
+    fprintf(file.stream, "P6\n%d %d\n255\n", width, height);
+    for (size_t p = 0; p < (size_t)width * height; p++) fwrite(image + 4 * p, 1, 3, file.stream);
+    return rayt__close(&file);
+}
+
+/* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),
+   here one block of the fixed Huffman code. Each row holds the differences of its pixels from
+   their left neighbours (filter 1), and repeated bytes, such as the zeros of a plain background,
+   become runs. Bits are collected into `data` and leave as IDAT chunks of 64 kB. */
+typedef struct rayt__png {
+    FILE *stream;
+    unsigned crc[256];
+    unsigned long long bits; /* not yet in data, the next one lowest */
+    int bit_count;
+    unsigned adler_low, adler_high; /* checksum of the uncompressed bytes */
+    size_t used;
+    unsigned char data[65536];
+} rayt__png;
+
+static inline void rayt__big_endian(unsigned value, unsigned char *bytes)
+{
+    for (int n = 0; n < 4; n++) bytes[n] = (unsigned char)(value >> (24 - 8 * n));
+}
+
+static inline void rayt__chunk(rayt__png *png, const char *type, const unsigned char *data,
+                               size_t size)
+{
+    unsigned char word[4];
+    unsigned crc = 0xffffffffu;
+    for (size_t n = 0; n < 4; n++) crc = png->crc[(crc ^ (unsigned char)type[n]) & 255] ^ crc >> 8;
+    for (size_t n = 0; n < size; n++) crc = png->crc[(crc ^ data[n]) & 255] ^ crc >> 8;
+    rayt__big_endian((unsigned)size, word);
+    fwrite(word, 1, 4, png->stream);
+    fwrite(type, 1, 4, png->stream);
+    fwrite(data, 1, size, png->stream);
+    rayt__big_endian(~crc, word);
+    fwrite(word, 1, 4, png->stream);
+}
+
+static inline void rayt__put_byte(rayt__png *png, unsigned byte)
+{
+    png->data[png->used++] = (unsigned char)byte;
+    if (png->used < sizeof png->data) return;
+    rayt__chunk(png, "IDAT", png->data, png->used);
+    png->used = 0;
+}
+
+static inline void rayt__put_bits(rayt__png *png, unsigned bits, int count)
+{
+    png->bits |= (unsigned long long)bits << png->bit_count;
+    png->bit_count += count;
+    for (; png->bit_count >= 8; png->bit_count -= 8, png->bits >>= 8)
+        rayt__put_byte(png, (unsigned)png->bits & 255);
+}
+
+/* A symbol of the fixed code: 0 .. 255 bytes, 256 end, 257 .. 285 lengths. Codes begin with their
+   highest bit. */
+static inline void rayt__put_symbol(rayt__png *png, unsigned symbol)
+{
+    unsigned code = symbol < 144   ? 0x30 + symbol
+                    : symbol < 256 ? 0x190 + symbol - 144
+                    : symbol < 280 ? symbol - 256
+                                   : 0xc0 + symbol - 280;
+    int length = symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
+    unsigned reversed = 0;
+    for (int n = 0; n < length; n++) reversed |= (code >> n & 1) << (length - 1 - n);
+    rayt__put_bits(png, reversed, length);
+}
+
+/* `count` more of the byte that came last, 3 <= count <= 258. */
+static inline void rayt__put_run(rayt__png *png, unsigned count)
+{
+    if (count == 258) {
+        rayt__put_symbol(png, 285);
+    } else { /* lengths 3 .. 257: from 11 on, four symbols for each doubling, and extra bits */
+        unsigned rest = count - 3;
+        int extra = 0;
+        while (rest >> extra >= 8) extra++;
+        rayt__put_symbol(png, 257 + 4 * (unsigned)extra + (rest >> extra));
+        rayt__put_bits(png, rest & ((1u << extra) - 1), extra);
+    }
+    rayt__put_bits(png, 0, 5); /* distance 1 */
+}
+
+static inline void rayt__put_row(rayt__png *png, const unsigned char *bytes, size_t size)
+{
+    for (size_t n = 0; n < size;) {
+        size_t run = 1;
+        while (n + run < size && bytes[n + run] == bytes[n] && run < 259) run++;
+        rayt__put_symbol(png, bytes[n]);
+        if (run > 3)
+            rayt__put_run(png, (unsigned)run - 1);
+        else
+            run = 1;
+        for (size_t end = n + run; n < end; n++) {
+            png->adler_low = (png->adler_low + bytes[n]) % 65521;
+            png->adler_high = (png->adler_high + png->adler_low) % 65521;
+        }
+    }
+}
+
+RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image, int width,
+                                    int height)
+{
+    rayt__file file;
+    rayt_status status = rayt__open(&file, path, image, width, height);
+    if (status != RAYT_OK) return status;
+    rayt__png *png = (rayt__png *)calloc(1, sizeof *png);
+    size_t row_size = 1 + 3 * (size_t)width;
+    unsigned char *bytes = (unsigned char *)malloc(row_size);
+    if (png == NULL || bytes == NULL) {
+        status = rayt__fail(RAYT_ERROR_MEMORY, "no host memory to compress a picture");
+        fclose(file.stream);
+        remove(file.part);
+        free(file.part);
+        free(png);
+        free(bytes);
+        return status;
+    }
+    png->stream = file.stream;
+    png->adler_low = 1;
+    for (unsigned n = 0; n < 256; n++) {
+        unsigned crc = n;
+        for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? 0xedb88320u ^ crc >> 1 : crc >> 1;
+        png->crc[n] = crc;
+    }
+    unsigned char header[13] = {0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0}; /* 8 bits, RGB */
+    rayt__big_endian((unsigned)width, header);
+    rayt__big_endian((unsigned)height, header + 4);
+    fwrite("\x89PNG\r\n\x1a\n", 1, 8, file.stream);
+    rayt__chunk(png, "IHDR", header, sizeof header);
+    rayt__put_byte(png, 0x78); /* zlib: 32 kB window, fastest */
+    rayt__put_byte(png, 0x01);
+    rayt__put_bits(png, 3, 3); /* the last block, fixed code */
+    for (int row = 0; row < height; row++) {
+        const unsigned char *pixels = image + (size_t)row * width * 4;
+        bytes[0] = 1;
+        for (size_t n = 0; n < (size_t)width; n++)
+            for (size_t c = 0; c < 3; c++)
+                bytes[1 + 3 * n + c] =
+                    (unsigned char)(pixels[4 * n + c] - (n > 0 ? pixels[4 * (n - 1) + c] : 0));
+        rayt__put_row(png, bytes, row_size);
+    }
+    rayt__put_symbol(png, 256);
+    rayt__put_bits(png, 0, -png->bit_count & 7);
+    unsigned adler = png->adler_high << 16 | png->adler_low;
+    for (int n = 24; n >= 0; n -= 8) rayt__put_byte(png, adler >> n & 255);
+    if (png->used > 0) rayt__chunk(png, "IDAT", png->data, png->used);
+    rayt__chunk(png, "IEND", header, 0);
+    free(png);
+    free(bytes);
+    return rayt__close(&file);
+}
+
+RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
+                                     int columns)
+{
+    rayt_status status = rayt__check_size("width", width);
+    if (status == RAYT_OK) status = rayt__check_size("height", height);
+    if (status != RAYT_OK) return status;
+    if (file == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "file is NULL");
+    if (columns < 1 || columns > 1000)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "columns is %d, not within 1 .. 1000", columns);
+    if (width == 0 || height == 0) return RAYT_OK;
+    if (image == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "image is NULL");
+    if (columns > width) columns = width;
+    /* Pixels of the preview are square, and there are two rows of them to a line. */
+    long long lines = ((long long)columns * height + width) / (2ll * width);
+    if (lines < 1) lines = 1;
+    for (long long line = 0; line < lines; line++) {
+        for (long long column = 0; column < columns; column++) {
+            unsigned colour[2][3];
+            for (int half = 0; half < 2; half++) { /* the mean of the pixels in its rectangle */
+                long long x0 = column * width / columns, x1 = (column + 1) * width / columns;
+                long long y0 = (2 * line + half) * height / (2 * lines);
+                long long y1 = (2 * line + half + 1) * height / (2 * lines);
+                if (y1 == y0) y1 = y0 + 1;
+                unsigned long long sum[3] = {0, 0, 0};
+                for (long long y = y0; y < y1; y++)
+                    for (long long x = x0; x < x1; x++)
+                        for (int c = 0; c < 3; c++) sum[c] += image[4 * (y * width + x) + c];
+                for (int c = 0; c < 3; c++)
+                    colour[half][c] =
+                        (unsigned)(sum[c] / (unsigned long long)((x1 - x0) * (y1 - y0)));
+            }
+            /* The upper half of the cell has the foreground colour, the lower the background's. */
+            fprintf(file, "\x1b[38;2;%u;%u;%um\x1b[48;2;%u;%u;%um\xe2\x96\x80", colour[0][0],
+                    colour[0][1], colour[0][2], colour[1][0], colour[1][1], colour[1][2]);
+        }
+        fprintf(file, "\x1b[0m\n");
+    }
+    if (ferror(file)) return rayt__fail(RAYT_ERROR_FILE, "the preview could not be written");
+    return RAYT_OK;
+}
+#endif /* RAYT__HOST */
+#endif /* RAYT__ONCE */
+#endif /* !RAYT__EMIT */
+
+/* ============================== HISTORY =======================================================
+   0.1  global, read-only, constant, shared and culled kernels; CPU reference; scenes; PNG, PPM and
+        terminal pictures.
+
+   MIT No Attribution. Copyright (c) 2026 the tiledmm and raytrace authors.
+   Permission is hereby granted, free of charge, to any person obtaining a copy of this software
+   and associated documentation files (the "Software"), to deal in the Software without
+   restriction, including without limitation the rights to use, copy, modify, merge, publish,
+   distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
+   Software is furnished to do so.
+   THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING
+   BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+   NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+   DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+   OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
