@@ -899,9 +899,9 @@ int main(int count, char **words)
                p.t->name, d.bandwidth * 1e-9);
     int good = set_up(&p, &d);
     if (good && o->check != CHECK_NONE)
-        printf("checked: %lld element%s against sums of higher precision, error at most (K + 2) u "
-               "|A||B|%s%s\n",
-               p.checked, p.checked > 1 ? "s" : "",
+        printf("checked: %lld element%s against sums of higher precision, %s%s%s\n", p.checked,
+               p.checked > 1 ? "s" : "",
+               o->type == TMM_INT ? "exactly (modulo 2^32)" : "error at most (K + 2) u |A||B|",
                p.where ? "; all by random projection (Freivalds)" : "",
                o->identity ? "; equal to A to the bit" : "");
     good = good && add_cpu_rows(&p, &t) && add_device_rows(&p, &t);
