@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# The three ways to include tiledmm.cuh, in one program: a C99 and a C++ file with declarations
+# only, two plain .cu files, one with TMM_EXTERN, one with TMM_IMPLEMENTATION (tests/inclusion/).
+# Built for the CPU and run; with nvcc built as well, and run where there is a GPU. And what can go
+# wrong in a build: a second inclusion, symbols that nobody asked for, extern "C" around everything,
+# macros that do not fit.
+# shellcheck disable=SC2317 # many functions are only called through check
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=build/test/inclusion
+rm -rf "$work"
+mkdir -p "$work" || exit 1
+
+number=0 failures=0
+ok() { number=$((number + 1)) && echo "ok $number - $1"; }
+skip() { ok "$1 # SKIP $2"; }
+not_ok() { # NAME [FILE]: the file says why
+    number=$((number + 1)) failures=$((failures + 1))
+    echo "not ok $number - $1"
+    [ ! -s "${2-}" ] || sed 's/^/# /' "$2" | head -n 30
+}
+check() { # NAME COMMAND...: by exit status
+    local name=$1
+    shift
+    if "$@" >"$work/check.txt" 2>&1; then ok "$name"; else not_ok "$name" "$work/check.txt"; fi
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+
+# relay NAME COMMAND...: the results of a TAP program, numbered anew
+relay() {
+    local name=$1 line results=0 status
+    shift
+    timeout 60 "$@" >"$work/tap.txt" 2>&1
+    status=$?
+    while IFS= read -r line; do
+        case $line in
+        "ok "*) results=$((results + 1)) && ok "$name: ${line#ok * - }" ;;
+        "not ok "*) results=$((results + 1)) && not_ok "$name: ${line#not ok * - }" ;;
+        1..*) [ "$line" = "1..$results" ] && [ $status -le 1 ] && return ;;
+        *) echo "# $line" ;;
+        esac
+    done <"$work/tap.txt"
+    not_ok "$name: ended early, exit status $status, after $results results"
+}
+
+cpu=(cpu/cucc -I. -Xcompiler "-Wall,-Wextra,-Werror")
+gpu=(nvcc -I. -arch=sm_80 -Werror all-warnings -Xcompiler "-Wall,-Wextra")
+have_gpu && gpu[2]=-arch=native
+plain_files="plain_a plain_b extern impl"
+no_nvcc="nvcc is not installed"
+
+# nvcc_objects FOLDER FLAG: in the background, since nothing here takes longer
+nvcc_objects() {
+    local folder=$work/$1 file
+    mkdir -p "$folder"
+    for file in $plain_files; do
+        "${gpu[@]}" "$2" -c "tests/inclusion/$file.cu" -o "$folder/$file.o" >"$folder/$file.txt" 2>&1
+    done
+}
+if have nvcc; then
+    nvcc_objects nvcc -rdc=false &
+    whole=$!
+    nvcc_objects nvcc-rdc -rdc=true &
+    separate=$!
+fi
+
+# ---- one program, on the CPU runner ---------------------------------------------------------------
+check "main.c compiles as C99 without CUDA's headers" \
+    gcc -std=c99 -pedantic -Wall -Wextra -Werror -c tests/inclusion/main.c -o "$work/main.o"
+check "caller.cpp compiles as C++ without CUDA's headers" \
+    g++ -Wall -Wextra -Werror -c tests/inclusion/caller.cpp -o "$work/caller.o"
+for file in $plain_files; do
+    check "CPU runner: $file.cu compiles" "${cpu[@]}" -c "tests/inclusion/$file.cu" -o "$work/$file.o"
+done
+link() { # PROGRAM FOLDER COMMAND...: the six files, of which the C and C++ objects serve all
+    local program=$1 folder=$2
+    shift 2
+    "$@" "$work/main.o" "$work/caller.o" "$folder"/{plain_a,plain_b,extern,impl}.o -o "$program"
+}
+check "CPU runner: the six files link" link "$work/program.cpu" "$work" cpu/cucc
+relay "CPU runner" "$work/program.cpu"
+
+# ---- what an object file has in it ----------------------------------------------------------------
+# Only the buffer of tmm_last_error is shared among plain files.
+exports_nothing() {
+    nm -g --defined-only "$1" >"$work/symbols.txt" && grep -q plain_a_multiplies "$work/symbols.txt" || return 1
+    ! grep tmm_ "$work/symbols.txt" | grep -v tmm__message
+}
+check "CPU runner: a plain .cu exports no function of the library" exports_nothing "$work/plain_a.o"
+
+cat >"$work/own_only.cu" <<'END'
+#define TMM_IMPLEMENTATION
+#define TMM_NO_READY_MADE
+#define TMM_TYPE unsigned
+#define TMM_NAME u
+#include "tiledmm.cuh"
+END
+makes_own_only() { # OBJECT COMMAND...
+    local object=$1
+    shift
+    "$@" -c "$work/own_only.cu" -o "$object" && nm "$object" >"$work/symbols.txt" || return 1
+    grep -q 'T tmm_ugemm$' "$work/symbols.txt" && ! grep -E 'tmm_[sdi](gemm|matmul)' "$work/symbols.txt"
+}
+makes_all_types() {
+    local letter
+    nm "$1" >"$work/symbols.txt" || return 1
+    for letter in s d i u; do
+        grep -q "T tmm_${letter}gemm\$" "$work/symbols.txt" || return 1
+    done
+}
+check "CPU runner: TMM_IMPLEMENTATION emits float, double, int and the type of one's own" \
+    makes_all_types "$work/impl.o"
+check "CPU runner: TMM_NO_READY_MADE leaves only the type of one's own" \
+    makes_own_only "$work/own_only.o" "${cpu[@]}"
+
+# ---- a second inclusion ---------------------------------------------------------------------------
+cat >"$work/twice.cu" <<'END'
+#include "tiledmm.cuh"
+#include "tiledmm.cuh"
+#define TMM_TYPE unsigned
+#define TMM_NAME u
+#include "tiledmm.cuh"
+#include "tiledmm.cuh"
+int main(void)
+{
+    unsigned a = 6, b = 7, c = 0;
+    if (tmm_ugemm_cpu(TMM_OP_N, TMM_OP_N, 1, 1, 1, 1, &a, 1, &b, 1, 0, &c, 1) != TMM_OK) return 2;
+    return c != 42;
+}
+END
+cat >"$work/twice.c" <<'END'
+#include "tiledmm.cuh"
+#include "tiledmm.cuh"
+int main(void)
+{
+    return tmm_smatmul(0, 0, 0, 0, 0, 0);
+}
+END
+compiles_and_runs() { # PROGRAM COMMAND...
+    local program=$1
+    shift
+    "$@" -o "$program" && "$program"
+}
+check "included twice: CPU runner" compiles_and_runs "$work/twice.cpu" "${cpu[@]}" "$work/twice.cu"
+check "included twice: C99" gcc -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/twice.c" -o "$work/twice.o"
+
+# ---- macros that do not fit -----------------------------------------------------------------------
+# refused SENTENCE COMMAND...: the compiler ends with an error that contains the sentence
+refused() {
+    local sentence=$1
+    shift
+    "$@" && return 1
+    grep -qF "$sentence" "$work/check.txt"
+}
+printf '#define TMM_NAME x\n#define TMM_TILE 33\n#include "tiledmm.cuh"\n' >"$work/tile.cu"
+printf '#define TMM_NAME x\n#define TMM_TYPE __int128\n#include "tiledmm.cuh"\n' >"$work/type.cu"
+# TMM_BLOCK is set by whoever pastes the kernel alone
+sed -n '/KERNEL REGISTER =/,/^.. END OF KERNEL/p' tiledmm.cuh |
+    sed '1i #define TMM_TYPE float\n#define TMM_BLOCK 5' >"$work/block.cu"
+printf '#define TMM_TYPE float\n#include "tiledmm.cuh"\n' >"$work/name.cu"
+cp "$work/name.cu" "$work/name.c"
+wrong_macros() { # COMPILER COMMAND...
+    local compiler=$1
+    shift
+    check "$compiler: TMM_TILE 33 is refused with a sentence" \
+        refused "TMM_TILE must be 1 to 32" "$@" -c "$work/tile.cu" -o "$work/refused.o"
+    check "$compiler: TMM_BLOCK 5 is refused with a sentence" \
+        refused "TMM_BLOCK must be 4 or 8" "$@" -c "$work/block.cu" -o "$work/refused.o"
+    check "$compiler: an element of 16 bytes is refused with a sentence" \
+        refused "TMM_TYPE must have 8 bytes at most" "$@" -c "$work/type.cu" -o "$work/refused.o"
+    check "$compiler: TMM_TYPE without TMM_NAME is refused with a sentence" \
+        refused "TMM_TYPE is defined without TMM_NAME" "$@" -c "$work/name.cu" -o "$work/refused.o"
+}
+wrong_macros "CPU runner" "${cpu[@]}"
+check "C99: TMM_TYPE without TMM_NAME is refused with a sentence" \
+    refused "TMM_TYPE is defined without TMM_NAME" gcc -std=c99 -I. -c "$work/name.c" -o "$work/refused.o"
+
+# ---- nvcc -----------------------------------------------------------------------------------------
+with_nvcc() { # NAME FOLDER FLAG PID
+    local name=$1 folder=$work/$2 file
+    wait "$4"
+    for file in $plain_files; do
+        if [ -e "$folder/$file.o" ] && [ ! -s "$folder/$file.txt" ]; then
+            ok "$name: $file.cu compiles"
+        else
+            not_ok "$name: $file.cu compiles" "$folder/$file.txt"
+        fi
+    done
+    check "$name: the six files link" link "$folder/program" "$folder" "${gpu[@]}" "$3"
+    check "$name: a plain .cu exports no function of the library" exports_nothing "$folder/plain_a.o"
+    if have_gpu; then
+        relay "$name" "$folder/program"
+    else
+        relay "$name" "$folder/program" no-device
+        skip "$name: the products of the six files" "no GPU here"
+    fi
+}
+
+if have nvcc; then
+    with_nvcc "nvcc" nvcc -rdc=false "$whole"
+    with_nvcc "nvcc -rdc=true" nvcc-rdc -rdc=true "$separate"
+    check "nvcc: TMM_NO_READY_MADE leaves only the type of one's own" \
+        makes_own_only "$work/own_only.nvcc.o" "${gpu[@]}"
+    check "included twice: nvcc" compiles_and_runs "$work/twice.gpu" "${gpu[@]}" "$work/twice.cu"
+    wrong_macros nvcc "${gpu[@]}"
+
+    # PyCUDA puts the source into extern "C" { } and compiles it to a cubin, whose kernels it finds
+    # by their plain names. Only kernels have a bank of arguments, .nv.constant0.
+    printf 'extern "C" {\n#define TMM_KERNEL __global__\n#include "tiledmm.cuh"\n}\n' >"$work/pycuda.cu"
+    check "PyCUDA's way: compiles inside extern \"C\"" \
+        nvcc -cubin -arch=sm_80 -Werror all-warnings -I. "$work/pycuda.cu" -o "$work/pycuda.cubin"
+    for kernel in tmm_sgemm_shared_16 tmm_dgemm_global tmm_igemm_register_128; do
+        if readelf -WS "$work/pycuda.cubin" 2>&1 | grep -q "\.nv\.constant0\.$kernel "; then
+            ok "PyCUDA's way: the cubin has a kernel $kernel"
+        else
+            not_ok "PyCUDA's way: the cubin has a kernel $kernel"
+        fi
+    done
+else
+    skip "nvcc: the six files compile and link, with and without -rdc=true" "$no_nvcc"
+    skip "nvcc: TMM_NO_READY_MADE, a second inclusion, macros that do not fit" "$no_nvcc"
+    skip "PyCUDA's way: compiles inside extern \"C\"" "$no_nvcc"
+fi
+
+echo "1..$number"
+exit $((failures > 0))
