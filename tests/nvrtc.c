@@ -1,0 +1,131 @@
+/* Compiles tiledmm.cuh with NVRTC, the compiler in a library that CuPy and others use: from a
+   folder, from memory, and with a type of one's own; the kernels must have their plain names.
+   Needs the toolkit but no GPU. Argument: the folder of tiledmm.cuh. */
+#include <nvrtc.h>
+#include "tap.h"
+
+enum { MAX_ENTRIES = 64, MAX_NAME = 64 };
+
+static char *compiler_said; /* in the last compilation, NULL: nothing */
+
+static char *read_file(const char *folder, const char *name)
+{
+    char path[4096], *text = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (file) {
+        fseek(file, 0, SEEK_END);
+        long size = ftell(file);
+        rewind(file);
+        text = (char *)calloc((size_t)size + 1, 1);
+        if (text && fread(text, 1, (size_t)size, file) != (size_t)size) text[0] = 0;
+        fclose(file);
+    }
+    if (!text) {
+        printf("Bail out! cannot read %s\n", path);
+        exit(2);
+    }
+    return text;
+}
+
+/* The PTX, or NULL; a warning counts as an error. */
+static char *compile(const char *source, const char *header, const char *option)
+{
+    const char *names[1] = {"tiledmm.cuh"}, *options[2] = {"--gpu-architecture=compute_80", option};
+    nvrtcProgram program;
+    size_t size = 0;
+    char *ptx = NULL;
+    free(compiler_said);
+    compiler_said = NULL;
+    if (nvrtcCreateProgram(&program, source, "user.cu", header ? 1 : 0, &header, names))
+        return NULL;
+    nvrtcResult result = nvrtcCompileProgram(program, option ? 2 : 1, options);
+    if (nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1) {
+        compiler_said = (char *)calloc(size + 1, 1);
+        nvrtcGetProgramLog(program, compiler_said);
+    } else if (result == NVRTC_SUCCESS && nvrtcGetPTXSize(program, &size) == NVRTC_SUCCESS) {
+        ptx = (char *)calloc(size + 1, 1);
+        nvrtcGetPTX(program, ptx);
+    }
+    nvrtcDestroyProgram(&program);
+    return ptx;
+}
+
+static void test_compiled(const char *way, const char *ptx)
+{
+    tap_ok(ptx != NULL, "%s: compiles without a word", way);
+    if (!compiler_said) return;
+    for (char *line = strtok(compiler_said, "\n"); line; line = strtok(NULL, "\n"))
+        tap_note("%s", line);
+}
+
+/* One result for each name in `expected` (separated by spaces), and one that there is no other. */
+static void test_entries(const char *way, const char *ptx, const char *expected)
+{
+    static char entries[MAX_ENTRIES][MAX_NAME];
+    int count = 0, found = 0, names = 0;
+    for (const char *at = ptx; at && (at = strstr(at, ".entry ")) != NULL && count < MAX_ENTRIES;) {
+        at += strlen(".entry ");
+        snprintf(entries[count++], MAX_NAME, "%.*s", (int)strcspn(at, "( \n"), at);
+    }
+    for (const char *name = expected; *name; names++) {
+        int length = (int)strcspn(name, " "), there = 0;
+        for (int n = 0; n < count; n++)
+            there +=
+                (int)strlen(entries[n]) == length && strncmp(entries[n], name, (size_t)length) == 0;
+        tap_ok(there == 1, "%s: .entry %.*s", way, length, name);
+        found += there;
+        name += length;
+        while (*name == ' ') name++;
+    }
+    tap_ok(count > 0 && count == found && found == names, "%s: no other .entry", way);
+    if (count != found)
+        for (int n = 0; n < count; n++) tap_note("entry %s", entries[n]);
+}
+
+#define KERNELS(letter)                                                                      \
+    "tmm_" letter "gemm_global tmm_" letter "gemm_shared_8 tmm_" letter                      \
+    "gemm_shared_16 tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_64 tmm_" letter \
+    "gemm_register_128 "
+
+int main(int count, char **words)
+{
+    const char *folder = count > 1 ? words[1] : ".";
+    char *header = read_file(folder, "tiledmm.cuh"), include_path[4096];
+    snprintf(include_path, sizeof include_path, "-I%s", folder);
+
+    char *ptx = compile("#include \"tiledmm.cuh\"\n", NULL, include_path);
+    test_compiled("from a folder", ptx);
+    test_entries("from a folder", ptx, KERNELS("s") KERNELS("d") KERNELS("i"));
+    free(ptx);
+
+    /* Its inclusions of itself must find it, too. */
+    ptx = compile("#include \"tiledmm.cuh\"\n", header, NULL);
+    test_compiled("from memory", ptx);
+    test_entries("from memory", ptx, KERNELS("s") KERNELS("d") KERNELS("i"));
+    free(ptx);
+
+    ptx = compile("#define TMM_NO_READY_MADE\n"
+                  "#define TMM_TYPE unsigned\n"
+                  "#define TMM_NAME u\n"
+                  "#define TMM_TILE 24\n"
+                  "#include \"tiledmm.cuh\"\n",
+                  header, NULL);
+    test_compiled("a type and a tile of one's own", ptx);
+    test_entries("a type and a tile of one's own", ptx,
+                 "tmm_ugemm_global tmm_ugemm_shared_24 tmm_ugemm_register_64 "
+                 "tmm_ugemm_register_128");
+    free(ptx);
+
+    ptx = compile("#define TMM_NO_READY_MADE\n"
+                  "#define TMM_NAME x\n"
+                  "#define TMM_TILE 33\n"
+                  "#include \"tiledmm.cuh\"\n",
+                  header, NULL);
+    tap_ok(!ptx && compiler_said && strstr(compiler_said, "TMM_TILE must be 1 to 32"),
+           "TMM_TILE 33 is refused with a sentence");
+    free(ptx);
+    free(compiler_said);
+    free(header);
+    return tap_done();
+}
