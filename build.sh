@@ -28,7 +28,7 @@ have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia
 need() {
     have "$1" && return 0
     if [ "$(id -u)" = 0 ] && have apt-get; then
-        say "build.sh: installing $2, which provides $1 (apt-get install $2)"
+        say "build.sh: $1 is missing, installing it (apt-get install $2)"
         { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"; } \
             >/dev/null 2>&1
     fi
