@@ -204,16 +204,26 @@ static __host__ __device__ __forceinline__ float rayt_coordinate(int index, int 
     return (float)index - 0.5f * (float)size;
 }
 
-/* Where the ray through (px, py) hits the ball (x, y, z, and w for the radius), in front of the
-   centre plane: dz >= 0, at the depth z + dz; -1 for a miss.
-   The comparison is false for NaN; the second test is reached by the few rays that pass it. */
-static __host__ __device__ __forceinline__ float rayt_hit(float4 ball, float px, float py)
+/* Is the ray through (px, py) farther from the axis of the ball than its radius? (x, y, z, and w
+   for the radius.) Also if something is NaN. Most tests of a ray end here. */
+static __host__ __device__ __forceinline__ bool rayt_misses(float4 ball, float px, float py)
 {
     float dx = rayt_sub(px, ball.x), dy = rayt_sub(py, ball.y);
-    float xx = rayt_mul(dx, dx), yy = rayt_mul(dy, dy), rr = rayt_mul(ball.w, ball.w);
-    if (!(rayt_add(xx, yy) < rr)) return -1;
-    if (!(ball.w >= RAYT_MIN_RADIUS && ball.w <= RAYT_FAR && fabsf(ball.z) <= RAYT_FAR)) return -1;
-    return rayt_sqrt(rayt_sub(rayt_sub(rr, xx), yy));
+    return !(rayt_add(rayt_mul(dx, dx), rayt_mul(dy, dy)) < rayt_mul(ball.w, ball.w));
+}
+
+/* How far in front of its centre plane a ray hits a ball that it does not miss. */
+static __host__ __device__ __forceinline__ float rayt_dz(float4 ball, float px, float py)
+{
+    float dx = rayt_sub(px, ball.x), dy = rayt_sub(py, ball.y), rr = rayt_mul(ball.w, ball.w);
+    return rayt_sqrt(rayt_sub(rayt_sub(rr, rayt_mul(dx, dx)), rayt_mul(dy, dy)));
+}
+
+/* Can it be hit at all? Of what rayt_misses lets pass, this leaves out negative, minute and
+   infinite radii, and depths with which one cannot reckon. */
+static __host__ __device__ __forceinline__ bool rayt_valid(float4 ball)
+{
+    return ball.w >= RAYT_MIN_RADIUS && ball.w <= RAYT_FAR && fabsf(ball.z) <= RAYT_FAR;
 }
 
 /* A colour component from 0 to 1, scaled, as a byte. */
@@ -364,9 +374,9 @@ RAYT_KERNEL void __launch_bounds__(256)
     int found = -1;
     for (int i = 0; i < count; i++) {
         float4 ball = *(const float4 *)&spheres[i]; /* x, y, z, radius */
-        float dz = rayt_hit(ball, px, py);
-        float depth = rayt_add(ball.z, dz);
-        if (dz >= 0 && depth > nearest) { /* `>`: of equals the first stays */
+        if (rayt_misses(ball, px, py)) continue;
+        float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
+        if (depth > nearest && rayt_valid(ball)) { /* `>`: of equals the first stays */
             nearest = depth;
             nearest_dz = dz;
             found = i;
@@ -407,9 +417,9 @@ RAYT_KERNEL void __launch_bounds__(256)
     int found = -1;
     for (int i = 0; i < count; i++) {
         float4 ball = __ldg((const float4 *)&spheres[i]);
-        float dz = rayt_hit(ball, px, py);
-        float depth = rayt_add(ball.z, dz);
-        if (dz >= 0 && depth > nearest) {
+        if (rayt_misses(ball, px, py)) continue;
+        float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
+        if (depth > nearest && rayt_valid(ball)) {
             nearest = depth;
             nearest_dz = dz;
             found = i;
@@ -471,9 +481,9 @@ RAYT_KERNEL void __launch_bounds__(256)
     for (int i = 0; i < count; i++) {
         if (i % 32 == 0) __syncthreads(); /* stay together */
         float4 ball = rayt_table[i];
-        float dz = rayt_hit(ball, px, py);
-        float depth = rayt_add(ball.z, dz);
-        if (dz >= 0 && depth > nearest) {
+        if (rayt_misses(ball, px, py)) continue;
+        float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
+        if (depth > nearest && rayt_valid(ball)) {
             nearest = depth;
             nearest_dz = dz;
             found = i;
@@ -540,9 +550,9 @@ RAYT_KERNEL void __launch_bounds__(256)
         __syncthreads(); /* the part is complete before anyone reads it */
         for (int i = 0; i < part; i++) {
             float4 ball = balls[i];
-            float dz = rayt_hit(ball, px, py);
-            float depth = rayt_add(ball.z, dz);
-            if (dz >= 0 && depth > nearest) {
+            if (rayt_misses(ball, px, py)) continue;
+            float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
+            if (depth > nearest && rayt_valid(ball)) {
                 nearest = depth;
                 nearest_dz = dz;
                 found = first + i;
@@ -573,6 +583,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 
 typedef struct rayt__list {
     float4 ball[RAYT__LISTED];  /* x, y, z, radius */
+    float4 tint[RAYT__LISTED];  /* rayt__tint of the sphere */
     int id[RAYT__LISTED];       /* index of the sphere */
     unsigned key[RAYT__LISTED]; /* rayt__order(its largest z), the lowest 9 bits a tie-break */
     int count;
@@ -585,6 +596,10 @@ typedef struct rayt__list {
 
 /* Beyond every depth: what lies in front of pixels outside the image; negative, no depth at all. */
 #define RAYT__MOST 3e38f
+
+/* Nearer to the rim than this part of radius^2, a ray may miss a sphere by rounding and still have a
+   dz^2 that is not negative. */
+#define RAYT__RIM 9.5367431640625e-7f /* 2^-20 */
 
 /* A square root that is good to about 2^-22, in one instruction; NaN below zero. */
 static __device__ __forceinline__ float rayt__near_sqrt(float x)
@@ -612,35 +627,56 @@ static __device__ __forceinline__ float rayt__sqrt(float x)
 #endif
 }
 
-/* rayt_div for 0 <= a <= b within RAYT_MIN_RADIUS .. RAYT_FAR: likewise without its tests. */
-static __device__ __forceinline__ float rayt__div(float a, float b)
+/* A reciprocal as good as rayt__div needs it. */
+static __device__ __forceinline__ float rayt__reciprocal(float x)
 {
 #ifdef __CUDA_ARCH__
     float reciprocal;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(b));
-    reciprocal = __fmaf_rn(reciprocal, __fmaf_rn(-b, reciprocal, 1), reciprocal);
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(x));
+    return __fmaf_rn(reciprocal, __fmaf_rn(-x, reciprocal, 1), reciprocal);
+#else
+    return 1 / x;
+#endif
+}
+
+/* rayt_div for 0 <= a <= b within RAYT_MIN_RADIUS .. RAYT_FAR: likewise without its tests. */
+static __device__ __forceinline__ float rayt__div(float a, float b, float reciprocal)
+{
+#ifdef __CUDA_ARCH__
     float quotient = __fmul_rn(a, reciprocal);
     return __fmaf_rn(reciprocal, __fmaf_rn(-b, quotient, a), quotient);
 #else
+    (void)reciprocal;
     return rayt_div(a, b);
+#endif
+}
+
+/* What is the same for all pixels of a sphere: its colour within 0 .. 1, and 1 / radius. */
+static __device__ __forceinline__ float4 rayt__tint(float4 colour, float radius)
+{
+#ifdef __CUDA_ARCH__
+    return make_float4(__saturatef(colour.x), __saturatef(colour.y), __saturatef(colour.z),
+                       rayt__reciprocal(radius));
+#else
+    return make_float4(colour.x, colour.y, colour.z, 1 / radius);
 #endif
 }
 
 /* rayt_shade, as a word: red in the lowest byte. Adding 2^23 with truncation leaves the integer
    part in the lowest byte, cheaper than a conversion. */
-static __device__ __forceinline__ unsigned rayt__shade(float dz, float radius, float4 colour)
+static __device__ __forceinline__ unsigned rayt__shade(float dz, float radius, float4 tint)
 {
 #ifdef __CUDA_ARCH__
-    float scale = rayt__div(dz, radius);
-    float r = __fmul_rn(__fmul_rn(__saturatef(colour.x), scale), 255);
-    float g = __fmul_rn(__fmul_rn(__saturatef(colour.y), scale), 255);
-    float b = __fmul_rn(__fmul_rn(__saturatef(colour.z), scale), 255);
+    float scale = rayt__div(dz, radius, tint.w);
+    float r = __fmul_rn(__fmul_rn(tint.x, scale), 255);
+    float g = __fmul_rn(__fmul_rn(tint.y, scale), 255);
+    float b = __fmul_rn(__fmul_rn(tint.z, scale), 255);
     unsigned red = __float_as_uint(__fadd_rz(r, 8388608.0f));
     unsigned green = __float_as_uint(__fadd_rz(g, 8388608.0f));
     unsigned blue = __float_as_uint(__fadd_rz(b, 8388608.0f));
     return __byte_perm(__byte_perm(red, green, 0x0040), __byte_perm(blue, 255, 0x0040), 0x5410);
 #else
-    uchar4 pixel = rayt_shade(dz, radius, colour.x, colour.y, colour.z);
+    uchar4 pixel = rayt_shade(dz, radius, tint.x, tint.y, tint.z);
     return pixel.x | (unsigned)pixel.y << 8 | (unsigned)pixel.z << 16 | 255u << 24;
 #endif
 }
@@ -665,19 +701,18 @@ static __device__ __forceinline__ float rayt__apart(float4 ball, float x0, float
     return dx * dx + dy * dy;
 }
 
-/* The largest depth that a sphere can have in a rectangle at that distance; -RAYT__MOST if it
-   cannot touch it. The margins (1e-4 of the squared radius, and `doubt`) exceed all rounding errors
-   in here. */
-static __device__ __forceinline__ float rayt__bound(float4 ball, float apart, float doubt)
+/* The squared radius, with a margin that exceeds all rounding errors here. */
+static __device__ __forceinline__ float rayt__margin(float4 ball)
 {
-    float rest = ball.w * ball.w * 1.0001f - apart;
-    return rest >= 0 ? ball.z + rayt__near_sqrt(rest) + doubt : -RAYT__MOST;
+    return ball.w * ball.w * 1.0001f;
 }
 
-/* Can it be hit at all? What rayt_hit asks of a ball as well. */
-static __device__ __forceinline__ bool rayt__valid(float4 ball)
+/* The largest depth that a sphere can have in a rectangle at that squared distance, `doubt` more to
+   be sure; -RAYT__MOST if it cannot touch it. */
+static __device__ __forceinline__ float rayt__bound(float4 ball, float apart, float doubt)
 {
-    return ball.w >= RAYT_MIN_RADIUS && ball.w <= RAYT_FAR && fabsf(ball.z) <= RAYT_FAR;
+    float rest = rayt__margin(ball) - apart;
+    return rest >= 0 ? ball.z + rayt__near_sqrt(rest) + doubt : -RAYT__MOST;
 }
 
 /* All threads of the block: lists those of the spheres first .. last - 1 (or, with `ids`, of those
@@ -710,39 +745,38 @@ static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt
 #pragma unroll
         for (int n = 0; n < IN_FLIGHT; n++) {
             if (base + n * RAYT__LISTED >= last) break;
-            bool keep =
-                rayt__valid(ball[n]) &&
-                rayt__bound(ball[n], rayt__apart(ball[n], x0, y0, edge, edge), 0) > -RAYT__MOST;
+            bool keep = rayt__apart(ball[n], x0, y0, edge, edge) <= rayt__margin(ball[n]) &&
+                        rayt_valid(ball[n]);
             /* Compaction: the lanes that keep a sphere take consecutive places. */
             unsigned keepers = __ballot_sync(0xffffffffu, keep);
+            if (keepers == 0) continue;
             int place = 0;
-            if (lane == 0 && keepers) place = atomicAdd(&list->count, __popc(keepers));
+            if (lane == 0) place = atomicAdd(&list->count, __popc(keepers));
             place = __shfl_sync(0xffffffffu, place, 0) + __popc(keepers & ((1u << lane) - 1));
             if (!keep || place >= RAYT__LISTED) continue;
             list->ball[place] = ball[n];
             list->id[place] = id[n];
             list->key[place] =
                 (rayt__order(ball[n].z + ball[n].w) & ~(RAYT__LISTED - 1u)) | (unsigned)place;
-            atomicMax(&list->reach, (unsigned)__float_as_int(fabsf(ball[n].z) + ball[n].w));
         }
     }
     __syncthreads();
 }
 
 /* All threads of the block: sorts the list front to back, each thread one entry, by counting the
-   larger keys. All keys differ; those beyond the list are 0. */
-static __device__ __forceinline__ void rayt__sort(rayt__list *list)
+   larger keys, and adds the tints. All keys differ; those beyond the list are 0. */
+static __device__ __forceinline__ void rayt__sort(rayt__list *list, const rayt_sphere *spheres)
 {
-    int count = list->count;
-    if (count < 2) return;
-    int mine = threadIdx.x, place = 0;
-    float4 ball = make_float4(0, 0, 0, 0);
-    int id = 0;
+    int count = list->count, mine = threadIdx.x, id = 0, place = 0;
+    if (count == 0) return;
+    float4 ball = make_float4(0, 0, 0, 0), colour = ball;
     unsigned key = 0;
     if (mine < count) {
         ball = list->ball[mine];
         id = list->id[mine];
         key = list->key[mine];
+        colour = __ldg((const float4 *)&spheres[id] + 1);
+        atomicMax(&list->reach, (unsigned)__float_as_int(fabsf(ball.z) + ball.w));
         for (int i = 0; i < count; i += 4) {
             uint4 four = *(const uint4 *)&list->key[i];
             place += (four.x > key) + (four.y > key) + (four.z > key) + (four.w > key);
@@ -751,10 +785,21 @@ static __device__ __forceinline__ void rayt__sort(rayt__list *list)
     __syncthreads(); /* everyone holds an entry */
     if (mine < count) {
         list->ball[place] = ball;
+        list->tint[place] = rayt__tint(colour, ball.w);
         list->id[place] = id;
         list->key[place] = key;
     }
     __syncthreads();
+}
+
+/* The pixel of a sphere that is in the list no more; 0 near its rim. */
+static __device__ __noinline__ unsigned rayt__shade_unlisted(const rayt_sphere *spheres, int id,
+                                                             float square)
+{
+    const float4 *record = (const float4 *)&spheres[id];
+    float radius = __ldg(record).w;
+    if (square <= RAYT__RIM * radius * radius) return 0;
+    return rayt__shade(rayt__sqrt(square), radius, rayt__tint(__ldg(record + 1), radius));
 }
 
 /* One warp: the exact answer for one ray, given to all lanes. Each lane takes every 32nd of the
@@ -767,8 +812,9 @@ static __device__ __noinline__ int rayt__decide(const rayt_sphere *spheres, cons
     for (int i = threadIdx.x % 32; i < count; i += 32) {
         int id = ids ? ids[i] : i;
         float4 ball = __ldg((const float4 *)&spheres[id]);
-        float hit = rayt_hit(ball, px, py), depth = rayt_add(ball.z, hit);
-        if (hit >= 0 && (depth > nearest || (depth == nearest && id < found))) {
+        if (rayt_misses(ball, px, py)) continue;
+        float hit = rayt_dz(ball, px, py), depth = rayt_add(ball.z, hit);
+        if (rayt_valid(ball) && (depth > nearest || (depth == nearest && id < found))) {
             nearest = depth;
             nearest_dz = hit;
             found = id;
@@ -810,7 +856,7 @@ static __device__ __noinline__ int rayt__decide(const rayt_sphere *spheres, cons
    region is nearer than the largest z of the next spheres of the list, the region is done.
 
    The walk compares depths with approximate square roots and notes where two are too close to
-   tell, which is the case at a few pixels in ten thousand. Those are decided with rayt_hit by the
+   tell, which is the case at a few pixels in ten thousand. Those are decided exactly, by the
    whole warp; for the others the sphere is certain, and one exact square root a pixel remains.
 
    16 bytes are loaded a sphere and tile, 32 a pixel that is hit, from the caches; 4 bytes a pixel
@@ -864,28 +910,29 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
         float px = rayt_coordinate(column, width), py = rayt_coordinate(first_row + row, height);
 
         /* Pixels outside the image have something in front of everything. */
-        float nearest[LANE_H][LANE_W], farthest = -RAYT__MOST;
-        int found[LANE_H][LANE_W];
+        float nearest[LANE_H][LANE_W], square[LANE_H][LANE_W], farthest = -RAYT__MOST;
+        int found[LANE_H][LANE_W]; /* place in the list or, if that has parts, index of a sphere */
 #pragma unroll
         for (int y = 0; y < LANE_H; y++)
 #pragma unroll
             for (int x = 0; x < LANE_W; x++) {
                 nearest[y][x] = row + y < rows && column + x < width ? RAYT_NOTHING : RAYT__MOST;
+                square[y][x] = 0;
                 found[y][x] = -1;
             }
         bool doubtful = false;
 
         for (int first = 0; first < entries; first += part) {
             if (region == warp || part < entries) {
-                rayt__gather(&list, spheres, ids, first, min(first + part, entries), tile_x, tile_y,
-                             RAYT_TILE);
-                if (list.count > RAYT__LISTED) {
-                    part = RAYT__LISTED;
+                for (;;) {
                     rayt__gather(&list, spheres, ids, first, min(first + part, entries), tile_x,
                                  tile_y, RAYT_TILE);
+                    if (list.count <= RAYT__LISTED) break;
+                    part = RAYT__LISTED; /* too many at once */
                 }
-                rayt__sort(&list);
+                rayt__sort(&list, spheres);
             }
+            bool whole = part == entries;
             int listed = list.count;
             float doubt = RAYT__DOUBT * __int_as_float((int)list.reach);
 
@@ -908,7 +955,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
                     if (!__any_sync(0xffffffffu, farthest <= limit)) continue; /* hidden here */
 
                     float4 ball = list.ball[base + next];
-                    int id = list.id[base + next];
+                    int name = whole ? base + next : list.id[base + next];
                     float rr = rayt_mul(ball.w, ball.w), rest[LANE_W];
 #pragma unroll
                     for (int x = 0; x < LANE_W; x++) {
@@ -922,11 +969,13 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
 #pragma unroll
                         for (int x = 0; x < LANE_W; x++) {
                             /* NaN, for which all comparisons are false, beside the sphere */
-                            float depth = ball.z + rayt__near_sqrt(rayt_sub(rest[x], yy));
+                            float dz2 = rayt_sub(rest[x], yy);
+                            float depth = ball.z + rayt__near_sqrt(dz2);
                             doubtful |= fabsf(depth - nearest[y][x]) <= doubt;
                             if (depth > nearest[y][x]) {
                                 nearest[y][x] = depth;
-                                found[y][x] = id;
+                                square[y][x] = dz2;
+                                found[y][x] = name;
                             }
                             farthest = fminf(farthest, nearest[y][x]);
                         }
@@ -936,21 +985,36 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
         }
 
         unsigned pixel[LANE_H][LANE_W];
+        int nothing = -1; /* stays negative if no pixel has found a sphere */
 #pragma unroll
         for (int y = 0; y < LANE_H; y++)
 #pragma unroll
             for (int x = 0; x < LANE_W; x++) {
                 pixel[y][x] = 255u << 24;
-                if (found[y][x] < 0) continue;
-                const float4 *record = (const float4 *)&spheres[found[y][x]];
-                float4 ball = __ldg(record), colour = __ldg(record + 1);
-                float dx = rayt_sub(px + (float)x, ball.x), dy = rayt_sub(py + (float)y, ball.y);
-                float xx = rayt_mul(dx, dx), yy = rayt_mul(dy, dy), rr = rayt_mul(ball.w, ball.w);
-                /* At the very rim, rayt_hit may see a miss where there is a little of dz^2. */
-                doubtful |= !(rayt_add(xx, yy) < rr);
-                float dz = rayt__sqrt(rayt_sub(rayt_sub(rr, xx), yy));
-                pixel[y][x] = rayt__shade(dz, ball.w, colour);
+                nothing &= found[y][x];
             }
+        if (part < entries) {
+#pragma unroll
+            for (int y = 0; y < LANE_H; y++)
+#pragma unroll
+                for (int x = 0; x < LANE_W; x++) {
+                    if (found[y][x] < 0) continue;
+                    pixel[y][x] = rayt__shade_unlisted(spheres, found[y][x], square[y][x]);
+                    doubtful |= pixel[y][x] == 0;
+                }
+        } else if (__any_sync(0xffffffffu, nothing >= 0)) {
+#pragma unroll
+            for (int y = 0; y < LANE_H; y++)
+#pragma unroll
+                for (int x = 0; x < LANE_W; x++) {
+                    int place = max(found[y][x], 0);
+                    float4 tint = list.tint[place];
+                    float radius = list.ball[place].w;
+                    unsigned word = rayt__shade(rayt__sqrt(square[y][x]), radius, tint);
+                    if (found[y][x] >= 0) pixel[y][x] = word;
+                    doubtful |= found[y][x] >= 0 && square[y][x] <= RAYT__RIM * radius * radius;
+                }
+        }
 
         unsigned undecided = __ballot_sync(0xffffffffu, doubtful);
         while (undecided) {
@@ -968,7 +1032,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
                 unsigned answer = 255u << 24;
                 if (id >= 0) {
                     const float4 *record = (const float4 *)&spheres[id];
-                    answer = rayt__shade(dz, __ldg(record).w, __ldg(record + 1));
+                    float radius = __ldg(record).w;
+                    answer = rayt__shade(dz, radius, rayt__tint(__ldg(record + 1), radius));
                 }
 #pragma unroll
                 for (int y = 0; y < LANE_H; y++)
@@ -1052,7 +1117,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     if (i >= count) return;
     float4 ball = __ldg((const float4 *)&spheres[i]);
     float far_corner = (float)(grid.edge - 1);
-    if (!rayt__valid(ball) || ball.w < 0.7f * far_corner) return; /* too small for a tile */
+    if (!rayt_valid(ball) || ball.w < 0.7f * far_corner) return; /* too small for a tile */
     float rr = ball.w * ball.w, doubt = RAYT__DOUBT * (fabsf(ball.z) + ball.w);
     int first_column, last_column, first_row, last_row;
     rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
@@ -1079,7 +1144,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     int i = blockIdx.x * 256 + threadIdx.x;
     if (i >= count) return;
     float4 ball = __ldg((const float4 *)&spheres[i]);
-    if (!rayt__valid(ball)) return;
+    if (!rayt_valid(ball)) return;
     float doubt = RAYT__DOUBT * (fabsf(ball.z) + ball.w);
     int first_column, last_column, first_row, last_row;
     rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
@@ -1531,9 +1596,10 @@ static inline RAYT__OPTIMIZE void rayt__cpu_row(const rayt_sphere *spheres, cons
         int found = -1;
         for (int n = 0; n < count; n++) {
             const rayt_sphere *s = &spheres[reaching[n]];
-            float dz = rayt_hit(make_float4(s->x, s->y, s->z, s->radius), px, py);
-            float depth = rayt_add(s->z, dz);
-            if (dz >= 0 && depth > nearest) {
+            float4 ball = make_float4(s->x, s->y, s->z, s->radius);
+            if (rayt_misses(ball, px, py)) continue;
+            float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
+            if (depth > nearest && rayt_valid(ball)) {
                 nearest = depth;
                 nearest_dz = dz;
                 found = reaching[n];

@@ -323,7 +323,7 @@ __global__ void try_division(unsigned count, unsigned seed, unsigned *faults)
         float radius = __int_as_float((int)(exponent << 23 | mantissa));
         unsigned lower = exponent - (unsigned)(z >> 30) % 25;
         float dz = __int_as_float((int)(lower << 23 | ((unsigned)(z >> 40) & 0x7fffffu)));
-        if (dz <= radius && rayt__div(dz, radius) != rayt_div(dz, radius))
+        if (dz <= radius && rayt__div(dz, radius, rayt__reciprocal(radius)) != rayt_div(dz, radius))
             atomicAdd(&faults[0], 1u);
     }
 }
