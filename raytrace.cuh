@@ -597,8 +597,8 @@ typedef struct rayt__list {
 /* Beyond every depth: what lies in front of pixels outside the image; negative, no depth at all. */
 #define RAYT__MOST 3e38f
 
-/* Nearer to the rim than this part of radius^2, a ray may miss a sphere by rounding and still have a
-   dz^2 that is not negative. */
+/* Nearer to its rim than this part of radius^2, a sphere may be missed by rounding although dz^2 is
+   not negative. */
 #define RAYT__RIM 9.5367431640625e-7f /* 2^-20 */
 
 /* A square root that is good to about 2^-22, in one instruction; NaN below zero. */
@@ -1011,7 +1011,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
                     float4 tint = list.tint[place];
                     float radius = list.ball[place].w;
                     unsigned word = rayt__shade(rayt__sqrt(square[y][x]), radius, tint);
-                    if (found[y][x] >= 0) pixel[y][x] = word;
+                    pixel[y][x] = found[y][x] >= 0 ? word : 255u << 24;
                     doubtful |= found[y][x] >= 0 && square[y][x] <= RAYT__RIM * radius * radius;
                 }
         }
