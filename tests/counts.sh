@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# The textbook's claim about tiles, counted: TMM_SHARED makes the global loads of TMM_GLOBAL divided
+# by the width of the tile. The CPU runner counts each load and store that the real kernels make in
+# a float product, once whatever its width (cpu/cucc --count).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=build/test/counts
+rm -rf "$work"
+mkdir -p "$work" || exit 1
+
+number=0 failures=0
+ok() { number=$((number + 1)) && echo "ok $number - $1"; }
+not_ok() { # NAME [FILE]: the file says why
+    number=$((number + 1)) failures=$((failures + 1))
+    echo "not ok $number - $1"
+    [ ! -s "${2-}" ] || sed 's/^/# /' "$2" | head -n 30
+}
+
+if cpu/cucc --count -Xcompiler -Wall,-Wextra,-Werror tests/counts/counts.cu -o "$work/counts" >"$work/cucc.txt" 2>&1; then
+    ok "the CPU runner builds a program that counts"
+else
+    not_ok "the CPU runner builds a program that counts" "$work/cucc.txt"
+fi
+
+# product KERNEL M N K BETA: counts one product; the results below look at its counts
+product() {
+    what="$1, $2 x $3 x $4, beta $5"
+    rm -f "$work/counts.txt"
+    CUCC_COUNTS=$work/counts.txt "$work/counts" "$@" >"$work/said.txt" 2>&1 ||
+        not_ok "$what: the product is made" "$work/said.txt"
+    # of this kernel, launched once, and of no other
+    line=
+    if [ -e "$work/counts.txt" ] && [ "$(wc -l <"$work/counts.txt")" = 1 ]; then
+        line=$(grep "^kernel tmm_sgemm_$1 launches 1 " "$work/counts.txt")
+    fi
+}
+# makes COUNTER EXPECTED [CLAIM]
+makes() {
+    local found claim="${3:+$3: }$what makes exactly $2 ${1//_/ }"
+    found=$(sed -n "s/.* $1 \([0-9]*\).*/\1/p" <<<"$line")
+    if [ "$found" = "$2" ]; then
+        ok "$claim"
+    else
+        not_ok "$claim"
+        echo "# ${found:-not} counted; $(cat "$work/counts.txt" 2>/dev/null)"
+    fi
+}
+
+# ---- M = N = K = 64 -------------------------------------------------------------------------------
+# 4,096 elements of C, each the sum of 64 products of two elements: 2 * 64^3 = 524,288 loads.
+loads=$((2 * 64 ** 3)) elements=$((64 * 64))
+product global 64 64 64 0
+makes global_loads $loads "without tiles each thread loads its row and its column"
+makes global_stores $elements
+
+# A block of T x T threads loads two tiles of T x T at each of 64 / T steps, so that each thread
+# loads 2 * 64 / T elements instead of 2 * 64, stores as many to shared memory, and takes the
+# 2 * 64 that it needs from there.
+for tile in 8 16 32; do
+    product shared_$tile 64 64 64 0
+    makes global_loads $((loads / tile)) "tiling divides the global loads by the width of the tile"
+    makes global_stores $elements
+    makes shared_stores $((loads / tile)) "what is loaded is stored to shared memory once"
+    makes shared_loads $loads "the loads that tiling saves go to shared memory"
+done
+
+# TMM_REGISTER, by quads: vector loads and stores of four floats, aligned here. 256 threads.
+#   register_64: one block, one tile of 64 x 64, 4 steps of 16 along k. At each, each thread loads a
+#   quad of A and a quad of B:                    256 * 4 * 2      = 2,048 loads (of 4 elements:
+#   8,192 = 2 * 64^3 / 64, the width of the tile again). It stores a quad of B as it is, and one
+#   of A, which runs along k, as four elements:   256 * 4 * (1 + 4) = 5,120 shared stores.
+#   For each k it takes one quad of A and one of B: 256 * 64 * 2   = 32,768 shared loads.
+#   It owns 4 x 4 elements of C, four quads:      256 * 4          = 1,024 stores.
+product register_64 64 64 64 0
+makes global_loads $((256 * 4 * 2)) "quads of a tile of 64"
+makes global_load_bytes $((4 * loads / 64)) "tiling divides the bytes loaded by the width of the tile"
+makes global_stores $((256 * 4))
+makes shared_stores $((256 * 4 * 5))
+makes shared_loads $((256 * 64 * 2)) "4 x 4 elements a thread, by quads, take a 16th of the shared loads"
+
+#   register_128: one block, a quarter of whose tile of 128 x 128 is C, 8 steps of 8 along k. The
+#   threads whose rows of A lie within the matrix are half of all, and so are those whose columns
+#   of B do:                                      128 * 8 * 2      = 2,048 loads
+#   Zeros are stored for the rest:                256 * 8 * (1 + 4) = 10,240 shared stores
+#   Two quads of A and two of B for each k:       256 * 64 * 4     = 65,536 shared loads
+#   C is the same 4,096 elements in quads:                           1,024 stores
+product register_128 64 64 64 0
+makes global_loads $((128 * 8 * 2)) "quads of a tile of 128, half of it outside"
+makes global_stores $((elements / 4))
+makes shared_stores $((256 * 8 * 5))
+makes shared_loads $((256 * 64 * 4))
+
+# beta = 0 does not read C, or the counts above would be higher; any other beta reads each element
+# once, one by one.
+for kernel in global shared_8 shared_16 shared_32 register_64 register_128; do
+    case $kernel in
+    global) without=$loads ;;
+    shared_*) without=$((loads / ${kernel#shared_})) ;;
+    *) without=2048 ;;
+    esac
+    product $kernel 64 64 64 1
+    makes global_loads $((without + elements)) "beta = 1 reads C, $elements loads more than beta = 0"
+done
+
+# K = 0 reads neither A nor B.
+product shared_16 64 64 0 0
+makes global_loads 0 "K = 0 reads nothing"
+makes global_stores $elements
+
+# ---- sizes off the tile ---------------------------------------------------------------------------
+# Each element of A is loaded once for each tile across C, each of B once for each tile down:
+# nothing outside the matrices, nothing twice. M = 33 and N = 50 take 3 x 4 tiles of 16.
+product shared_16 33 50 70 0
+makes global_loads $((33 * 70 * 4 + 70 * 50 * 3)) "edges: once for each tile"
+makes global_stores $((33 * 50))
+# Rows of 70 and 50 floats are not aligned for quads: one by one, one tile of 64.
+product register_64 33 50 70 0
+makes global_loads $((33 * 70 + 70 * 50)) "edges, unaligned: once for each tile"
+makes global_stores $((33 * 50))
+# 2 x 2 tiles of 128, all full.
+product register_128 256 256 256 0
+makes global_loads $((2 * 256 ** 3 / 128 / 4)) "tiling divides the global loads by the width of the tile, quads by 4"
+makes global_stores $((256 * 256 / 4))
+
+echo "1..$number"
+exit $((failures > 0))
