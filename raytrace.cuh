@@ -57,11 +57,11 @@
                           For PyCUDA, which wraps the source in extern "C", define it __global__
      RAYT_TABLE           qualifiers of the constant table, default static __constant__; under
                           NVRTC __constant__. For PyCUDA, to fill it by name, define it __constant__
-     RAYT_MAX_CONST       bytes of constant memory for the spheres, 32 each; default 16384. The
-                          64 kB of a program are shared by all files that include the header
+     RAYT_MAX_CONST       bytes of constant memory for the spheres, 32 each; default 16384. Each
+                          .cu file has 64 kB; with -rdc=true all files of a program together
 
    LIMITS
-     width, height: 2^24 (floats count pixels exactly up to there). count: 2^31 - 1.
+     width, height: 2^24 (floats count pixels exactly up to there). count: 2^30.
      RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
      per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
      RAYT_CONSTANT, and RAYT_CULLED of many spheres, take scratch memory from the stream

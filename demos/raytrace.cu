@@ -1,0 +1,519 @@
+/* raytrace.cu - one scene through every kind of GPU memory, timed, checked, explained, and shown.
+
+   It answers the questions of a first course on GPU memory: does it matter whether the spheres of
+   a ray caster lie in global memory, come through the read-only cache, lie in constant or in
+   shared memory? By how much, from which size of scene on, and why? And what does it gain to ask
+   only for the spheres that matter?
+
+   Build   nvcc demos/raytrace.cu -o raytrace        (add -O3 -arch=native for your own GPU's code)
+   Run     ./raytrace                      16 to 2048 spheres; writes raytrace.png, raytrace.ppm
+           ./raytrace --spheres 300 --width 640 --height 480 --out picture
+           ./raytrace --help
+
+   Times are those of the kernels, medians by CUDA events, spheres and image in device memory; what
+   it costs to fill constant memory is told apart. Every image is compared with that of the CPU,
+   byte for byte. */
+#include "../raytrace.cuh"
+#include <stdint.h>
+#include <time.h>
+#ifdef _WIN32
+#include <io.h>
+#define is_terminal(stream) _isatty(_fileno(stream))
+#else
+#include <unistd.h>
+#define is_terminal(stream) isatty(fileno(stream))
+#endif
+
+#ifdef __CUCC__ /* compiled for the CPU runner: kernels run, on the CPU */
+enum { ON_CPU = 1, DEFAULT_WIDTH = 160, DEFAULT_HEIGHT = 120, REPS = 1 };
+#else
+enum { ON_CPU = 0, DEFAULT_WIDTH = 2048, DEFAULT_HEIGHT = 2048, REPS = 9 };
+#endif
+enum { FIRST = 16, LAST = 2048, MOST_ROWS = 8, CPU = RAYT_WHERE_COUNT, COLUMNS = CPU + 1 };
+enum { TABLE = RAYT_MAX_CONST / 32 }; /* spheres that constant memory holds */
+
+/* ---------------------------------- what is asked for ----------------------------------------- */
+typedef struct options {
+    int width, height;
+    int spheres; /* 0: the series */
+    int memory;  /* a rayt_where, or -1 for all */
+    int cpu, preview;
+    unsigned long long seed;
+    const char *csv;
+    char png[1000], ppm[1000];
+} options;
+
+static void print_help(void)
+{
+    printf("usage: raytrace [options]\n"
+           "Renders random spheres with every kernel of raytrace.cuh and on the CPU, compares the\n"
+           "images, prints a table, and writes the last one as a picture.\n\n"
+           "  --width W, --height H  of the image (default %d x %d)\n"
+           "  --spheres N            N spheres instead of the series 16, 32, ... 2048\n"
+           "  --seed S               other spheres (default 1)\n"
+           "  --memory NAME          only this kernel: global, readonly, constant, shared, culled\n"
+           "  --no-cpu               leave the CPU out; the kernels are compared with each other\n"
+           "  --out NAME             write NAME.png and NAME.ppm (default raytrace)\n"
+           "  --preview              show the picture in the terminal; done anyway if the output\n"
+           "                         is one\n"
+           "  --csv FILE             write the table to FILE as well\n"
+           "  --help                 this text\n",
+           DEFAULT_WIDTH, DEFAULT_HEIGHT);
+}
+
+static int refuse(const char *format, const char *argument)
+{
+    fprintf(stderr, "raytrace: ");
+    fprintf(stderr, format, argument);
+    fprintf(stderr, "\nraytrace: --help lists what can be asked\n");
+    return 0;
+}
+
+/* A whole number in [low, high], or 0 with a sentence. */
+static int parse_number(const char *name, const char *text, long long low, long long high,
+                        long long *number)
+{
+    char *end, message[160];
+    errno = 0;
+    *number = text ? strtoll(text, &end, 10) : 0;
+    if (text && *text && !*end && !errno && *number >= low && *number <= high) return 1;
+    snprintf(message, sizeof message, "%s must be a whole number from %lld to %lld, not '%%s'",
+             name, low, high);
+    return refuse(message, text ? text : "nothing");
+}
+
+static int parse_options(int count, char **words, options *o)
+{
+    long long number;
+    const char *out = "raytrace";
+    memset(o, 0, sizeof *o);
+    o->width = DEFAULT_WIDTH, o->height = DEFAULT_HEIGHT;
+    o->memory = -1, o->cpu = 1, o->seed = 1;
+    for (int i = 1; i < count; i++) {
+        const char *word = words[i], *value = i + 1 < count ? words[i + 1] : NULL;
+        int takes_value = 1;
+        if (strcmp(word, "--help") == 0) {
+            print_help();
+            exit(0);
+        } else if (strcmp(word, "--no-cpu") == 0) {
+            o->cpu = 0, takes_value = 0;
+        } else if (strcmp(word, "--preview") == 0) {
+            o->preview = 1, takes_value = 0;
+        } else if (strcmp(word, "--width") == 0) {
+            if (!parse_number(word, value, 1, 1 << 20, &number)) return 0;
+            o->width = (int)number;
+        } else if (strcmp(word, "--height") == 0) {
+            if (!parse_number(word, value, 1, 1 << 20, &number)) return 0;
+            o->height = (int)number;
+        } else if (strcmp(word, "--spheres") == 0) {
+            if (!parse_number(word, value, 1, 1 << 26, &number)) return 0;
+            o->spheres = (int)number;
+        } else if (strcmp(word, "--seed") == 0) {
+            if (!parse_number(word, value, 0, INT64_MAX, &number)) return 0;
+            o->seed = (unsigned long long)number;
+        } else if (strcmp(word, "--memory") == 0) {
+            int w = 0;
+            while (w < RAYT_WHERE_COUNT &&
+                   (!value || strcmp(value, rayt_where_string((rayt_where)w)) != 0))
+                w++;
+            if (w == RAYT_WHERE_COUNT)
+                return refuse("--memory is global, readonly, constant, shared or culled, not '%s'",
+                              value ? value : "nothing");
+            o->memory = w;
+        } else if (strcmp(word, "--out") == 0) {
+            if (!value || !*value) return refuse("%s needs the name of a picture", word);
+            out = value;
+        } else if (strcmp(word, "--csv") == 0) {
+            if (!value || !*value) return refuse("%s needs the name of a file", word);
+            o->csv = value;
+        } else {
+            return refuse("unknown option '%s'", word);
+        }
+        i += takes_value;
+    }
+    size_t length = strlen(out);
+    if (length > 4 &&
+        (strcmp(out + length - 4, ".png") == 0 || strcmp(out + length - 4, ".ppm") == 0))
+        length -= 4;
+    if (length > sizeof o->png - 5) return refuse("--out: '%s' is too long", out);
+    snprintf(o->png, sizeof o->png, "%.*s.png", (int)length, out);
+    snprintf(o->ppm, sizeof o->ppm, "%.*s.ppm", (int)length, out);
+    return 1;
+}
+
+/* ---------------------------------- measuring ------------------------------------------------- */
+typedef struct job {
+    options o;
+    rayt_sphere *host, *spheres;     /* host and device memory */
+    unsigned char *image, *expected; /* host memory; expected: what all others must give */
+    unsigned char *device_image;
+    int has_expected;
+} job;
+
+/* What one row of the table holds; times in seconds, 0: not measured. */
+typedef struct row {
+    int spheres;
+    double seconds[COLUMNS];
+    double filling;  /* of constant memory */
+    double touching; /* how many spheres can touch a tile of 128 x 128 pixels, on average */
+    int wrong[COLUMNS];
+} row;
+
+static int succeeded(cudaError_t error, const char *what)
+{
+    if (error != cudaSuccess)
+        fprintf(stderr, "raytrace: %s: %s\n", what, cudaGetErrorString(error));
+    return error == cudaSuccess;
+}
+
+static int rendered(rayt_status status)
+{
+    if (status != RAYT_OK)
+        fprintf(stderr, "raytrace: %s: %s\n", rayt_status_string(status), rayt_last_error());
+    return status == RAYT_OK;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Enqueues one image; 1 on success. CONSTANT_ONLY is the kernel of RAYT_CONSTANT alone: rayt_render
+   has left the scene in constant memory, if it fits. */
+enum { CONSTANT_ONLY = -1 };
+
+static int launch(const job *j, int where, int count)
+{
+    const options *o = &j->o;
+    if (where != CONSTANT_ONLY)
+        return rendered(rayt_render((rayt_where)where, j->spheres, count, j->device_image, o->width,
+                                    o->height, 0));
+    dim3 block(16, 16), grid((o->width + 15) / 16, (o->height + 15) / 16);
+    rayt_render_constant<<<grid, block>>>(count, 0, NULL, (uchar4 *)j->device_image, o->width,
+                                          o->height, 0, o->height);
+    return succeeded(cudaGetLastError(), "kernel");
+}
+
+/* Median seconds of a launch. Short ones are repeated within a measurement: an event has a
+   resolution of half a microsecond. */
+static int time_on_device(const job *j, int where, int count, double *seconds)
+{
+    double times[REPS];
+    cudaEvent_t start, stop;
+    if (!succeeded(cudaEventCreate(&start), "cudaEventCreate")) return 0;
+    if (!succeeded(cudaEventCreate(&stop), "cudaEventCreate")) {
+        cudaEventDestroy(start);
+        return 0;
+    }
+    float ms = 0;
+    int good = 1, inner = 1;
+    for (int n = -1; n < REPS && good; n++) { /* -1: how long does one take? */
+        cudaEventRecord(start);
+        for (int i = 0; i < inner && good; i++) good = launch(j, where, count);
+        cudaEventRecord(stop);
+        good = good && succeeded(cudaEventSynchronize(stop), "kernel");
+        cudaEventElapsedTime(&ms, start, stop);
+        if (n >= 0) times[n] = ms * 1e-3 / inner;
+        if (n == -1 && ms < 1 && !ON_CPU) inner = ms > 0.005 ? (int)(1 / ms) + 1 : 200;
+    }
+    cudaEventDestroy(start);
+    cudaEventDestroy(stop);
+    qsort(times, REPS, sizeof *times, by_value);
+    if (good) *seconds = times[REPS / 2];
+    return good;
+}
+
+/* One kernel: an image into poisoned memory, compared; then the timing. */
+static int measure(job *j, row *r, int where)
+{
+    size_t bytes = (size_t)j->o.width * j->o.height * 4;
+    if (!succeeded(cudaMemset(j->device_image, 0xA5, bytes), "cudaMemset") ||
+        !launch(j, where, r->spheres) ||
+        !succeeded(cudaMemcpy(j->image, j->device_image, bytes, cudaMemcpyDeviceToHost), "kernel"))
+        return 0;
+    if (!j->has_expected) memcpy(j->expected, j->image, bytes);
+    j->has_expected = 1;
+    r->wrong[where] = memcmp(j->image, j->expected, bytes) != 0;
+    if (!time_on_device(j, where, r->spheres, &r->seconds[where])) return 0;
+    if (where != RAYT_CONSTANT || r->spheres > TABLE) return 1;
+    double whole = r->seconds[where];
+    if (!time_on_device(j, CONSTANT_ONLY, r->spheres, &r->seconds[where])) return 0;
+    r->filling = whole - r->seconds[where];
+    return 1;
+}
+
+/* How many spheres reach into a tile of 128 x 128 pixels, on average. */
+static double count_touching(const job *j, int count)
+{
+    double touching = 0;
+    int tiles = 0;
+    for (int top = 0; top < j->o.height; top += 128)
+        for (int left = 0; left < j->o.width; left += 128, tiles++)
+            for (int n = 0; n < count; n++) {
+                const rayt_sphere *s = &j->host[n];
+                float x = s->x + 0.5f * (float)j->o.width - (float)left;
+                float y = s->y + 0.5f * (float)j->o.height - (float)top;
+                float dx = fmaxf(fmaxf(-x, x - 127), 0), dy = fmaxf(fmaxf(-y, y - 127), 0);
+                touching += dx * dx + dy * dy < s->radius * s->radius;
+            }
+    return touching / tiles;
+}
+
+static int add_row(job *j, row *r, int count)
+{
+    const options *o = &j->o;
+    r->spheres = count;
+    j->has_expected = 0;
+    if (!rendered(rayt_random_scene(j->host, count, o->seed, o->width, o->height, 20, 120)) ||
+        !succeeded(cudaMemcpy(j->spheres, j->host, sizeof *j->host * count, cudaMemcpyHostToDevice),
+                   "copy of the spheres"))
+        return 0;
+    if (o->cpu) {
+        double begin = now();
+        if (!rendered(rayt_render_cpu(j->host, count, j->expected, o->width, o->height))) return 0;
+        r->seconds[CPU] = now() - begin;
+        j->has_expected = 1;
+    }
+    r->touching = count_touching(j, count);
+    for (int where = 0; where < RAYT_WHERE_COUNT; where++)
+        if ((o->memory < 0 || o->memory == where) && !measure(j, r, where)) return 0;
+    return 1;
+}
+
+/* ---------------------------------- the table and what it means ------------------------------- */
+static const char *column_name(int column)
+{
+    return column == CPU ? "CPU" : rayt_where_string((rayt_where)column);
+}
+
+static int fastest(const row *r)
+{
+    int best = -1;
+    for (int c = 0; c < COLUMNS; c++)
+        if (r->seconds[c] > 0 && (best < 0 || r->seconds[c] < r->seconds[best])) best = c;
+    return best;
+}
+
+static void print_table(const job *j, const row *rows, int count)
+{
+    int passes = 0;
+    printf("\nmilliseconds\n%8s", "spheres");
+    for (int c = 0; c < COLUMNS; c++) printf(" %10s", column_name(c));
+    printf("  %-9s %10s\n", "fastest", "Mrays/s");
+    for (int n = 0; n < count; n++) {
+        const row *r = &rows[n];
+        printf("%8d", r->spheres);
+        for (int c = 0; c < COLUMNS; c++) {
+            char text[32] = "-";
+            int marked = c == RAYT_CONSTANT && r->spheres > TABLE;
+            if (r->seconds[c] > 0)
+                snprintf(text, sizeof text, "%.*f%s", r->seconds[c] < 10 ? 4 : 1,
+                         r->seconds[c] * 1e3, marked ? "*" : "");
+            passes |= marked && r->seconds[c] > 0;
+            printf(" %10s", r->wrong[c] ? "WRONG" : text);
+        }
+        int best = fastest(r);
+        printf("  %-9s %10.1f\n", column_name(best),
+               (double)j->o.width * j->o.height / r->seconds[best] * 1e-6);
+    }
+    printf("Mrays/s: million rays, that is pixels, per second by the fastest.\n");
+    if (passes)
+        printf("*: in passes of %d spheres, what constant memory holds of them here "
+               "(RAYT_MAX_CONST),\n"
+               "   with the copies in between.\n",
+               TABLE);
+}
+
+/* Says how one kind of memory did against another, in one row; 5% are taken for a tie. */
+static void compare(const row *r, int a, int b, const char *faster, const char *tie,
+                    const char *slower)
+{
+    double ratio = r->seconds[a] / r->seconds[b];
+    printf("%s against %s, %d spheres: ", column_name(a), column_name(b), r->spheres);
+    if (ratio < 0.95)
+        printf("%.2f times as fast. %s\n", 1 / ratio, faster);
+    else if (ratio > 1.05)
+        printf("%.2f times as slow. %s\n", ratio, slower);
+    else
+        printf("a tie (%.2f). %s\n", ratio, tie);
+}
+
+static const row *largest_with(const row *rows, int count, int most, int a, int b)
+{
+    for (int n = count - 1; n >= 0; n--)
+        if (rows[n].spheres <= most && rows[n].seconds[a] > 0 && rows[n].seconds[b] > 0)
+            return &rows[n];
+    return NULL;
+}
+
+static void explain(const job *j, const row *rows, int count)
+{
+    double pixels = (double)j->o.width * j->o.height;
+    const row *r;
+    printf("\n");
+    if (ON_CPU) {
+        printf(
+            "The kernels ran on the CPU: these times say nothing about the memories of a GPU.\n");
+        return;
+    }
+    if ((r = largest_with(rows, count, INT_MAX, RAYT_READONLY, RAYT_GLOBAL)))
+        compare(
+            r, RAYT_READONLY, RAYT_GLOBAL,
+            "The read-only path is a cache of\nits own on this device.",
+            "Since Volta both are the same\ncache, and in both a warp's 32 lanes get one sphere "
+            "by one broadcast.",
+            "");
+    if ((r = largest_with(rows, count, 128, RAYT_CONSTANT, RAYT_GLOBAL)))
+        compare(
+            r, RAYT_CONSTANT, RAYT_GLOBAL,
+            "A warp asks for one address at a\ntime, which is what the constant cache is made "
+            "for.",
+            "All lanes ask for the same sphere,\nand an aligned record makes that one broadcast "
+            "from either cache.",
+            "The scene fits the constant\ncache, so it is not size: constant loads take another "
+            "way to the registers,\nand here more time than a broadcast from the first-level "
+            "cache.");
+    const row *small = r;
+    r = largest_with(rows, count, TABLE, RAYT_CONSTANT, RAYT_GLOBAL);
+    if (r && r != small)
+        compare(r, RAYT_CONSTANT, RAYT_GLOBAL, "The broadcast wins at this size, too.",
+                "Also beyond the first level of the\nconstant cache (about 2 kB, 128 balls): the "
+                "barrier in the kernel keeps the\nwarps of a block at the same lines.",
+                "Beyond about 2 kB (128 balls) the\nfirst level of the constant cache misses.");
+    if ((r = largest_with(rows, count, TABLE, RAYT_CONSTANT, RAYT_CONSTANT)) && r->filling > 0)
+        printf("Filling constant memory with %d spheres takes another %.1f us a frame.\n",
+               r->spheres, r->filling * 1e6);
+    r = largest_with(rows, count, INT_MAX, RAYT_CONSTANT, RAYT_GLOBAL);
+    if (r && r->spheres > TABLE)
+        compare(r, RAYT_CONSTANT, RAYT_GLOBAL, "Even in passes.",
+                "The passes\nand the depths carried between them cost next to nothing.",
+                "Each pass\nreads and writes a depth per pixel, and is a launch and a copy more.");
+    if ((r = largest_with(rows, count, INT_MAX, RAYT_SHARED, RAYT_GLOBAL)))
+        compare(
+            r, RAYT_SHARED, RAYT_GLOBAL,
+            "Shared memory delivers a broadcast\nsooner than the first-level cache does.",
+            "A broadcast from shared memory and\none from the first-level cache come from the "
+            "same unit; copying first gains\nnothing when the cache holds the data anyway.",
+            "The copies and barriers cost more\nthan they save: the first-level cache would have "
+            "held the spheres anyway.");
+    if ((r = largest_with(rows, count, INT_MAX, RAYT_GLOBAL, RAYT_GLOBAL)))
+        printf(
+            "Instructions: %.0f million tests of a ray against a sphere in %.3f ms, %.0f thousand "
+            "million\na second. Every ray asks for every sphere, and that is what all four pay "
+            "for.\n",
+            pixels * r->spheres * 1e-6, r->seconds[RAYT_GLOBAL] * 1e3,
+            pixels * r->spheres / r->seconds[RAYT_GLOBAL] * 1e-9);
+    if ((r = largest_with(rows, count, INT_MAX, RAYT_CULLED, RAYT_GLOBAL)))
+        printf(
+            "Culling: %d spheres %.1f times as fast as global. Of these, %.1f on average can touch "
+            "a tile\nof 128 x 128 pixels; and behind the first few of those, nothing is seen.\n",
+            r->spheres, r->seconds[RAYT_GLOBAL] / r->seconds[RAYT_CULLED], r->touching);
+    if ((r = largest_with(rows, count, INT_MAX, CPU, RAYT_GLOBAL)))
+        printf(
+            "CPU: one thread, which leaves out spheres that do not reach its row, takes %.0f times "
+            "as long\nas global",
+            r->seconds[CPU] / r->seconds[RAYT_GLOBAL]);
+    if (r && r->seconds[RAYT_CULLED] > 0)
+        printf(" and %.0f times as long as culled", r->seconds[CPU] / r->seconds[RAYT_CULLED]);
+    if (r) printf(".\n");
+}
+
+static int write_csv(const job *j, const row *rows, int count, const cudaDeviceProp *device)
+{
+    FILE *file = fopen(j->o.csv, "w");
+    if (!file) {
+        fprintf(stderr, "raytrace: cannot write %s: %s\n", j->o.csv, strerror(errno));
+        return 0;
+    }
+    fprintf(file, "name,spheres,memory,width,height,real_time,time_unit,rays_per_second,"
+                  "tests_per_second,correct,seed,device\n");
+    for (int n = 0; n < count; n++)
+        for (int c = 0; c < COLUMNS; c++) {
+            const row *r = &rows[n];
+            double rays = (double)j->o.width * j->o.height;
+            if (!(r->seconds[c] > 0)) continue;
+            fprintf(file, "raytrace/%s/%d,%d,%s,%d,%d,%.6f,ms,%.6g,%.6g,%d,%llu,\"%s\"\n",
+                    column_name(c), r->spheres, r->spheres, column_name(c), j->o.width, j->o.height,
+                    r->seconds[c] * 1e3, rays / r->seconds[c], rays * r->spheres / r->seconds[c],
+                    !r->wrong[c], j->o.seed, c == CPU ? "CPU" : device->name);
+        }
+    int failed = ferror(file);
+    failed |= fclose(file);
+    if (failed) fprintf(stderr, "raytrace: cannot write %s: %s\n", j->o.csv, strerror(errno));
+    return !failed;
+}
+
+/* ---------------------------------- the job --------------------------------------------------- */
+static int set_up(job *j, int most)
+{
+    size_t bytes = (size_t)j->o.width * j->o.height * 4, scene = sizeof *j->host * (size_t)most;
+    j->host = (rayt_sphere *)malloc(scene);
+    j->image = (unsigned char *)malloc(bytes);
+    j->expected = (unsigned char *)malloc(bytes);
+    if (!j->host || !j->image || !j->expected) {
+        fprintf(stderr, "raytrace: no host memory for %.2f GB\n",
+                ((double)scene + 2 * (double)bytes) * 1e-9);
+        return 0;
+    }
+    return succeeded(cudaMalloc((void **)&j->spheres, scene), "device memory for the spheres") &&
+           succeeded(cudaMalloc((void **)&j->device_image, bytes), "device memory for the image");
+}
+
+static void release(job *j)
+{
+    free(j->host);
+    free(j->image);
+    free(j->expected);
+    cudaFree(j->spheres);
+    cudaFree(j->device_image);
+}
+
+int main(int count, char **words)
+{
+    static job j;
+    static row rows[MOST_ROWS];
+    cudaDeviceProp device;
+    if (!parse_options(count, words, &j.o)) return 2;
+    const options *o = &j.o;
+    if (!succeeded(cudaGetDeviceProperties(&device, 0), "no CUDA device")) return 2;
+    printf("%d x %d pixels, spheres of radius 20 to 120, seed %llu\n", o->width, o->height,
+           o->seed);
+    printf("device: %s, compute capability %d.%d, %d multiprocessors%s\n", device.name,
+           device.major, device.minor, device.multiProcessorCount,
+           ON_CPU ? "; all times are CPU times" : "");
+    printf("checked: every byte of every image against %s\n",
+           o->cpu ? "that of the CPU" : "the first kernel's, not against the CPU");
+    fflush(stdout);
+
+    int row_count = 0, good = set_up(&j, o->spheres ? o->spheres : (int)LAST), passed = 1;
+    if (o->spheres)
+        good = good && add_row(&j, &rows[row_count++], o->spheres);
+    else
+        for (int n = FIRST; n <= LAST && good; n *= 2) good = add_row(&j, &rows[row_count++], n);
+    if (good) {
+        print_table(&j, rows, row_count);
+        explain(&j, rows, row_count);
+        for (int n = 0; n < row_count; n++)
+            for (int c = 0; c < COLUMNS; c++) passed &= !rows[n].wrong[c];
+        if (o->preview || is_terminal(stdout)) {
+            printf("\n");
+            good = rendered(rayt_print_ansi(stdout, j.image, o->width, o->height, 72));
+        }
+        good = good && rendered(rayt_write_png(o->png, j.image, o->width, o->height)) &&
+               rendered(rayt_write_ppm(o->ppm, j.image, o->width, o->height));
+        if (good)
+            printf("\npicture: %s, %s (%d spheres)\n", o->png, o->ppm, rows[row_count - 1].spheres);
+        if (o->csv) good = write_csv(&j, rows, row_count, &device) && good;
+    }
+    release(&j);
+    printf("\nTest %s\n", passed && good ? "PASSED" : "FAILED");
+    return passed && good ? 0 : 1;
+}
