@@ -7,17 +7,22 @@
 #include <memory>
 #include <set>
 
+struct cudaArray {
+    float *texels;
+    size_t width, height;
+};
+
 namespace
 {
 using namespace cucc;
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-enum { max_devices = 16, pinned_host = -1, nowhere = -2 };
+enum { max_devices = 16, pinned_host = -1, nowhere = -2, managed = -3 };
 
 struct allocation {
     size_t size;
-    int device; /* or pinned_host */
+    int device; /* or pinned_host, or managed */
 };
 
 struct device_state {
@@ -35,6 +40,11 @@ struct symbol_images {
     std::vector<char> image[max_devices];
 };
 
+struct texture {
+    cudaArray_t array;
+    bool linear;
+};
+
 struct runtime_state {
     int devices;
     size_t memory;
@@ -44,6 +54,8 @@ struct runtime_state {
     std::map<uintptr_t, allocation> allocations;
     std::set<cudaStream_t> streams;
     std::set<cudaEvent_t> events;
+    std::set<cudaArray_t> arrays;
+    std::set<texture *> textures;
     std::map<const void *, size_t> dynamic_shared_limits;
 
     /* Kernels run one at a time: variables hold the image of one device. */
@@ -101,7 +113,7 @@ cudaError_t check_device(int device)
 struct region {
     uintptr_t begin;
     size_t size;
-    int device; /* or pinned_host, or nowhere */
+    int device; /* or pinned_host, managed or nowhere */
 };
 
 /* The region that holds the address; one past its end counts, as a pointer may stand there. A
@@ -130,12 +142,12 @@ cudaError_t allocate(void **pointer, size_t size, int device)
     if (!size) return cudaSuccess;
     runtime_state &s = state();
     state_lock lock(s.lock);
-    if (device != pinned_host && size > s.memory - s.device[device].used)
+    if (device >= 0 && size > s.memory - s.device[device].used)
         return failed(cudaErrorMemoryAllocation);
     void *memory;
     if (posix_memalign(&memory, 256, size)) return failed(cudaErrorMemoryAllocation);
     memset(memory, 0xff, size); /* so that unwritten floats are NaN */
-    if (device != pinned_host) s.device[device].used += size;
+    if (device >= 0) s.device[device].used += size;
     s.allocations[(uintptr_t)memory] = {size, device};
     *pointer = memory;
     return cudaSuccess;
@@ -153,7 +165,7 @@ cudaError_t release(void *pointer, bool host, const char *function)
                 function, pointer);
         return failed(cudaErrorInvalidValue);
     }
-    if (!host) s.device[found->second.device].used -= found->second.size;
+    if (found->second.device >= 0) s.device[found->second.device].used -= found->second.size;
     s.allocations.erase(found);
     free(pointer);
     return cudaSuccess;
@@ -377,7 +389,7 @@ bool is_reachable(const void *pointer)
 {
     int owner = find_region(pointer).device;
     if (owner == nowhere) return false;
-    return owner == pinned_host || owner == current_device ||
+    return owner == pinned_host || owner == managed || owner == current_device ||
            state().device[current_device].peer_enabled[owner];
 }
 
@@ -508,6 +520,28 @@ void launch(const launch_request &request)
 }
 } // namespace cucc
 
+/* The CUDA C++ Programming Guide, "Texture Fetching": a linear filter has texels in the middle of
+ * their squares, and weights of 8 bits. NaN reads the first texel. */
+static float texel(const cudaArray *array, float x, float y)
+{
+    size_t last_x = array->width - 1, last_y = array->height - 1;
+    size_t i = x >= (float)last_x ? last_x : x > 0 ? (size_t)x : 0;
+    size_t j = y >= (float)last_y ? last_y : y > 0 ? (size_t)y : 0;
+    return array->texels[j * array->width + i];
+}
+
+float cucc::fetch(unsigned long long object, float x, float y)
+{
+    const texture *t = (const texture *)(uintptr_t)object;
+    if (!t->linear) return texel(t->array, floorf(x), floorf(y));
+    float left = floorf(x - 0.5f), top = floorf(y - 0.5f);
+    float a = rintf((x - 0.5f - left) * 256) / 256, b = rintf((y - 0.5f - top) * 256) / 256;
+    return (1 - a) * (1 - b) * texel(t->array, left, top) +
+           a * (1 - b) * texel(t->array, left + 1, top) +
+           (1 - a) * b * texel(t->array, left, top + 1) +
+           a * b * texel(t->array, left + 1, top + 1);
+}
+
 long long clock64()
 {
     return (long long)clock_type::now().time_since_epoch().count();
@@ -626,6 +660,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         *value = (int)p.sharedMemPerMultiprocessor;
         break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; break;
+    case cudaDevAttrConcurrentManagedAccess: *value = 1; break;
     default: return failed(cudaErrorInvalidValue);
     }
     return cudaSuccess;
@@ -721,6 +756,37 @@ cudaError_t cudaMallocHost(void **pointer, size_t size)
     return allocate(pointer, size, pinned_host);
 }
 
+cudaError_t cudaHostGetDevicePointer(void **pointer, void *host, unsigned int flags)
+{
+    if (cudaError_t error = enter()) return error;
+    state_lock lock(state().lock);
+    if (!pointer || flags || find_region(host).device != pinned_host)
+        return failed(cudaErrorInvalidValue);
+    *pointer = host;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned int flags)
+{
+    if (flags != cudaMemAttachGlobal) return failed(cudaErrorInvalidValue);
+    return allocate(pointer, size, managed);
+}
+
+/* Nothing moves: there is one memory. */
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, cudaMemLocation where,
+                                 unsigned int flags, cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    state_lock lock(state().lock);
+    region found = find_region(pointer);
+    if (found.device != managed || size > found.size - ((uintptr_t)pointer - found.begin) || flags)
+        return failed(cudaErrorInvalidValue);
+    if (where.type == cudaMemLocationTypeHost) return cudaSuccess;
+    if (where.type != cudaMemLocationTypeDevice) return failed(cudaErrorInvalidValue);
+    return check_device(where.id);
+}
+
 cudaError_t cudaFree(void *pointer)
 {
     return release(pointer, false, "cudaFree");
@@ -758,6 +824,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
         *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, p};
     else if (owner == pinned_host)
         *attributes = {cudaMemoryTypeHost, current_device, p, p};
+    else if (owner == managed)
+        *attributes = {cudaMemoryTypeManaged, current_device, p, p};
     else
         *attributes = {cudaMemoryTypeDevice, owner, p, nullptr};
     return cudaSuccess;
@@ -806,6 +874,78 @@ cudaError_t cudaMemset(void *to, int value, size_t size)
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream)
 {
     return set("cudaMemsetAsync", to, value, size, stream);
+}
+
+cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *format, size_t width,
+                            size_t height, unsigned int flags)
+{
+    if (!array || !format || !width || !height || flags) return failed(cudaErrorInvalidValue);
+    if (format->x != 32 || format->y || format->z || format->w)
+        return failed(cudaErrorInvalidValue);
+    void *texels;
+    if (cudaError_t error = allocate(&texels, width * height * sizeof(float), current_device))
+        return error;
+    state_lock lock(state().lock);
+    *array = new cudaArray{(float *)texels, width, height};
+    state().arrays.insert(*array);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!array) return cudaSuccess;
+    state_lock lock(state().lock);
+    if (!state().arrays.erase(array)) return failed(cudaErrorInvalidResourceHandle);
+    cudaError_t error = release(array->texels, false, "cudaFreeArray");
+    delete array;
+    return error;
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x_bytes, size_t y, const void *from,
+                                size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind)
+{
+    if (cudaError_t error = enter()) return error;
+    {
+        state_lock lock(state().lock);
+        if (!state().arrays.count(to)) return failed(cudaErrorInvalidResourceHandle);
+    }
+    size_t pitch = to->width * sizeof(float);
+    if (x_bytes > pitch || width > pitch - x_bytes || y > to->height || height > to->height - y) {
+        fprintf(stderr, "cucc: cudaMemcpy2DToArray: the destination leaves the array\n");
+        return failed(cudaErrorInvalidValue);
+    }
+    return copy_2d("cudaMemcpy2DToArray", (char *)to->texels + y * pitch + x_bytes, pitch, from,
+                   from_pitch, width, height, kind, nullptr);
+}
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const cudaResourceDesc *resource,
+                                    const cudaTextureDesc *how, const cudaResourceViewDesc *view)
+{
+    if (cudaError_t error = enter()) return error;
+    state_lock lock(state().lock);
+    if (!object || !resource || !how || view || resource->resType != cudaResourceTypeArray ||
+        !state().arrays.count(resource->res.array.array))
+        return failed(cudaErrorInvalidValue);
+    if (how->normalizedCoords || how->addressMode[0] != cudaAddressModeClamp ||
+        how->addressMode[1] != cudaAddressModeClamp) {
+        fprintf(stderr, "cucc: cudaCreateTextureObject: only texel coordinates and clamping\n");
+        return failed(cudaErrorNotSupported);
+    }
+    texture *t = new texture{resource->res.array.array, how->filterMode == cudaFilterModeLinear};
+    state().textures.insert(t);
+    *object = (cudaTextureObject_t)(uintptr_t)t;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object)
+{
+    if (cudaError_t error = enter()) return error;
+    state_lock lock(state().lock);
+    texture *t = (texture *)(uintptr_t)object;
+    if (!state().textures.erase(t)) return failed(cudaErrorInvalidValue);
+    delete t;
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
@@ -981,9 +1121,10 @@ void report_leaks()
     bool leaked = false;
     for (auto &a : s.allocations) {
         int device = a.second.device;
-        if (device != pinned_host && s.device[device].sticky) continue; /* it cannot be freed */
-        if (device == pinned_host)
-            fprintf(stderr, "cucc: leak of %zu bytes of pinned host memory\n", a.second.size);
+        if (device >= 0 && s.device[device].sticky) continue; /* it cannot be freed */
+        if (device < 0)
+            fprintf(stderr, "cucc: leak of %zu bytes of %s memory\n", a.second.size,
+                    device == managed ? "managed" : "pinned host");
         else
             fprintf(stderr, "cucc: leak of %zu bytes of memory of device %d\n", a.second.size,
                     device);

@@ -185,6 +185,18 @@ CUCC_ATOMICS(double)
 #undef CUCC_ATOMICS
 #undef CUCC_INTEGER_ATOMICS
 
+/* ---- textures -------------------------------------------------------------------------------- */
+
+namespace cucc
+{
+float fetch(unsigned long long texture, float x, float y);
+}
+template <class T> T tex2D(unsigned long long texture, float x, float y);
+template <> inline float tex2D<float>(unsigned long long texture, float x, float y)
+{
+    return cucc::fetch(texture, x, y);
+}
+
 /* ---- intrinsics ------------------------------------------------------------------------------ */
 
 /* clang-format off: tables of one-line functions */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUDART_VERSION 12000
+#define CUDART_VERSION 13000
 
 /* ---- vector types -------------------------------------------------------------------------- */
 
@@ -124,6 +124,7 @@ enum cudaDeviceAttr {
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrConcurrentManagedAccess = 89,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
 
@@ -185,6 +186,52 @@ struct cudaFuncAttributes {
     int maxDynamicSharedSizeBytes;
 };
 
+enum cudaMemLocationType {
+    cudaMemLocationTypeInvalid,
+    cudaMemLocationTypeDevice,
+    cudaMemLocationTypeHost
+};
+
+struct cudaMemLocation {
+    enum cudaMemLocationType type;
+    int id;
+};
+
+/* Textures: two-dimensional arrays of float, read by texel coordinates, clamped at the edges. */
+typedef struct cudaArray *cudaArray_t;
+typedef unsigned long long cudaTextureObject_t;
+
+enum cudaChannelFormatKind { cudaChannelFormatKindFloat = 2 };
+
+struct cudaChannelFormatDesc {
+    int x, y, z, w;
+    enum cudaChannelFormatKind f;
+};
+
+enum cudaResourceType { cudaResourceTypeArray };
+
+struct cudaResourceDesc {
+    enum cudaResourceType resType;
+    union {
+        struct {
+            cudaArray_t array;
+        } array;
+    } res;
+};
+
+struct cudaResourceViewDesc;
+
+enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp };
+enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
+enum cudaTextureReadMode { cudaReadModeElementType };
+
+struct cudaTextureDesc {
+    enum cudaTextureAddressMode addressMode[3];
+    enum cudaTextureFilterMode filterMode;
+    enum cudaTextureReadMode readMode;
+    int normalizedCoords;
+};
+
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 
@@ -199,6 +246,7 @@ typedef struct CUevent_st *cudaEvent_t;
 #define cudaHostAllocPortable      0x1
 #define cudaHostAllocMapped        0x2
 #define cudaHostAllocWriteCombined 0x4
+#define cudaMemAttachGlobal        0x1
 
 /* ---- functions of the runtime API ---------------------------------------------------------- */
 
@@ -228,6 +276,11 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int flags);
 cudaError_t cudaMallocHost(void **pointer, size_t size);
 cudaError_t cudaFreeHost(void *pointer);
+cudaError_t cudaHostGetDevicePointer(void **pointer, void *host, unsigned int flags);
+cudaError_t cudaMallocManaged(void **pointer, size_t size,
+                              unsigned int flags = cudaMemAttachGlobal);
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, struct cudaMemLocation where,
+                                 unsigned int flags, cudaStream_t stream = 0);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer);
 
@@ -244,6 +297,18 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
                                 size_t size, cudaStream_t stream = 0);
 cudaError_t cudaMemset(void *to, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream = 0);
+
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format,
+                            size_t width, size_t height = 0, unsigned int flags = 0);
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x_bytes, size_t y, const void *from,
+                                size_t from_pitch, size_t width, size_t height,
+                                cudaMemcpyKind kind);
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture,
+                                    const struct cudaResourceDesc *resource,
+                                    const struct cudaTextureDesc *how,
+                                    const struct cudaResourceViewDesc *view);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
@@ -357,6 +422,20 @@ cudaError_t cudaMallocHost(T **pointer, size_t size, unsigned int flags = cudaHo
 template <class T> cudaError_t cudaHostAlloc(T **pointer, size_t size, unsigned int flags)
 {
     return cudaHostAlloc((void **)pointer, size, flags);
+}
+template <class T> cudaError_t cudaHostGetDevicePointer(T **pointer, void *host, unsigned int flags)
+{
+    return cudaHostGetDevicePointer((void **)pointer, host, flags);
+}
+template <class T>
+cudaError_t cudaMallocManaged(T **pointer, size_t size, unsigned int flags = cudaMemAttachGlobal)
+{
+    return cudaMallocManaged((void **)pointer, size, flags);
+}
+template <class T> cudaChannelFormatDesc cudaCreateChannelDesc();
+template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<float>()
+{
+    return {32, 0, 0, 0, cudaChannelFormatKindFloat};
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, size_t offset = 0,

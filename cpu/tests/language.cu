@@ -9,12 +9,12 @@
 
 static int failures;
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("line %d: %s\n", __LINE__, #condition);                                         \
-            failures++;                                                                            \
-        }                                                                                          \
+#define CHECK(condition)                                   \
+    do {                                                   \
+        if (!(condition)) {                                \
+            printf("line %d: %s\n", __LINE__, #condition); \
+            failures++;                                    \
+        }                                                  \
     } while (0)
 
 /* ---- kernels of every spelling --------------------------------------------------------------- */
@@ -36,11 +36,18 @@ static __device__ __noinline__ int thrice(int x)
 }
 struct functor {
     int k;
-    __host__ __device__ explicit functor(int k) : k(k) {}
-    __host__ __device__ int operator()(int x) const { return x + k; }
+    __host__ __device__ explicit functor(int k) : k(k)
+    {
+    }
+    __host__ __device__ int operator()(int x) const
+    {
+        return x + k;
+    }
 };
 
-static __global__ void never_launched(int *) {}
+static __global__ void never_launched(int *)
+{
+}
 
 __global__ static void variables(int *out)
 {
@@ -129,8 +136,10 @@ static void check_launches(int *device)
     cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
     CHECK(host[31] == 31);
     cudaMemset(device, 0, sizeof host);
-    if (failures >= 0) pointer<<<1, 8>>>(device);
-    else (*pointer)<<<1, 4>>>(device);
+    if (failures >= 0)
+        pointer<<<1, 8>>>(device);
+    else
+        (*pointer)<<<1, 4>>>(device);
     cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
     CHECK(host[7] == 7 && host[8] == 0);
     outer::inner::instance<int, (3 > 2) ? 4 : 5><<<1, 32>>>(device, 3);
@@ -339,12 +348,95 @@ static void check_runtime(void)
     CHECK(cudaEventDestroy(start) == cudaSuccess && cudaEventDestroy(stop) == cudaSuccess);
     CHECK(cudaFuncGetAttributes(&function, c_linkage) == cudaSuccess &&
           function.maxThreadsPerBlock == 1024);
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, c_linkage, 256, 0) ==
-              cudaSuccess &&
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, c_linkage, 256, 0) == cudaSuccess &&
           value == 8);
     CHECK(cudaRuntimeGetVersion(&value) == cudaSuccess && value > 0);
     cudaGetLastError();
     CHECK(cudaDeviceReset() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
+}
+
+/* ---- memory that host and device share, textures ---------------------------------------------- */
+
+static __global__ void double_all(int *out)
+{
+    out[threadIdx.x] *= 2;
+}
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out)
+{
+    out[threadIdx.x] = tex2D<float>(texture, at[threadIdx.x].x, at[threadIdx.x].y);
+}
+
+static void check_shared_with_host(void)
+{
+    int *mapped = NULL, *view = NULL, *managed = NULL, *device = NULL;
+    cudaPointerAttributes attributes;
+    cudaMemLocation where = {cudaMemLocationTypeDevice, 0};
+    CHECK(cudaHostAlloc(&mapped, 8, cudaHostAllocMapped) == cudaSuccess);
+    CHECK(cudaHostGetDevicePointer(&view, mapped, 0) == cudaSuccess);
+    CHECK(cudaMallocManaged(&managed, 8) == cudaSuccess);
+    CHECK(cudaMalloc(&device, 8) == cudaSuccess);
+    CHECK(cudaHostGetDevicePointer(&view, device, 0) == cudaErrorInvalidValue);
+    mapped[0] = managed[0] = 3, mapped[1] = managed[1] = 4;
+    CHECK(cudaMemPrefetchAsync(managed, 8, where, 0) == cudaSuccess);
+    CHECK(cudaMemPrefetchAsync(managed, 9, where, 0) == cudaErrorInvalidValue);
+    CHECK(cudaMemPrefetchAsync(device, 8, where, 0) == cudaErrorInvalidValue);
+    double_all<<<1, 2>>>(view);
+    double_all<<<1, 2>>>(managed);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(mapped[0] == 6 && mapped[1] == 8 && managed[0] == 6 && managed[1] == 8);
+    CHECK(cudaPointerGetAttributes(&attributes, managed) == cudaSuccess);
+    CHECK(attributes.type == cudaMemoryTypeManaged && attributes.hostPointer == managed);
+    CHECK(cudaMemcpy(device, managed, 8, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpy(managed, device, 8, cudaMemcpyDeviceToDevice) == cudaSuccess);
+    CHECK(cudaFreeHost(managed) == cudaErrorInvalidValue);
+    CHECK(cudaFree(managed) == cudaSuccess && cudaFree(device) == cudaSuccess);
+    CHECK(cudaFreeHost(mapped) == cudaSuccess);
+    cudaGetLastError();
+}
+
+static void check_textures(void)
+{
+    /* 3 x 2 texels; a point has the texel of its square, a filtered one lies between middles. */
+    static const float texels[2][4] = {{0, 256, 512, -1}, {1024, 1280, 1536, -1}};
+    static const float2 at[6] = {{0.9f, 0.9f}, {1, 1},     {-5, 9},
+                                 {1.5f, 0.5f}, {1.25f, 1}, {7, 0.75f}};
+    static const float expected[2][6] = {{0, 1280, 1024, 256, 1280, 512},
+                                         {0, 640, 1024, 256, 704, 768}};
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaArray_t array = NULL;
+    cudaTextureObject_t texture = 0;
+    float2 *points = NULL;
+    float *device = NULL, host[6];
+    CHECK(cudaMallocArray(&array, &format, 3, 2) == cudaSuccess);
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, texels, 16, 12, 2, cudaMemcpyHostToDevice) ==
+          cudaSuccess);
+    CHECK(cudaMemcpy2DToArray(array, 4, 0, texels, 16, 12, 2, cudaMemcpyHostToDevice) ==
+          cudaErrorInvalidValue);
+    CHECK(cudaMalloc(&points, sizeof at) == cudaSuccess);
+    CHECK(cudaMalloc(&device, sizeof host) == cudaSuccess);
+    cudaMemcpy(points, at, sizeof at, cudaMemcpyHostToDevice);
+    cudaResourceDesc resource;
+    cudaTextureDesc how;
+    memset(&resource, 0, sizeof resource);
+    memset(&how, 0, sizeof how);
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    CHECK(cudaCreateTextureObject(&texture, &resource, &how, NULL) == cudaErrorNotSupported);
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    for (int linear = 0; linear < 2; linear++) {
+        how.filterMode = linear ? cudaFilterModeLinear : cudaFilterModePoint;
+        CHECK(cudaCreateTextureObject(&texture, &resource, &how, NULL) == cudaSuccess);
+        sample<<<1, 6>>>(texture, points, device);
+        cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+        for (int i = linear; i < 6; i++) CHECK(host[i] == expected[linear][i]);
+        CHECK(cudaDestroyTextureObject(texture) == cudaSuccess);
+    }
+    CHECK(fabsf(host[0] - 512) < 4); /* 0.4 of the way in both directions, in steps of 1/256 */
+    CHECK(cudaFreeArray(array) == cudaSuccess);
+    CHECK(cudaFreeArray(array) == cudaErrorInvalidResourceHandle);
+    CHECK(cudaFree(points) == cudaSuccess && cudaFree(device) == cudaSuccess);
+    cudaGetLastError();
 }
 
 int main()
@@ -360,6 +452,8 @@ int main()
     check_cooperation(device);
     check_intrinsics((float *)device);
     CHECK(cudaFree(device) == cudaSuccess);
+    check_shared_with_host();
+    check_textures();
     check_runtime();
     return failures;
 }
