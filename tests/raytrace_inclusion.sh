@@ -1,0 +1,256 @@
+#!/usr/bin/env bash
+# The ways to include raytrace.cuh: from C and C++, from several .cu files of one program, beside
+# tiledmm.cuh, cut into pieces, by NVRTC and as PyCUDA does it. What needs a tool that this machine
+# lacks is skipped with the reason.
+# shellcheck disable=SC2317 # many functions are only called through check
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=build/test/raytrace_inclusion
+rm -rf "$work"
+mkdir -p "$work" || exit 1
+
+number=0 failures=0
+ok() { number=$((number + 1)) && echo "ok $number - $1"; }
+skip() { ok "$1 # SKIP $2"; }
+not_ok() { # NAME [FILE]: the file says why
+    number=$((number + 1)) failures=$((failures + 1))
+    echo "not ok $number - $1"
+    [ ! -s "${2-}" ] || sed 's/^/# /' "$2" | head -n 30
+}
+check() { # NAME COMMAND...: by exit status
+    local name=$1
+    shift
+    if "$@" >"$work/check.txt" 2>&1; then ok "$name"; else not_ok "$name" "$work/check.txt"; fi
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+no_nvcc="nvcc is not installed"
+
+cpu=(cpu/cucc -I. -Xcompiler "-Wall,-Wextra,-Werror")
+gpu=(nvcc -I. -arch=sm_80 -Werror all-warnings -Xcompiler "-Wall,-Wextra")
+have_gpu && gpu[2]=-arch=native
+
+# ---- one program of C, C++ and four .cu files -----------------------------------------------------
+# Each file renders the same scene its way; main compares all with the CPU.
+cat >"$work/main.c" <<'END'
+#include "raytrace.cuh"
+#include <string.h>
+#define WAYS(X) X(a) X(b) X(c) X(d)
+#ifdef __cplusplus
+extern "C" int part_d(const rayt_sphere *s, unsigned char *image, int w, int h);
+int part_d(const rayt_sphere *s, unsigned char *image, int w, int h)
+{
+    return rayt_render_host(RAYT_CONSTANT, s, 40, image, w, h, NULL, NULL);
+}
+#else
+#define X(way) int part_##way(const rayt_sphere *s, unsigned char *image, int w, int h);
+WAYS(X)
+#undef X
+int main(void)
+{
+    static rayt_sphere s[40];
+    static unsigned char expected[90 * 70 * 4], image[90 * 70 * 4];
+    int failures = rayt_random_scene(s, 40, 3, 90, 70, 5, 25) != RAYT_OK;
+    failures += rayt_render_cpu(s, 40, expected, 90, 70) != RAYT_OK;
+#define X(way)                                                              \
+    memset(image, 7, sizeof image);                                         \
+    if (part_##way(s, image, 90, 70) || memcmp(image, expected, sizeof image)) \
+        failures += 1 + printf("part " #way ": %s\n", rayt_last_error());
+    WAYS(X)
+    return failures != 0;
+}
+#endif
+END
+cp "$work/main.c" "$work/caller.cpp"
+part() { # WAY KERNEL LINES: a .cu file that defines these lines before the inclusion
+    printf '%b#include "raytrace.cuh"\n' "$3"
+    cat <<END
+extern "C" int part_$1(const rayt_sphere *s, unsigned char *image, int w, int h);
+int part_$1(const rayt_sphere *s, unsigned char *image, int w, int h)
+{
+    return rayt_render_host($2, s, 40, image, w, h, NULL, NULL);
+}
+END
+}
+part a RAYT_CULLED '' >"$work/a.cu"
+part b RAYT_CONSTANT '' >"$work/b.cu"
+part c RAYT_SHARED '#define RAYT_EXTERN\n' >"$work/c.cu"
+printf '#define RAYT_IMPLEMENTATION\n#include "raytrace.cuh"\n#include "raytrace.cuh"\n' >"$work/impl.cu"
+
+check "C99 takes the header" gcc -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/main.c" -o "$work/main.o"
+check "C++11 takes the header" g++ -std=c++11 -pedantic -Wall -Wextra -Werror -I. -c "$work/caller.cpp" -o "$work/caller.o"
+check "C99 takes demos/raytrace_c.c" gcc -std=c99 -pedantic -Wall -Wextra -Werror -c demos/raytrace_c.c -o "$work/demo.o"
+
+# Only the buffer of rayt_last_error is shared among plain files; RAYT_IMPLEMENTATION emits the API.
+exports() { # OBJECT: the functions of the header that it exports
+    nm -g --defined-only "$1" | grep -oE '\brayt_[a-z_]*$' | sort | tr '\n' ' '
+}
+api="rayt_last_error rayt_print_ansi rayt_random_scene rayt_render rayt_render_cpu rayt_render_host "
+api+="rayt_render_rows rayt_status_string rayt_where_string rayt_write_png rayt_write_ppm "
+exports_are() { # OBJECT EXPECTED
+    local found
+    found=$(exports "$1")
+    echo "exports: $found"
+    [ "$found" = "$2" ]
+}
+
+program() { # NAME FOLDER RUNS COMMAND...
+    local name=$1 folder=$work/$2 runs=$3 file
+    shift 3
+    mkdir -p "$folder"
+    for file in a b c impl; do
+        check "$name: $file.cu compiles" "$@" -c "$work/$file.cu" -o "$folder/$file.o"
+    done
+    check "$name: a plain .cu exports nothing" exports_are "$folder/a.o" ""
+    check "$name: RAYT_IMPLEMENTATION exports the functions and no more" exports_are "$folder/impl.o" "$api"
+    check "$name: all link" "$@" "$work/main.o" "$work/caller.o" "$folder"/{a,b,c,impl}.o -o "$folder/program"
+    check "$name: demos/raytrace_c.c links" "$@" "$work/demo.o" "$folder/impl.o" -o "$folder/demo"
+    if [ "$runs" = yes ]; then
+        check "$name: all render the same" "$folder/program"
+        check "$name: demos/raytrace_c.c passes" "$folder/demo" "$folder/demo.png"
+    else
+        skip "$name: all render the same" "no GPU here"
+    fi
+}
+runs=no
+have_gpu && runs=yes
+program "CPU runner" cpu yes "${cpu[@]}"
+if have nvcc; then
+    program nvcc nvcc $runs "${gpu[@]}"
+    program "nvcc -rdc=true" rdc $runs "${gpu[@]}" -rdc=true
+else
+    skip "nvcc: several files of one program" "$no_nvcc"
+fi
+
+# ---- pieces ---------------------------------------------------------------------------------------
+# INTERSECTION, one kernel and a main, which must give the image of the header.
+piece() { sed -n "/=== $1 ===/,/^\/\* END OF ${1%% *}/p" raytrace.cuh; }
+pasted() { # KERNEL CALL
+    echo '#include <cuda_runtime.h>
+#include <math.h>
+#include <stdio.h>'
+    [ "$1" = HEADER ] && echo '#include "raytrace.cuh"' || { piece INTERSECTION && piece "KERNEL $1"; }
+    cat <<END
+int main()
+{
+    static rayt_sphere s[60];
+    static float4 table[120];
+    static uchar4 image[90 * 70];
+    rayt_sphere *scene;
+    uchar4 *picture;
+    for (int n = 0; n < 60; n++) {
+        rayt_sphere one = {(float)(n * 37 % 90 - 45), (float)(n * 23 % 70 - 35), (float)n, 8, 1, 0.5f, 0.01f * n};
+        s[n] = one;
+        table[n] = make_float4(one.x, one.y, one.z, one.radius);
+        table[60 + n] = make_float4(one.r, one.g, one.b, 0);
+    }
+    cudaMalloc((void **)&scene, sizeof s);
+    cudaMalloc((void **)&picture, sizeof image);
+    cudaMemcpy(scene, s, sizeof s, cudaMemcpyHostToDevice);
+    dim3 grid(6, 5), block(16, 16);
+    if (table[59].w != s[59].radius || grid.x * block.x < 90) return 2;
+    $2;
+    cudaMemcpy(image, picture, sizeof image, cudaMemcpyDeviceToHost);
+    fwrite(image, 1, sizeof image, stdout);
+    cudaFree(scene);
+    cudaFree(picture);
+    return cudaGetLastError() != cudaSuccess;
+}
+END
+}
+plain() { echo "rayt_render_$1<<<grid, block>>>(scene, 60, picture, 90, 70, 0, 70)"; }
+pasted HEADER 'rayt_render(RAYT_CULLED, scene, 60, (unsigned char *)picture, 90, 70, 0)' >"$work/HEADER.cu"
+pasted GLOBAL "$(plain global)" >"$work/GLOBAL.cu"
+pasted READONLY "$(plain readonly)" >"$work/READONLY.cu"
+pasted SHARED "$(plain shared)" >"$work/SHARED.cu"
+pasted CONSTANT 'cudaMemcpyToSymbol(rayt_table, table, sizeof table);
+    rayt_render_constant<<<grid, block>>>(60, 0, NULL, picture, 90, 70, 0, 70)' >"$work/CONSTANT.cu"
+renders() { "$1" >"$1.rgba" && cmp "$1.rgba" "$2" && [ "$(wc -c <"$2")" = 25200 ]; }
+pieces() { # NAME RUNS COMMAND...
+    local name=$1 runs=$2 kernel
+    shift 2
+    for kernel in HEADER GLOBAL READONLY CONSTANT SHARED; do
+        check "$name: $kernel alone compiles" "$@" "$work/$kernel.cu" -o "$work/$kernel.program"
+        if [ "$runs" = no ]; then
+            skip "$name: $kernel alone renders" "no GPU here"
+        elif [ $kernel = HEADER ]; then
+            "$work/HEADER.program" >"$work/expected.rgba"
+        else
+            check "$name: $kernel alone renders" renders "$work/$kernel.program" "$work/expected.rgba"
+        fi
+    done
+}
+pieces "CPU runner" yes "${cpu[@]}"
+if have nvcc; then pieces nvcc $runs "${gpu[@]}"; else skip "nvcc: the pieces compile" "$no_nvcc"; fi
+
+# ---- other ways -----------------------------------------------------------------------------------
+printf '#include "tiledmm.cuh"\n#include "raytrace.cuh"\nint main() { return 0; }\n' >"$work/both.cu"
+printf '#define RAYT_MAX_CONST 70000\n#include "raytrace.cuh"\nint main() { return 0; }\n' >"$work/large.cu"
+printf 'extern "C" {\n#define RAYT_KERNEL __global__\n#define RAYT_TABLE __constant__\n#include "raytrace.cuh"\n}\n' >"$work/pycuda.cu"
+refused() { # SENTENCE COMMAND...: the compiler ends with an error that contains the sentence
+    local sentence=$1
+    shift
+    "$@" && return 1
+    grep -qF "$sentence" "$work/check.txt"
+}
+check "CPU runner: beside tiledmm.cuh" "${cpu[@]}" "$work/both.cu" -o "$work/both"
+check "CPU runner: too large a RAYT_MAX_CONST is refused with a sentence" \
+    refused "RAYT_MAX_CONST must be 32 to 65536" "${cpu[@]}" -c "$work/large.cu" -o "$work/large.o"
+for order in "" "-DRAYT_MAX_CONST=32"; do # one sphere a pass: 60 passes
+    check "CPU runner: the constant kernel ${order:-as it is}, optimised with contraction" \
+        "${cpu[@]}" -Xcompiler -O3,-march=native,-ffp-contract=fast $order "$work/b.cu" "$work/a.cu" "$work/c.cu" \
+        "$work/impl.cu" "$work/main.o" "$work/caller.o" -o "$work/passes"
+    check "CPU runner: and it renders the same" "$work/passes"
+done
+if have nvcc; then
+    check "nvcc: beside tiledmm.cuh" "${gpu[@]}" "$work/both.cu" -o "$work/both"
+    for flags in -use_fast_math -fmad=false -std=c++14 -std=c++20 -G; do
+        check "nvcc $flags compiles it" "${gpu[@]}" $flags -c "$work/a.cu" -o "$work/flags.o"
+    done
+    check "PyCUDA's way: compiles inside extern \"C\"" \
+        nvcc -cubin -arch=sm_80 -Werror all-warnings -I. "$work/pycuda.cu" -o "$work/pycuda.cubin"
+    for symbol in rayt_render_shared rayt_render_constant rayt_render_tile_64 rayt_table; do
+        check "PyCUDA's way: the cubin has $symbol" grep -qaF "$symbol" "$work/pycuda.cubin"
+        check "PyCUDA's way: by its plain name" sh -c "! grep -aqE '_Z[0-9]+$symbol' '$work/pycuda.cubin'"
+    done
+else
+    skip "nvcc: beside tiledmm.cuh, other options, PyCUDA's way" "$no_nvcc"
+fi
+
+cat >"$work/nvrtc.c" <<'END'
+#include <nvrtc.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **words)
+{
+    const char *options[2] = {"--gpu-architecture=compute_80", words[1]};
+    nvrtcProgram program;
+    size_t size = 0;
+    nvrtcCreateProgram(&program, "#include \"raytrace.cuh\"\n", "user.cu", 0, NULL, NULL);
+    nvrtcResult result = nvrtcCompileProgram(program, count, options);
+    nvrtcGetProgramLogSize(program, &size);
+    char *text = (char *)calloc(size + 1, 1);
+    nvrtcGetProgramLog(program, text);
+    fprintf(stderr, "%s", text);
+    if (result != NVRTC_SUCCESS || size > 1) return 1; /* a warning is an error */
+    nvrtcGetPTXSize(program, &size);
+    text = (char *)realloc(text, size + 1);
+    nvrtcGetPTX(program, text);
+    printf("%s", text);
+    return 0;
+}
+END
+if have nvcc && nvcc "$work/nvrtc.c" -o "$work/nvrtc" -lnvrtc >"$work/check.txt" 2>&1; then
+    LD_LIBRARY_PATH=${LD_LIBRARY_PATH-}:$(dirname "$(command -v nvcc)")/../lib64
+    export LD_LIBRARY_PATH
+    check "NVRTC compiles it without a word" sh -c "'$work/nvrtc' -I. >'$work/nvrtc.ptx'"
+    for name in global readonly constant shared tile_128 tile_64 tile_32; do
+        check "NVRTC: plain name rayt_render_$name" grep -q "entry rayt_render_$name(" "$work/nvrtc.ptx"
+    done
+    check "NVRTC: plain name rayt_table" grep -qE 'const .* rayt_table\[' "$work/nvrtc.ptx"
+else
+    skip "NVRTC compiles it" "NVRTC's header or library is not installed"
+fi
+
+echo "1..$number"
+exit $((failures > 0))
