@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# The demos of demos/memory on the CPU runner: each builds, passes, plain and sanitized, reads its
+# options and writes its CSV file; and its kernels load and store as often as its table says.
+# shellcheck disable=SC2317 # functions are called through check
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=build/test/memory
+rm -rf "$work"
+mkdir -p "$work" || exit 1
+unset CUCC_DEVICES CUCC_ORDER CUCC_THREADS CUCC_MEMORY CUCC_COUNTS
+
+demos="registers local shared global constant readonly texture pinned mapped managed async_copy"
+number=0 failures=0
+
+check() { # NAME COMMAND...: by exit status; what the command prints says why
+    local name=$1
+    shift
+    number=$((number + 1))
+    if "$@" >"$work/check.txt" 2>&1; then
+        echo "ok $number - $name"
+    else
+        failures=$((failures + 1))
+        echo "not ok $number - $name"
+        sed 's/^/# /' "$work/check.txt" | head -n 30
+    fi
+}
+
+# ---- the checks must be able to fail ---------------------------------------------------------------
+selftest=$(check "false" false)
+case $selftest in "not ok"*) check "checks can fail" true ;; *) check "checks can fail" false ;; esac
+
+# ---- builds, two at a time -------------------------------------------------------------------------
+build() { # MODE DEMO FLAGS...
+    local program=$work/$2.$1 source=demos/memory/$2.cu
+    shift 2
+    cpu/cucc -Xcompiler -Wall,-Wextra,-Werror "$@" "$source" -o "$program" >"$program.txt" 2>&1
+}
+for demo in $demos; do
+    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+    { build plain "$demo" && build count "$demo" --count && build sanitize "$demo" --sanitize; } &
+done
+wait
+
+# ---- every demo ------------------------------------------------------------------------------------
+passes() { # PROGRAM ARGUMENTS...: ends with "Test PASSED", and its table has no row that is wrong
+    timeout 60 "$@" >"$work/output.txt" 2>&1
+    local status=$?
+    cat "$work/output.txt"
+    [ $status = 0 ] && [ "$(tail -n 1 "$work/output.txt")" = "Test PASSED" ] &&
+        ! grep -q -E 'WRONG|nan|inf' "$work/output.txt"
+}
+passes_sanitized() { # leaks of the device are a status of their own
+    passes "$1" && ! grep -q 'cucc: leak' "$work/output.txt"
+}
+aligned() { # the rows of the table are as wide as its header
+    passes "$1" && awk '/^way /{width = length($0)} /  ok$/ && length($0) + 4 != width {exit 1} END {exit !width}' "$work/output.txt"
+}
+helps() {
+    "$1" --help >"$work/output.txt" 2>&1 && grep -q '^usage: ' "$work/output.txt"
+}
+refuses() { # PROGRAM ARGUMENTS...: a word on stderr, status 2, nothing on stdout
+    local status
+    "$@" >"$work/output.txt" 2>"$work/error.txt"
+    status=$?
+    [ $status = 2 ] && [ -s "$work/error.txt" ] && [ ! -s "$work/output.txt" ]
+}
+fails_with() { # PATTERN COMMAND...: a sentence, no success
+    local pattern=$1
+    shift
+    ! "$@" >"$work/output.txt" 2>&1 && grep -q "$pattern" "$work/output.txt" && ! grep -q PASSED "$work/output.txt"
+}
+writes_csv() { # one header, a row for each row of the table, ten columns, nothing left beside it
+    rm -f "$work/demo.csv"
+    passes "$1" --csv "$work/demo.csv" || return 1
+    local rows
+    rows=$(grep -c '  ok$' "$work/output.txt")
+    cat "$work/demo.csv"
+    [ ! -e "$work/demo.csv.tmp" ] && [ "$(wc -l <"$work/demo.csv")" = $((rows + 1)) ] &&
+        head -n 1 "$work/demo.csv" | grep -q '^way,loads,stores,' &&
+        sed 's/^"[^"]*"/way/' "$work/demo.csv" | awk -F, 'NF != 10 {exit 1}'
+}
+cannot_write() {
+    ! "$1" --csv "$work/missing/demo.csv" >"$work/output.txt" 2>&1 &&
+        grep -q 'cannot write' "$work/output.txt" && [ "$(tail -n 1 "$work/output.txt")" = "Test FAILED" ]
+}
+
+for demo in $demos; do
+    program=$work/$demo
+    check "$demo builds without a warning" test -e "$program.plain" -a -e "$program.count" -a -e "$program.sanitize"
+    check "$demo passes" passes "$program.plain"
+    check "$demo passes, backward" env CUCC_ORDER=backward "$program.plain"
+    check "$demo passes, sanitized" passes_sanitized "$program.sanitize"
+    check "$demo: the table lines up" aligned "$program.plain"
+    check "$demo --help" helps "$program.plain"
+    check "$demo refuses an unknown option" refuses "$program.plain" --fast
+    check "$demo refuses --csv without a file" refuses "$program.plain" --csv
+    check "$demo --csv" writes_csv "$program.plain"
+    check "$demo says when it cannot write" cannot_write "$program.plain"
+    check "$demo without a device" fails_with 'no CUDA-capable device' env CUCC_DEVICES=0 "$program.plain"
+    check "$demo without memory" fails_with 'out of memory' env CUCC_MEMORY=1000 "$program.plain"
+done
+
+# ---- counted: as often as the textbook, and the table, say ----------------------------------------
+# counted DEMO KERNEL LAUNCHES GLOBAL_LOADS GLOBAL_STORES SHARED_LOADS SHARED_STORES
+counted() {
+    local counts=$work/$1.counts
+    [ -e "$counts" ] || CUCC_COUNTS=$counts "$work/$1.count" >/dev/null 2>&1
+    grep "^kernel $2 " "$counts"
+    grep -q "^kernel $2 launches $3 global_loads $4 global_stores $5 shared_loads $6 shared_stores $7 " "$counts"
+}
+count() { # NAME DEMO KERNEL NUMBERS...
+    local name=$1
+    shift
+    check "counted: $name" counted "$@"
+}
+N3=$((128 * 128 * 128)) N2=$((128 * 128))
+count "1 x 1 from global memory loads 2 N^3" registers multiply_global 1 $((2 * N3)) $N2 0 0
+count "a tile of 16 divides global loads by 16" registers multiply_shared 1 $((2 * N3 / 16)) $N2 $((2 * N3)) $((2 * N3 / 16))
+count "4 x 4 in registers divides all loads by 4" registers multiply_registers 1 $((2 * N3 / 64)) $N2 $((2 * N3 / 4)) $((2 * N3 / 64))
+SIZE=$((96 * 96))
+count "a transposition without a tile" shared transpose_plain 1 $SIZE $SIZE 0 0
+count "with tiles, the same global accesses, twice" shared transpose_tiled 2 $((2 * SIZE)) $((2 * SIZE)) $((2 * SIZE)) $((2 * SIZE))
+N=16384
+count "a load and a store for each float, twice" global scale 2 $((2 * N)) $((2 * N)) 0 0
+count "float4: a quarter of them" global scale_four 1 $((N / 4)) $((N / 4)) 0 0
+count "stride: as many, twice" global scale_strided 2 $((2 * N)) $((2 * N)) 0 0
+N=8192
+count "constant coefficients: one load a product" constant convolve_constant 1 $((64 * N)) $N 0 0
+count "coefficients in global memory: two" constant convolve_global 1 $((128 * N)) $N 0 0
+count "own index, constant: one" constant convolve_constant_apart 1 $((64 * N)) $N 0 0
+count "own index, global: two" constant convolve_global_apart 1 $((128 * N)) $N 0 0
+N=1024 TERMS=$((1024 * 16))
+count "a sum in a variable is stored once" readonly multiply_sum 1 $((2 * TERMS)) $N 0 0
+count "__ldg loads as often" readonly multiply_ldg 1 $((2 * TERMS)) $N 0 0
+count "a counter in shared memory: a load and a store a number" local count_in_shared 1 16384 16384 $((16384 + 16384)) $((16384 + 16384))
+count "counters in registers: neither" local count_in_registers 1 16384 16384 0 0
+count "a filtered texture makes no global load" texture turn_filtered 1 0 $SIZE 0 0
+count "nor do four texels" texture turn_fetched 1 0 $SIZE 0 0
+count "by hand, four loads a pixel" texture turn_loaded 1 $((4 * SIZE)) $SIZE 0 0
+count "a sum loads a quarter as often as it has numbers" mapped sum_up 18 $((18 * 4096)) $((18 * 4)) 36792 36792
+count "tiles by 16 bytes: 2 N^3 / 64 / 4 loads" async_copy multiply_ordinary 1 $((2 * N3 / 256)) $N2 $((N3 / 2)) $((2 * N3 / 256))
+count "asynchronous ones load as often, twice" async_copy multiply_asynchronous 2 $((4 * N3 / 256)) $((2 * N2)) $N3 $((4 * N3 / 256))
+
+echo "1..$number"
+[ $failures = 0 ]
