@@ -15,7 +15,7 @@ skip() { ok "$1 # SKIP $2"; }
 not_ok() { # NAME [FILE]: the file says why
     number=$((number + 1)) failures=$((failures + 1))
     echo "not ok $number - $1"
-    [ ! -s "${2-}" ] || sed 's/^/# /' "$2" | head -n 30
+    [ ! -s "${2-}" ] || awk 'NR <= 30 { print "# " $0 }' "$2"
 }
 check() { # NAME COMMAND...: by exit status
     local name=$1

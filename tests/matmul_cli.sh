@@ -1,0 +1,326 @@
+#!/usr/bin/env bash
+# demos/matmul.cu as one meets it on the command line, on the CPU runner: what it prints, what it
+# refuses and how, what it leaves behind; and that it calls a wrong kernel wrong.
+# shellcheck disable=SC2317 # many functions are only called through check
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=build/test/matmul_cli
+rm -rf "$work"
+mkdir -p "$work" || exit 1
+
+number=0 failures=0
+ok() { number=$((number + 1)) && echo "ok $number - $1"; }
+not_ok() { # NAME [FILE...]: the files say why
+    local file
+    number=$((number + 1)) failures=$((failures + 1))
+    echo "not ok $number - $1"
+    shift
+    for file; do [ ! -s "$file" ] || awk 'NR <= 30 { print "# " $0 }' "$file"; done
+}
+# check NAME COMMAND...: by exit status; what the last run of the demo said explains a failure
+check() {
+    local name=$1
+    shift
+    if "$@" >"$work/check.txt" 2>&1; then ok "$name"; else not_ok "$name" "$work/check.txt" "$work/out.txt" "$work/err.txt"; fi
+}
+
+build() { # SOURCE PROGRAM
+    cpu/cucc -Xcompiler -Wall,-Wextra,-Werror,-fopenmp "$1" -o "$2"
+}
+demo=$work/matmul
+run() { # ARGUMENTS: leaves $status, out.txt, err.txt
+    timeout 60 "$demo" "$@" >"$work/out.txt" 2>"$work/err.txt"
+    status=$?
+}
+table() { awk '/^method / { on = 1; next } /^$/ { on = 0 } on' "$work/out.txt"; }
+methods() { table | cut -c 1-22 | sed 's/ *$//'; }
+last_line() { tail -n 1 "$work/out.txt"; }
+passed() { [ "$status" = 0 ] && [ "$(last_line)" = "Test PASSED" ] && [ ! -s "$work/err.txt" ]; }
+failed() { [ "$status" != 0 ] && [ "$(last_line)" = "Test FAILED" ]; }
+
+# Numbers end where their heading ends, words begin where it begins.
+lines_up() {
+    awk '
+    /^method / {
+        count = split("time ms|end to end|GFLOP/s|% peak|speed-up|effic.|max abs|max rel", right, "|")
+        for (i = 1; i <= count; i++) {
+            if (!index($0, right[i])) bad = "no column " right[i]
+            end[i] = index($0, right[i]) + length(right[i]) - 1
+        }
+        words = split("memory|verdict", left, "|")
+        for (i = 1; i <= words; i++) {
+            if (!index($0, left[i])) bad = "no column " left[i]
+            begin[i] = index($0, left[i])
+        }
+        on = 1
+        next
+    }
+    /^$/ { on = 0 }
+    on {
+        rows++
+        for (i = 1; i <= count; i++)
+            if (substr($0, end[i], 1) == " " || substr($0, end[i] + 1, 1) != " ") bad = right[i] ": " $0
+        for (i = 1; i <= words; i++)
+            if (substr($0, begin[i], 1) == " " || substr($0, begin[i] - 1, 1) != " ") bad = left[i] ": " $0
+    }
+    END {
+        if (!rows) bad = "no rows"
+        if (bad) print bad
+        exit bad != ""
+    }' "$work/out.txt"
+}
+
+if build demos/matmul.cu "$demo" >"$work/cucc.txt" 2>&1; then
+    ok "the CPU runner builds demos/matmul.cu"
+else
+    not_ok "the CPU runner builds demos/matmul.cu" "$work/cucc.txt"
+fi
+
+# ---- the default ----------------------------------------------------------------------------------
+run
+check "no arguments: ends with Test PASSED and status 0, nothing on stderr" passed
+check "no arguments: the columns line up" lines_up
+has_all_rows() {
+    local row
+    for row in sequential "OpenMP 1 thread" global shared_8 shared_16 shared_32 register_64 register_128 "auto = .*"; do
+        methods | grep -qx "$row" || { echo "no row $row"; return 1; }
+    done
+    [ "$(table | awk '$NF == "ok"' | wc -l)" = "$(table | wc -l)" ] || { echo "not every row is ok" && return 1; }
+}
+check "no arguments: a row for the CPU, for OpenMP and for each kernel, every verdict ok" has_all_rows
+says() { grep -qF -- "$1" "$work/out.txt"; }
+check "no arguments: says that the times are those of a CPU" says "all times are CPU times"
+check "no arguments: says how many elements were checked" says "checked: 36864 elements"
+
+# ---- help -----------------------------------------------------------------------------------------
+run --help
+documents_all() { # that the source compares a word with
+    local options option
+    options=$(grep -o 'strcmp(word, "--[a-z-]*")' demos/matmul.cu | grep -o -- '--[a-z-]*')
+    [ "$(wc -l <<<"$options")" -ge 10 ] || { echo "options found in the source: $options" && return 1; }
+    for option in $options; do
+        grep -q -- "^  $option\b\|^  .*, $option\b" "$work/out.txt" || { echo "$option is missing" && return 1; }
+    done
+    [ "$status" = 0 ] && [ ! -s "$work/err.txt" ] && ! grep -q Test "$work/out.txt"
+}
+check "--help: each option, status 0, no product" documents_all
+
+# ---- sizes, types, rows ---------------------------------------------------------------------------
+is_shape() { passed && lines_up && says "C ($1 x $2) = A ($1 x $3) times B ($3 x $2"; }
+run 70
+check "one size: 70" is_shape 70 70 70
+run 30 50 70
+check "three sizes: M N K" is_shape 30 50 70
+run 1 1 1
+check "three sizes: 1 1 1" is_shape 1 1 1
+
+is_type() { passed && lines_up && says "), $1, row-major"; }
+for type in float double int; do
+    run 65 --type $type
+    check "--type $type" is_type $type
+done
+run 65 --type int
+int_is_exact() { passed && table | awk '{ sum += $(NF - 1) + $(NF - 2); rows++ } END { exit sum != 0 || !rows }'; }
+check "--type int: no error in any row" int_is_exact
+
+is_identity() { passed && lines_up && says "equal to A to the bit"; }
+for type in float double int; do
+    run 50 --identity --type $type
+    check "--identity --type $type: A to the bit" is_identity
+done
+run 30 20 20 --identity
+check "--identity: M may differ" is_shape 30 20 20
+
+rows_are() { # ROWS, one a line
+    passed && lines_up || return 1
+    [ "$(methods)" = "$1" ] && return
+    echo "rows: $(methods | tr '\n' ';')"
+    return 1
+}
+for kernel in global shared shared_8 shared_16 shared_32 register register_64 register_128; do
+    run 40 --no-cpu --kernel $kernel
+    check "--kernel $kernel: this row only" rows_are $kernel
+done
+run 40 --no-cpu --kernel auto
+auto_alone() { passed && lines_up && [ "$(methods | wc -l)" = 1 ] && methods | grep -qx "auto = [a-z_0-9]*"; }
+check "--kernel auto: one row, which names what was chosen" auto_alone
+for tile in 8 16 32; do
+    run 40 --no-cpu --tile $tile
+    check "--tile $tile: this row only" rows_are shared_$tile
+done
+run 40 --kernel global
+no_row_but() { passed && ! methods | grep -vE "^(sequential|OpenMP [0-9]+ threads?|$1)$"; }
+check "--kernel global: beside the rows of the CPU" no_row_but global
+run 40 --no-cpu
+no_row_of_the_cpu() {
+    passed && lines_up && methods | grep -qx global && ! methods | grep -E "sequential|OpenMP" &&
+        table | awk '{ n += $(NF - 4) != "-" } END { exit n }'
+}
+check "--no-cpu: no row of the CPU, no speed-up" no_row_of_the_cpu
+run 40 --check none
+unchecked() { passed && lines_up && [ "$(table | grep -c unchecked)" = "$(table | wc -l)" ]; }
+check "--check none: every row says unchecked" unchecked
+checked() { passed && says "checked: $1 elements" && says "$2"; }
+run 60 --check sample
+check "--check sample: 2000 elements and a projection" checked 2000 Freivalds
+run 60 --check full --reps 1
+check "--check full: all elements" checked 3600 "(K + 2) u |A||B|"
+
+# ---- CSV ------------------------------------------------------------------------------------------
+csv=$work/table.csv
+echo "an older table" >"$csv"
+run 40 --csv "$csv"
+is_csv() {
+    local rows
+    rows=$(table | wc -l)
+    passed || return 1
+    [ "$(wc -l <"$csv")" = $((rows + 1)) ] || { echo "$rows rows, but lines in the file: $(wc -l <"$csv")" && return 1; }
+    head -n 1 "$csv" | grep -q '^name,memory,type,M,N,K,device,' || return 1
+    awk -F, 'NR == 1 { fields = NF } NF != fields { print "fields: " $0; bad = 1 } END { exit bad || fields < 12 }' "$csv"
+}
+check "--csv: a header and a line for each row, all with as many fields, in place of an older file" is_csv
+same_methods() { passed && [ "$(sed 1d "$csv" | cut -d, -f1)" = "$(methods)" ]; }
+check "--csv: the rows of the printed table, in order" same_methods
+# The errors depend on the filling alone, so they show which seed it had.
+errors_with() { run 40 --no-cpu --csv "$work/seed.csv" "$@" && cut -d, -f1,14- "$work/seed.csv"; }
+differ_by_seed() {
+    local first second third
+    first=$(errors_with) second=$(errors_with --seed 1) third=$(errors_with --seed 2)
+    [ -n "$first" ] && [ "$first" = "$second" ] && [ -n "$third" ] && [ "$first" != "$third" ]
+}
+check "--seed: the same filling each time, another for another seed" differ_by_seed
+
+# cannot_write FOLDER FILE: a sentence that names the file, a status, and nothing new in the folder
+cannot_write() {
+    [ "$status" != 0 ] && [ "$(last_line)" != "Test PASSED" ] || return 1
+    grep -qF "'$1/$2'" "$work/err.txt" && [ "$(wc -l <"$work/err.txt")" = 1 ] || return 1
+    ! find "$1" -mindepth 1 -maxdepth 1 -name "$2*" 2>/dev/null | grep .
+}
+run 16 --no-cpu --csv "$work/nowhere/table.csv"
+check "--csv into a folder that does not exist" cannot_write "$work/nowhere" table.csv
+locked=$work/locked
+mkdir "$locked" && chmod 555 "$locked"
+[ -w "$locked" ] && locked=/proc # root may write everywhere but there
+run 16 --no-cpu --csv "$locked/table.csv"
+check "--csv into a folder that may not be written" cannot_write "$locked" table.csv
+run 16 --no-cpu --csv "$csv/table.csv"
+check "--csv into a file as if it were a folder" cannot_write "$csv" table.csv
+# A full disk: no file may grow, and what the program says goes through a pipe.
+mkdir "$work/full" && echo "an older table" >"$work/full/table.csv"
+(
+    trap '' XFSZ
+    ulimit -f 0
+    timeout 60 "$demo" 16 --no-cpu --csv "$work/full/table.csv" 2>&1
+) | cat >"$work/out.txt"
+status=${PIPESTATUS[0]}
+: >"$work/err.txt"
+survives_full_disk() {
+    failed && says "cannot write '$work/full/table.csv'" || return 1
+    [ "$(ls -A "$work/full")" = table.csv ] && [ "$(cat "$work/full/table.csv")" = "an older table" ]
+}
+check "--csv onto a full disk: says so, the older file stays, no half of a new one" survives_full_disk
+
+# ---- what it refuses ------------------------------------------------------------------------------
+# refuses NAME SENTENCE ARGUMENTS...: before any product, with the sentence, and where help is
+refuses() {
+    local name=$1 sentence=$2
+    shift 2
+    run "$@"
+    check "refused: $name" refused "$sentence"
+}
+refused() {
+    [ "$status" != 0 ] && [ "$status" -lt 124 ] && [ ! -s "$work/out.txt" ] || return 1
+    head -n 1 "$work/err.txt" | grep -qF -- "$1" || { echo "the sentence lacks: $1" && return 1; }
+    [ "$(wc -l <"$work/err.txt")" = 2 ] && tail -n 1 "$work/err.txt" | grep -q -- --help
+}
+refuses "an unknown option" "unknown option '--fast'" --fast
+refuses "an unknown option after good ones" "unknown option '--fast'" 64 --no-cpu --fast
+refuses "an unknown type" "not 'half'" --type half
+refuses "an unknown kernel" "'tensor_9'" --kernel tensor_9
+refuses "a tile that was not made" "--tile is 8, 16 or 32" --tile 24
+refuses "a tile that is no number" "not 'wide'" --tile wide
+refuses "an unknown check" "not 'maybe'" --check maybe
+refuses "no repetitions" "--reps must be a whole number from 1 to 1000, not '0'" --reps 0
+refuses "a negative seed" "--seed must be a whole number" --seed -1
+refuses "two sizes" "one size, or three" 64 64
+refuses "four sizes" "'4' is too many" 1 2 3 4
+refuses "a negative size" "not '-5'" -5
+refuses "a size of 0" "not '0'" 0
+refuses "a size with letters" "not '5x'" 5x
+refuses "an empty size" "not ''" ""
+refuses "a size beyond 64 bits" "not '99999999999999999999'" 99999999999999999999
+refuses "--identity with N != K" "--identity needs a square B" 10 20 30 --identity
+refuses "--tile with --kernel" "--tile and --kernel exclude each other" --tile 16 --kernel global
+for option in type kernel tile reps seed check csv; do
+    case $option in
+    kernel) sentence="kernel" ;;
+    *) sentence="--$option" ;;
+    esac
+    refuses "--$option without a value" "$sentence" 64 --$option
+done
+
+# ---- a machine that cannot ------------------------------------------------------------------------
+export CUCC_DEVICES=0
+run
+unset CUCC_DEVICES
+no_device() {
+    [ "$status" != 0 ] && ! grep -q Test "$work/out.txt" && grep -q "no usable CUDA device" "$work/err.txt" &&
+        grep -qF "./build.sh run matmul" "$work/err.txt"
+}
+check "no device: a sentence with the command for the CPU, a status" no_device
+export CUCC_MEMORY=100000
+run 192
+no_memory() {
+    failed && ! says "method" && [ "$(wc -l <"$work/err.txt")" = 1 ] && grep -q "free on the device" "$work/err.txt"
+}
+check "little memory: a sentence, a status, no table" no_memory
+unset CUCC_MEMORY
+run 1000000000
+check "matrices larger than any memory: a sentence, a status, no table" no_memory
+
+# ---- a wrong kernel -------------------------------------------------------------------------------
+# wrong_header NAME SED-COMMAND: builds the demo against a header with a fault
+wrong_header() {
+    local folder=$work/$1
+    mkdir -p "$folder/demos"
+    cp demos/matmul.cu "$folder/demos/"
+    sed "$2" tiledmm.cuh >"$folder/tiledmm.cuh"
+    demo=$folder/matmul
+    if ! cmp -s tiledmm.cuh "$folder/tiledmm.cuh" && build "$folder/demos/matmul.cu" "$demo" >"$work/cucc.txt" 2>&1; then
+        ok "$1: planted"
+    else
+        not_ok "$1: planted" "$work/cucc.txt"
+    fi
+}
+# The rows of the kernel with the fault, and no other
+only_shared_is_wrong() {
+    failed && lines_up || return 1
+    table | awk '{ shared = $1 ~ /shared/ || $3 ~ /shared/; bad += ($NF == "WRONG") != shared; n += shared }
+                 END { exit bad || n < 3 }'
+}
+wrong_header "a shared kernel without its second barrier" '/everyone has read them/s/__syncthreads();//'
+run 64
+check "a shared kernel without its second barrier: WRONG, Test FAILED" only_shared_is_wrong
+wrong_header "a shared kernel that leaves out a k" 's/for (int k = 0; k < TMM_TILE; k++) sum/for (int k = 1; k < TMM_TILE; k++) sum/'
+run 64
+check "a shared kernel that leaves out a k: WRONG, Test FAILED" only_shared_is_wrong
+for type in double int; do
+    run 64 --type $type
+    check "a shared kernel that leaves out a k, $type: WRONG, Test FAILED" only_shared_is_wrong
+done
+run 64 --check sample
+check "a shared kernel that leaves out a k, --check sample: WRONG, Test FAILED" only_shared_is_wrong
+run 64 --identity --csv "$csv"
+check "a shared kernel that leaves out a k, --identity: WRONG, Test FAILED" only_shared_is_wrong
+csv_says_wrong() { [ "$(grep -c ',wrong$' "$csv")" = "$(table | grep -c WRONG)" ] && grep -q '^shared_16.*,wrong$' "$csv"; }
+check "a shared kernel that leaves out a k: the CSV says wrong" csv_says_wrong
+# one unit in the last place: within what rounding may do, except in A I
+wrong_header "kernels off by one bit" 's/^    \*C = value;/    *C = (TMM_TYPE)(value * 1.00000012);/'
+run 40
+check "kernels off by one bit: within the bound for any B" passed
+run 40 --identity
+global_is_wrong() { failed && table | grep -q '^global.*WRONG'; }
+check "kernels off by one bit: --identity finds them, Test FAILED" global_is_wrong
+
+echo "1..$number"
+exit $((failures > 0))
