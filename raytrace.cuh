@@ -77,7 +77,8 @@
      STATUS, LAUNCHERS, HOST LAYER, CPU REFERENCE, SCENES, PICTURES, HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
-/* The file includes itself with RAYT__EMIT set to pass through KERNEL TILE only, once per tile. */
+/* The file includes itself, by its name, with RAYT__EMIT set to pass through KERNEL TILE only, once
+   per tile. */
 #ifndef RAYT__EMIT
 #ifndef RAYT_VERSION
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -345,12 +346,12 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
         |block|block|     |               |################|  2 rows      |   (---+---) z
         +-----+-----+-----+---            |################|  of 16       +------------------> x
 
-   Each thread walks through all spheres: count tests a pixel of 8 operations each, more only for
+   Each thread walks through all spheres: count tests a pixel of 7 operations each, more only for
    the few that are hit. All lanes of a warp ask for the same sphere at the same time. */
 
 /* ============================== KERNEL GLOBAL ================================================= */
 /* Spheres in global memory. The load of a sphere is the same address for all lanes, a broadcast:
-   16 bytes of cache per warp and test, 8 operations per lane. Every block reads all spheres, but
+   16 bytes of cache per warp and test, 7 operations per lane. Every block reads all spheres, but
    from the caches; device memory sees them once, and 4 bytes per pixel are written.
    What bounds it: the first-level cache, which hands 16 bytes to each of 32 lanes in 4 cycles;
    the arithmetic fits into that time.
@@ -449,7 +450,7 @@ RAYT_KERNEL void __launch_bounds__(256)
    A scene larger than the table takes several launches (passes), each with the next part of it.
    `depths`, one float a pixel, carries the nearest depth from pass to pass; null if there is one.
 
-   Per test 16 bytes from the constant cache and 8 operations; per pixel 4 bytes written.
+   Per test 16 bytes from the constant cache and 7 operations; per pixel 4 bytes written.
    What bounds it: as above, the delivery of operands, here by the constant cache.
 
    To paste: section INTERSECTION, then everything from here to END OF KERNEL; launch with blocks
@@ -521,7 +522,7 @@ RAYT_KERNEL void __launch_bounds__(256)
                         v  256 threads copy one ball each
         balls     [256] in shared memory  --->  every thread tests all 256
 
-   Per test 16 bytes from shared memory, a broadcast to all lanes, and 8 operations; per pixel 4
+   Per test 16 bytes from shared memory, a broadcast to all lanes, and 7 operations; per pixel 4
    bytes written. What bounds it: the delivery of those 16 bytes to 32 lanes, by the same unit as
    in KERNEL GLOBAL; caches do for a broadcast what shared memory does, which is why it gains
    little here.
@@ -856,12 +857,12 @@ static __device__ __noinline__ int rayt__decide(const rayt_sphere *spheres, cons
    region is nearer than the largest z of the next spheres of the list, the region is done.
 
    The walk compares depths with approximate square roots and notes where two are too close to
-   tell, which is the case at a few pixels in ten thousand. Those are decided exactly, by the
-   whole warp; for the others the sphere is certain, and one exact square root a pixel remains.
+   tell, which is rare. Those pixels are decided exactly, by the whole warp; for the others the
+   sphere is certain, and one exact square root a pixel remains.
 
-   16 bytes are loaded a sphere and tile, 32 a pixel that is hit, from the caches; 4 bytes a pixel
-   are written. Per pixel and sphere that survive culling: 7 operations. What bounds it: the issue
-   of instructions, of which a third is the shading; for few spheres, the writing of the image.
+   32 bytes are loaded a sphere and tile, from the caches; 4 bytes a pixel are written. Per pixel
+   and sphere that survive culling: 9 operations; to shade a pixel: 34. What bounds it: the issue of
+   instructions; with few spheres, the writing of the image.
 
    With `starts`, tile number t looks only at the spheres lists[starts[t]] .. + counts[t] - 1, if
    starts[t] is not negative; see BINNING. A list too long for shared memory is worked off in parts,
@@ -1193,17 +1194,17 @@ RAYT_KERNEL void __launch_bounds__(256)
 #define RAYT_ACROSS 8
 #define RAYT_LANE_W 4
 #define RAYT_LANE_H 2
-#include __FILE__
+#include "raytrace.cuh"
 #define RAYT_TILE   64
 #define RAYT_ACROSS 8
 #define RAYT_LANE_W 4
 #define RAYT_LANE_H 2
-#include __FILE__
+#include "raytrace.cuh"
 #define RAYT_TILE   32
 #define RAYT_ACROSS 4
 #define RAYT_LANE_W 2
 #define RAYT_LANE_H 1
-#include __FILE__
+#include "raytrace.cuh"
 #undef RAYT__EMIT
 #endif /* RAYT__KERNELS */
 

@@ -242,6 +242,37 @@ static void special_scenes(void)
     agrees("nearly planes", s, n, 64, 64);
 }
 
+/* What is defined as never hit gives a black image. */
+static void never_hit(void)
+{
+    static const float radii[] = {0,     -0.0f,  -5,    INFINITY, -INFINITY, NAN,
+                                  1e30f, -1e30f, 9e-7f, 1e-40f,   1.1e18f};
+    static const float depths[] = {INFINITY, -INFINITY, NAN, 1e30f, -1.1e18f};
+    rayt_sphere s[32];
+    int n = 0;
+    for (size_t i = 0; i < sizeof radii / sizeof *radii; i++) s[n++] = sphere(0, 0, 0, radii[i]);
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) s[n++] = sphere(0, 0, depths[i], 9);
+    s[n++] = sphere(NAN, 0, 0, 9);
+    s[n++] = sphere(0, NAN, 0, 9);
+    s[n++] = sphere(INFINITY, 0, 0, 9);
+    unsigned char *expected = cpu_image(s, 0, 20, 20);
+    for (int where = 0; where <= RAYT_WHERE_COUNT; where++) {
+        int good = 1;
+        for (int i = 0; i < n; i++) {
+            if (where == RAYT_WHERE_COUNT) {
+                unsigned char *image = cpu_image(s + i, 1, 20, 20);
+                good &= !differing("CPU", image, expected, 20, 20);
+                free(image);
+            } else {
+                good &= renders((rayt_where)where, s + i, 1, 20, 20, 0, 21, expected);
+            }
+        }
+        tap_ok(good, "what is never hit: %s",
+               where < RAYT_WHERE_COUNT ? rayt_where_string((rayt_where)where) : "CPU");
+    }
+    free(expected);
+}
+
 /* More spheres in one tile than its list in shared memory, and its list in device memory, hold. */
 static void overflow(void)
 {
@@ -366,6 +397,7 @@ int main(void)
     sizes_and_counts();
     exercise();
     special_scenes();
+    never_hit();
     tiles(200, 150, 300, 4, 30, "middling");
     tiles(128, 128, 2000, 0.9f, 5.4f, "small");
     tiles(150, 130, 1000, 20, 120, "large");

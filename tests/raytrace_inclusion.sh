@@ -129,7 +129,12 @@ pasted() { # KERNEL CALL
     echo '#include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>'
-    [ "$1" = HEADER ] && echo '#include "raytrace.cuh"' || { piece INTERSECTION && piece "KERNEL $1"; }
+    if [ "$1" = HEADER ]; then
+        echo '#include "raytrace.cuh"'
+    else
+        piece INTERSECTION
+        piece "KERNEL $1"
+    fi
     cat <<END
 int main()
 {
@@ -193,6 +198,9 @@ refused() { # SENTENCE COMMAND...: the compiler ends with an error that contains
     "$@" && return 1
     grep -qF "$sentence" "$work/check.txt"
 }
+from_below() { (mkdir -p "$work/below" && cd "$work/below" && cp ../b.cu . && cp ../../../../raytrace.cuh .. &&
+    sed -i 's|"raytrace.cuh"|"../raytrace.cuh"|' b.cu && "$@" -c b.cu -o b.o); }
+check "CPU runner: by a relative path, from another folder" from_below "$PWD/cpu/cucc"
 check "CPU runner: beside tiledmm.cuh" "${cpu[@]}" "$work/both.cu" -o "$work/both"
 check "CPU runner: too large a RAYT_MAX_CONST is refused with a sentence" \
     refused "RAYT_MAX_CONST must be 32 to 65536" "${cpu[@]}" -c "$work/large.cu" -o "$work/large.o"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The PNG and PPM files of raytrace.cuh, read by readers that are not ours and compared pixel by
 # pixel: libpng, Pillow, Python's zlib, whichever the machine has.
+# shellcheck disable=SC2012,SC2317 # plain names only; functions are called by name
 set -u
 cd "$(dirname "$0")/.." || exit 1
 work=build/test/raytrace_pictures
