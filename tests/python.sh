@@ -1,0 +1,239 @@
+#!/usr/bin/env bash
+# The programs in demos/python/ and demos/torch_extension.py.
+#
+#   bash tests/python.sh          uses python3, or the environment fetched before
+#   bash tests/python.sh --fetch  first makes that environment, with NumPy and cuda-bindings, in
+#                                 ~/.cache/tiledmm-python
+#
+# Without a GPU: what they say when something is missing, that CuPy's one computes, checks and
+# prints rightly with a stand-in for CuPy, that PyCUDA's source compiles as PyCUDA would compile
+# it, that NVRTC compiles the file. On a GPU each is run.
+# shellcheck disable=SC2015,SC2086,SC2317 # names of demos have no spaces; functions called through check
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=$PWD/build/test/python
+fetched=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tiledmm-python
+
+die() {
+    echo "python.sh: $*" >&2
+    exit 1
+}
+case ${1-} in
+'') ;;
+--fetch)
+    python3 -m venv "$fetched" && "$fetched/bin/pip" -q install numpy cuda-bindings ||
+        die "the environment in $fetched could not be made"
+    ;;
+*) die "takes --fetch or nothing, not '$1'" ;;
+esac
+rm -rf "$work"
+mkdir -p "$work/absent" "$work/standin" || exit 1
+export PYTHONDONTWRITEBYTECODE=1
+
+number=0 failures=0
+ok() { number=$((number + 1)) && echo "ok $number - $1"; }
+skip() { ok "$1 # SKIP $2"; }
+check() { # NAME COMMAND...: by exit status
+    local name=$1
+    shift
+    if "$@" >"$work/check.txt" 2>&1; then
+        ok "$name"
+    else
+        number=$((number + 1)) failures=$((failures + 1))
+        echo "not ok $number - $name"
+        sed 's/^/# /' "$work/check.txt" | head -n 40
+    fi
+}
+done_testing() {
+    echo "1..$number"
+    exit $((failures > 0))
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+
+python=python3
+have python3 || { skip "the Python demos" "python3 is not installed"; done_testing; }
+python3 -c 'import numpy' 2>/dev/null || [ ! -x "$fetched/bin/python" ] || python=$fetched/bin/python
+has() { $python -c "import $1" 2>/dev/null; }
+
+# says STATUS PATTERN COMMAND...: ends with that status and one line that has the pattern in it
+says() {
+    local wanted=$1 pattern=$2 status
+    shift 2
+    "$@" >"$work/said.txt" 2>&1
+    status=$?
+    cat "$work/said.txt"
+    [ $status = "$wanted" ] || { echo "exit status $status instead of $wanted"; return 1; }
+    grep -qE -e "$pattern" "$work/said.txt" || { echo "this is not in it: $pattern"; return 1; }
+    [ "$(wc -l <"$work/said.txt")" = 1 ] || [ "$wanted" != 1 ] || { echo "that is not one line"; return 1; }
+}
+demos="python/matmul_cupy python/matmul_pycuda python/matmul_nvrtc torch_extension"
+
+# ---- the command line, and what is missing --------------------------------------------------------
+for module in numpy cupy pycuda torch; do echo 'raise ImportError("hidden by the test")' >"$work/absent/$module.py"; done
+mkdir "$work/absent/cuda" && touch "$work/absent/cuda/__init__.py"
+without() { env PYTHONPATH="$work/absent" timeout 60 "$python" "$@"; }
+for demo in $demos; do
+    check "$demo: --help" says 0 'usage:.*' without demos/$demo.py --help
+    check "$demo: an unknown option is an error" says 2 'unrecognized arguments: --sizes' without demos/$demo.py --sizes
+    [ $demo = torch_extension ] ||
+        check "$demo: so is a size of 0" says 2 '0 is not positive' without demos/$demo.py 0
+done
+check "python/matmul_cupy: without NumPy, one sentence" says 1 'NumPy is missing' without demos/python/matmul_cupy.py
+check "torch_extension: without PyTorch, one sentence" says 1 'PyTorch is missing' without demos/torch_extension.py
+
+# ---- PyCUDA's source ------------------------------------------------------------------------------
+wrapped() { # as pycuda.compiler.compile does it
+    $python - <<'CODE'
+import sys
+sys.path.insert(0, "demos/python")
+import matmul_pycuda
+print('extern "C" {\n%s\n}' % matmul_pycuda.SOURCE)
+CODE
+}
+# The parameters of each kernel in PTX, beside what common.py passes. For pointers the stand-ins are
+# 64-bit numbers; a float is f32.
+same_parameters() {
+    $python - "$work/pycuda.ptx" <<'CODE'
+import re, sys
+sys.path.insert(0, "demos/python")
+import common
+text = open(sys.argv[1]).read()
+kinds = {"int64": "64", "float32": "f32", "int": "64"}
+ours = [kinds[type(p).__name__] for p in common.parameters(1, 1, 1, 0, 0, 0)]
+for name, (tile, x, y) in common.KERNELS.items():
+    entry = re.search(r"\.entry tmm_sgemm_%s\((.*?)\)(.*?)\{" % name, text, re.S)
+    if not entry:
+        sys.exit(f"there is no kernel tmm_sgemm_{name}")
+    theirs = [k.replace("u64", "64").replace("b64", "64") for k in re.findall(r"\.param \.(\w+)", entry[1])]
+    if theirs != ours:
+        sys.exit(f"tmm_sgemm_{name} takes {theirs}, common.py gives {ours}")
+    bound = re.search(r"\.maxntid (\d+)", entry[2])
+    if bound and int(bound[1]) != x * y:
+        sys.exit(f"tmm_sgemm_{name} is for {bound[1]} threads, common.py launches {x * y}")
+if len(common.KERNELS) != len(re.findall(r"\.entry tmm_sgemm_", text)):
+    sys.exit("common.py does not list all kernels")
+CODE
+}
+if have nvcc; then
+    wrapped >"$work/pycuda.cu"
+    check "python/matmul_pycuda: its source compiles to a cubin inside extern \"C\"" \
+        nvcc --cubin -arch=sm_80 -I"$PWD" -Werror all-warnings "$work/pycuda.cu" -o "$work/pycuda.cubin"
+    nvcc --ptx -arch=compute_80 -I"$PWD" "$work/pycuda.cu" -o "$work/pycuda.ptx" 2>"$work/check.txt"
+    if has numpy; then
+        check "python/common: kernels, parameters and threads are those of tiledmm.cuh" same_parameters
+    fi
+else
+    skip "python/matmul_pycuda: its source compiles inside extern \"C\"" "nvcc is not installed"
+fi
+
+# ---- what NumPy alone can show --------------------------------------------------------------------
+# The stand-in multiplies by NumPy, reading what a kernel would be given, through the strides.
+cat >"$work/standin/cupy.py" <<'CODE'
+import os, re, numpy
+class cuda:
+    class Device: id = 0
+    class runtime:
+        CUDARuntimeError = RuntimeError
+        def getDeviceProperties(device): return {"name": b"a stand-in"}
+    class Event:
+        def record(self): pass
+        def synchronize(self): pass
+    def get_elapsed_time(start, stop): return 2.0
+asarray, asnumpy = numpy.array, numpy.asarray
+class RawModule:
+    def __init__(self, code, options):
+        assert "KERNEL REGISTER" in code and os.path.exists(options[0][2:] + "/tiledmm.cuh")
+    def get_function(self, name):
+        def kernel(grid, block, parameters):
+            M, N, K, alpha, A, rsA, csA, _, B, rsB, csB, _, beta, C, ldc, _ = parameters
+            tile = int(re.sub(r"\D", "", name) or 32)
+            assert grid == (-(-M // tile) * -(-N // tile), 1, 1) and beta == 0
+            at = lambda X, rows, cols, rs, cs: numpy.lib.stride_tricks.as_strided(X, (rows, cols), (rs * 4, cs * 4))
+            at(C, M, N, ldc, 1)[:] = alpha * (at(A, M, K, rsA, csA) @ at(B, K, N, rsB, csB))
+            exec(os.environ.get("SPOIL", ""))
+        return kernel
+CODE
+stand_in() { env PYTHONPATH="$work/standin" SPOIL="${spoil-}" "$python" demos/python/matmul_cupy.py "$@"; }
+# Its table: every row as wide as the head, columns end where those of the head do.
+lines_up() {
+    stand_in 300 >"$work/table.txt" || return 1
+    cat "$work/table.txt"
+    awk '/^method/ { width = length($0) } /, [CG]PU/ { rows++; if (length($0) != width) exit 1 }
+        END { exit !(width && rows == 2) }' "$work/table.txt"
+}
+fails_when() { spoil=$1 says_failed; }
+says_failed() {
+    stand_in 130 >"$work/said.txt" 2>&1
+    local status=$?
+    cat "$work/said.txt"
+    [ $status = 1 ] && [ "$(tail -n 1 "$work/said.txt")" = "Test FAILED" ]
+}
+passes() { stand_in "$@" | tee "$work/said.txt" && [ "$(tail -n 1 "$work/said.txt")" = "Test PASSED" ]; }
+if has numpy; then
+    rm "$work/absent/numpy.py"
+    for module in cupy pycuda nvrtc; do
+        case $module in nvrtc) package=cuda-python ;; cupy) package=CuPy ;; *) package=PyCUDA ;; esac
+        check "python/matmul_$module: without $package, one sentence" \
+            says 1 "$package is missing" without demos/python/matmul_$module.py
+    done
+    set -o pipefail
+    check "python/matmul_cupy on a stand-in: Test PASSED" passes 257 --kernel shared_16 --reps 3
+    check "python/matmul_cupy on a stand-in: the table lines up" lines_up
+    check "a wrong element: Test FAILED" fails_when 'C[7, 9] += 40'
+    check "an element never written: Test FAILED" fails_when 'C[129, 0] = numpy.nan'
+    check "rounding errors beyond the bound: Test FAILED" fails_when 'C *= 1.0001'
+else
+    skip "what the programs compute and check" "NumPy is missing: bash tests/python.sh --fetch"
+fi
+
+# ---- NVRTC ----------------------------------------------------------------------------------------
+compiles() {
+    $python - <<'CODE'
+import sys
+sys.path.insert(0, "demos/python")
+import matmul_nvrtc
+cubin = matmul_nvrtc.compile_header("sm_90")
+sys.exit(b"tmm_sgemm_register_128" not in cubin)
+CODE
+}
+if has cuda.bindings.nvrtc; then
+    # without NVRTC itself the package can be there, too
+    if $python -c 'from cuda.bindings import nvrtc; nvrtc.nvrtcVersion()' 2>/dev/null; then
+        check "python/matmul_nvrtc: compiles tiledmm.cuh for sm_90" compiles
+    else
+        skip "python/matmul_nvrtc: compiles tiledmm.cuh" "there is no libnvrtc"
+    fi
+    if has numpy; then
+        check "python/matmul_nvrtc: without a GPU, one sentence" says 1 'no usable GPU: ' \
+            env CUDA_VISIBLE_DEVICES= "$python" demos/python/matmul_nvrtc.py
+    fi
+else
+    skip "python/matmul_nvrtc: compiles tiledmm.cuh" "cuda-bindings is missing: bash tests/python.sh --fetch"
+fi
+
+# ---- on a GPU -------------------------------------------------------------------------------------
+run() { # DEMO ARGUMENTS...
+    timeout 250 "$python" "demos/$1.py" "${@:2}" | tee "$work/said.txt" &&
+        [ "$(tail -n 1 "$work/said.txt")" = "Test PASSED" ]
+}
+for pair in "python/matmul_cupy cupy" "python/matmul_pycuda pycuda" "python/matmul_nvrtc cuda.bindings.driver" "torch_extension torch"; do
+    read -r demo package <<<"$pair"
+    if ! have_gpu; then
+        skip "$demo: runs" "no GPU here"
+    elif ! has "$package"; then
+        skip "$demo: runs" "the package $package is not installed"
+    elif [ "$demo" = torch_extension ]; then
+        check "$demo: Test PASSED" run $demo
+        check "$demo: without a GPU, one sentence" says 1 'no usable GPU' \
+            env CUDA_VISIBLE_DEVICES= "$python" demos/$demo.py
+    else
+        set -o pipefail
+        for kernel in global shared_8 shared_16 shared_32 register_64 register_128; do
+            check "$demo: $kernel, Test PASSED" run "$demo" 517 --kernel $kernel --reps 2
+        done
+        check "$demo: without a GPU, one sentence" says 1 'no usable GPU' \
+            env CUDA_VISIBLE_DEVICES= "$python" "demos/$demo.py"
+    fi
+done
+done_testing
