@@ -15,16 +15,17 @@ all() { # RESULT [FILE]: the one result when the program itself cannot run
 }
 
 command -v nvcc >/dev/null || all "ok 1 - $name # SKIP nvcc is not installed"
-# The toolkit is where nvcc really lies: a link in /usr/bin may lead to it, so may a script of a
-# distribution, whose toolkit lies in the system's own folders.
-bin=$(dirname "$(readlink -f "$(command -v nvcc)")")
+# nvcc itself says where its toolkit lies: the one in PATH may be a script, or a link to elsewhere.
+echo >"$work/empty.cu"
+nvcc --dryrun -c "$work/empty.cu" >"$work/dryrun.txt" 2>&1
+folders() { grep "^#\$ $1=" "$work/dryrun.txt" | grep -o -- "$2[^\" ]*" | sed "s/^$2//"; }
 include='' library=''
-for folder in "$bin/../include" "$bin"/../targets/*/include /usr/include; do
+while read -r folder; do
     [ -z "$include" ] && [ -e "$folder/nvrtc.h" ] && include=$folder
-done
-for folder in "$bin/../lib64" "$bin/../lib" "$bin"/../targets/*/lib "/usr/lib/$(uname -m)-linux-gnu"; do
+done < <(folders INCLUDES -I && echo /usr/include)
+while read -r folder; do
     [ -z "$library" ] && [ -e "$folder/libnvrtc.so" ] && library=$(cd "$folder" && pwd)
-done
+done < <(folders LIBRARIES -L && echo "/usr/lib/$(uname -m)-linux-gnu")
 [ "$include" ] || all "ok 1 - $name # SKIP this toolkit has no nvrtc.h"
 [ "$library" ] || all "ok 1 - $name # SKIP this toolkit has no libnvrtc.so"
 
