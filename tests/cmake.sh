@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# How programs in C and C++, and projects, get at the headers: demos/c_caller/, CMake
+# (add_subdirectory, FetchContent, find_package), pkg-config, installation with and without CMake.
+# tests/cmake/ is the project that uses them.
+# shellcheck disable=SC2016,SC2046,SC2317 # CMake's $, pkg-config's words, functions called through check
+set -u
+cd "$(dirname "$0")/.." || exit 1
+root=$PWD
+work=$root/build/test/cmake
+rm -rf "$work"
+mkdir -p "$work" || exit 1
+
+number=0 failures=0
+ok() { number=$((number + 1)) && echo "ok $number - $1"; }
+skip() { ok "$1 # SKIP $2"; }
+check() { # NAME COMMAND...: by exit status; it may change folders
+    local name=$1
+    shift
+    if ("$@") >"$work/check.txt" 2>&1; then
+        ok "$name"
+    else
+        number=$((number + 1)) failures=$((failures + 1))
+        echo "not ok $number - $name"
+        sed 's/^/# /' "$work/check.txt" | head -n 40
+    fi
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+passed() { "$@" | tee "$work/said.txt" && [ "${PIPESTATUS[0]}" = 0 ] && [ "$(tail -n 1 "$work/said.txt")" = "Test PASSED" ]; }
+architecture=80 arch=sm_80
+have_gpu && architecture=native arch=native
+
+# ---- CMake, in the background ---------------------------------------------------------------------
+no_cmake=
+have cmake || no_cmake="cmake is not installed"
+have nvcc || no_cmake=${no_cmake:-"nvcc is not installed"}
+# project FOLDER WAY OPTIONS...
+project() {
+    local folder=$work/$1 way=$2
+    shift 2
+    cmake -S tests/cmake -B "$folder" -DWAY="$way" -DCMAKE_CUDA_ARCHITECTURES=$architecture \
+        -DCMAKE_C_FLAGS="-Wall -Wextra -Werror" "$@" && cmake --build "$folder"
+}
+in_background() { project "$@" >"$work/$1.txt" 2>&1; }
+if have cmake; then
+    cmake -S . -B "$work/own" >"$work/install.txt" 2>&1 &&
+        cmake --install "$work/own" --prefix "$work/first" >>"$work/install.txt" 2>&1
+    mv "$work/first" "$work/moved" 2>>"$work/install.txt" # an installation can be moved
+fi
+if [ ! "$no_cmake" ]; then
+    {
+        in_background add_subdirectory add_subdirectory -DTILEDMM="$root"
+        in_background FetchContent FetchContent -DTILEDMM="$root"
+        in_background find_package find_package -DCMAKE_PREFIX_PATH="$work/moved"
+    } &
+    projects=$!
+fi
+
+# ---- the C and the C++ program ---------------------------------------------------------------------
+c99=(-std=c99 -pedantic -Wall -Wextra -Werror -O2)
+check "demos/c_caller/product.c compiles as C99 without CUDA's headers" \
+    gcc "${c99[@]}" -c demos/c_caller/product.c -o "$work/product.o"
+check "demos/c_caller/walks.cpp compiles as C++ without CUDA's headers" \
+    g++ -pedantic -Wall -Wextra -Werror -O2 -c demos/c_caller/walks.cpp -o "$work/walks.o"
+check "demos/c_caller/library.cu compiles for the CPU runner" \
+    cpu/cucc -c demos/c_caller/library.cu -o "$work/library.o"
+for program in product walks; do
+    check "CPU runner: $program links" cpu/cucc "$work/$program.o" "$work/library.o" -o "$work/$program"
+    check "CPU runner: $program, Test PASSED" passed "$work/$program"
+    no_device() { ! CUCC_DEVICES=0 "$work/$program" && CUCC_DEVICES=0 "$work/$program" 2>&1 | grep -q 'no usable CUDA device'; }
+    check "CPU runner: $program says when there is no device" no_device
+done
+refuses() { "$work/product" "$1"; [ $? = 2 ]; }
+check "product 12x is refused" refuses 12x
+if have nvcc; then
+    check "nvcc: library.cu compiles" nvcc -arch=$arch -Werror all-warnings -c demos/c_caller/library.cu -o "$work/library.gpu.o"
+    for program in product walks; do
+        check "nvcc: $program links" nvcc "$work/$program.o" "$work/library.gpu.o" -o "$work/$program.gpu"
+        if have_gpu; then
+            check "GPU: $program, Test PASSED" passed "$work/$program.gpu"
+        else
+            skip "GPU: $program" "no GPU here"
+        fi
+    done
+else
+    skip "nvcc: product and walks link" "nvcc is not installed"
+fi
+
+# ---- installation ---------------------------------------------------------------------------------
+listed="./include/raytrace.cuh ./include/tiledmm.cuh ./share/cmake/tiledmm/tiledmm-config-version.cmake
+./share/cmake/tiledmm/tiledmm-config.cmake ./share/pkgconfig/tiledmm.pc"
+installs() {
+    bash cmake/install.sh "$work/new folder/usr" || return 1
+    cd "$work/new folder/usr" || return 1
+    [ "$(find . -type f | sort | xargs)" = "$(xargs <<<"$listed")" ] || { find . -type f; return 1; }
+    cmp include/tiledmm.cuh "$root/tiledmm.cuh" && cmp include/raytrace.cuh "$root/raytrace.cuh" &&
+        ! grep -r @ share
+}
+check "cmake/install.sh installs the headers and what finds them" installs
+again() { echo old >"$work/new folder/usr/include/tiledmm.cuh" && installs; }
+check "cmake/install.sh replaces an older installation" again
+# refused_without_a_trace PREFIX: one sentence, and nothing has changed
+refused_without_a_trace() {
+    find "$work/refuse" | sort >"$work/before.txt"
+    bash cmake/install.sh "$1" >"$work/said.txt" 2>&1 && return 1
+    cat "$work/said.txt"
+    find "$work/refuse" | sort >"$work/after.txt"
+    [ "$(wc -l <"$work/said.txt")" = 1 ] && grep -q 'nothing was installed' "$work/said.txt" &&
+        cmp "$work/before.txt" "$work/after.txt"
+}
+mkdir -p "$work/refuse/usr/share" "$work/refuse/half/share/pkgconfig/tiledmm.pc" && touch "$work/refuse/file"
+check "cmake/install.sh to a folder below a file: one sentence, nothing installed" \
+    refused_without_a_trace "$work/refuse/file/usr"
+check "cmake/install.sh where the third file cannot be: the same" refused_without_a_trace "$work/refuse/half"
+if [ "$(id -u)" != 0 ]; then
+    chmod a-w "$work/refuse/usr/share"
+    check "cmake/install.sh where a folder cannot be written: the same" refused_without_a_trace "$work/refuse/usr"
+    chmod u+w "$work/refuse/usr/share"
+fi
+no_folder() { ! bash cmake/install.sh && ! bash cmake/install.sh --help; }
+check "cmake/install.sh without a folder is an error" no_folder
+if have cmake; then
+    same() { cat "$work/install.txt"; diff -r "$work/moved" "$work/new folder/usr"; }
+    check "cmake --install installs the same files" same
+else
+    skip "cmake --install installs the same files" "cmake is not installed"
+fi
+
+# ---- pkg-config -----------------------------------------------------------------------------------
+if have pkg-config; then
+    export PKG_CONFIG_PATH=$work/pc/share/pkgconfig
+    bash cmake/install.sh "$work/pc" >"$work/install.txt" 2>&1
+    with_pkg_config() {
+        # not from the root of the repository, whose headers would be found anyway
+        cd "$work" && "$root/cpu/cucc" -Xcompiler -Wall,-Wextra,-Werror $(pkg-config --cflags tiledmm) "$root/tests/cmake/main.c" \
+            "$root/tests/cmake/library.cu" -o pc/consumer && pc/consumer device
+    }
+    check "pkg-config --cflags: the project builds and runs on the CPU runner" with_pkg_config
+    check "pkg-config: a version 0.1 is there" pkg-config --atleast-version=0.1 tiledmm
+    versions_agree() {
+        sed -n '1p' tiledmm.cuh | grep -qF " v$(pkg-config --modversion tiledmm | sed 's/\.0$//') "
+    }
+    check "pkg-config: the version is that of the header's first line" versions_agree
+else
+    skip "pkg-config" "pkg-config is not installed"
+fi
+
+# ---- CMake, continued -----------------------------------------------------------------------------
+if [ "$no_cmake" ]; then
+    skip "CMake: add_subdirectory, FetchContent, find_package" "$no_cmake"
+else
+    wait "$projects"
+    for way in add_subdirectory FetchContent find_package; do
+        built() { cat "$work/$way.txt" && "$work/$way/consumer"; }
+        check "CMake, $way: the project builds; what needs no GPU runs" built
+        if have_gpu; then
+            check "CMake, $way: runs on the GPU" "$work/$way/consumer" device
+        else
+            skip "CMake, $way: runs on the GPU" "no GPU here"
+        fi
+    done
+fi
+if have cmake; then
+    # asked OPTIONS...: what find_package says, without a compiler
+    mkdir "$work/ask"
+    printf 'cmake_minimum_required(VERSION 3.18)\nproject(ask LANGUAGES NONE)\nfind_package(tiledmm ${ASK} REQUIRED)\n' >"$work/ask/CMakeLists.txt"
+    asked() { rm -rf "$work/ask/build"; cmake -S "$work/ask" -B "$work/ask/build" -DCMAKE_PREFIX_PATH="$work/moved" -DASK="$1"; }
+    refused() { ! asked "$1" && asked "$1" 2>&1 | grep -q 'tiledmm-config.cmake, version:'; }
+    check "find_package without a version finds it" asked ""
+    check "find_package of this minor version finds it" asked 0.1
+    check "find_package of a later version does not" refused 0.2
+    check "find_package of an earlier minor version, another API, does not" refused 0.0.9
+fi
+echo "1..$number"
+exit $((failures > 0))
