@@ -91,8 +91,9 @@ tap() {
     output=build/test/tap.$BASHPID
     timeout 300 "$@" >"$output" 2>"$output.err"
     status=$?
-    sed "s|^\(not \)\{0,1\}ok [0-9]* - |&$name: |" "$output"
-    sed 's/^/# /' "$output.err" | head -n 40
+    # awk, unlike sed, ends the last line even where the program died before doing so
+    awk -v name="$name" '{ sub(/^(not )?ok [0-9]* - /, "&" name ": "); print }' "$output"
+    awk 'NR <= 40 { print "# " $0 }' "$output.err"
     planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$output" | tail -n 1)
     results=$(grep -c -E '^(not )?ok ' "$output")
     if [ "${planned:-none}" != "$results" ]; then
@@ -111,7 +112,7 @@ check() {
         say "ok 1 - $name"
     else
         say "not ok 1 - $name"
-        sed 's/^/# /' "$output" | head -n 60
+        awk 'NR <= 60 { print "# " $0 }' "$output"
     fi
     rm -f "$output"
 }
@@ -247,6 +248,11 @@ run_tests() {
             name=$(basename "$file" .cu)
             job "GPU: $name" gpu_test "$name"
         done
+        if [ $only_gpu = 1 ]; then # the scripts that have a part for a GPU
+            for file in $(grep -l nvidia-smi tests/*.sh); do
+                job "$file" tap "$(basename "$file" .sh)" bash "$file"
+            done
+        fi
     elif [ $only_gpu = 1 ]; then
         die "test --gpu needs nvcc and a GPU"
     else

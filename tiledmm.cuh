@@ -134,7 +134,7 @@
    of either product, and choose differently from kernel to kernel; this keeps the last step,
    alpha sum + beta C, the same bits everywhere. */
 #ifdef __CUDACC__
-#define TMM_MUL(a, b)                                                    \
+#define TMM__MUL(a, b)                                                   \
     ((TMM_SUM)0.5 == 0      ? (TMM_SUM)((a) * (b))                       \
      : sizeof(TMM_SUM) == 4 ? (TMM_SUM)__fmul_rn((float)(a), (float)(b)) \
                             : (TMM_SUM)__dmul_rn((double)(a), (double)(b)))
@@ -304,7 +304,9 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
                                            const void *pointer, long long rows, long long cols,
                                            long long ld, size_t element)
 {
-    if (ld < cols || ld < 1)
+    if (ld < 1)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but must be 1 at least", ld_name, ld);
+    if (ld < cols)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but a row of %s has %lld elements",
                          ld_name, ld, name, cols);
     if (rows > 0 && ld > (LLONG_MAX / (long long)element - cols) / rows)
@@ -446,9 +448,9 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 
    To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float */
 #ifndef TMM_KERNEL
-#define TMM_KERNEL    __global__
-#define TMM_SUM       TMM_TYPE
-#define TMM_MUL(a, b) ((a) * (b))
+#define TMM_KERNEL     __global__
+#define TMM_SUM        TMM_TYPE
+#define TMM__MUL(a, b) ((a) * (b))
 #endif
 
 TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE alpha,
@@ -474,8 +476,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
     }
 
     TMM_SUM old = 0;
-    if (beta != 0) old = TMM_MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM_MUL((TMM_SUM)alpha, sum) + old);
+    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif
@@ -508,9 +510,9 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
    To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
    and  #define TMM_TILE 16;  launch with blocks of (TMM_TILE, TMM_TILE) threads. */
 #ifndef TMM_KERNEL
-#define TMM_KERNEL    __global__
-#define TMM_SUM       TMM_TYPE
-#define TMM_MUL(a, b) ((a) * (b))
+#define TMM_KERNEL     __global__
+#define TMM_SUM        TMM_TYPE
+#define TMM__MUL(a, b) ((a) * (b))
 #endif
 
 TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
@@ -560,8 +562,8 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     if (row >= M || col >= N) return;
     C += blockIdx.z * batchC + row * ldc + col;
     TMM_SUM old = 0;
-    if (beta != 0) old = TMM_MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM_MUL((TMM_SUM)alpha, sum) + old);
+    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
 #endif
@@ -602,9 +604,9 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
    To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
    and  #define TMM_BLOCK 8;  launch with blocks of 256 threads. */
 #ifndef TMM_KERNEL
-#define TMM_KERNEL    __global__
-#define TMM_SUM       TMM_TYPE
-#define TMM_MUL(a, b) ((a) * (b))
+#define TMM_KERNEL     __global__
+#define TMM_SUM        TMM_TYPE
+#define TMM__MUL(a, b) ((a) * (b))
 #endif
 
 /* Four neighbouring elements, moved by the widest loads that the type allows. */
@@ -727,8 +729,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
             for (int j = 0; j < 4; j++) {
                 if (row >= M || col + j >= N) continue;
                 TMM_SUM old = 0;
-                if (beta != 0) old = TMM_MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
-                quad.v[j] = (TMM_TYPE)(TMM_MUL((TMM_SUM)alpha, sum[i][4 * q + j]) + old);
+                if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
+                quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[i][4 * q + j]) + old);
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif

@@ -24,6 +24,7 @@
 #include <io.h>
 #define is_terminal(stream) _isatty(_fileno(stream))
 #else
+#include <sys/stat.h>
 #include <unistd.h>
 #define is_terminal(stream) isatty(fileno(stream))
 #endif
@@ -121,7 +122,7 @@ static int parse_options(int count, char **words, options *o)
                    (!value || strcmp(value, tmm_kernel_string((tmm_kernel)k)) != 0))
                 k++;
             if (k == TMM_KERNEL_COUNT)
-                return refuse("no kernel is called '%s'", value ? value : "");
+                return refuse("--kernel: no kernel is called '%s'", value ? value : "");
             o->kernel = k;
         } else if (strcmp(word, "--tile") == 0) {
             if (!parse_number(word, value, 1, 32, &number)) return 0;
@@ -144,7 +145,7 @@ static int parse_options(int count, char **words, options *o)
                 return refuse("--check is full, sample or none, not '%s'", value ? value : "");
             o->check = (check_mode)c;
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value) return refuse("%s needs the name of a file", word);
+            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
             o->csv = value;
         } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
             return refuse("unknown option '%s'", word);
@@ -549,49 +550,75 @@ static void print_table(const table *t, const options *o, const device_limits *d
     }
 }
 
-/* Writes beside the file and renames, so that it is never there half written. */
-static int write_csv(const char *path, const table *t, const options *o, const device_limits *d)
+/* A file that appears whole or not at all: written beside its place and renamed at the end. What
+   is no ordinary file, such as /dev/stdout, is written to directly. */
+typedef struct output_file {
+    FILE *stream;
+    const char *path;
+    char *beside; /* NULL: writes to path itself */
+} output_file;
+
+static int open_output(output_file *file, const char *path)
 {
+    int direct = 0;
     size_t length = strlen(path) + 5;
-    char *beside = (char *)malloc(length);
-    if (!beside) return 0;
-    snprintf(beside, length, "%s.tmp", path);
-    FILE *f = fopen(beside, "w");
-    int good = f != NULL;
-    if (f) {
-        fprintf(f,
-                "name,memory,type,M,N,K,device,real_time_ms,end_to_end_ms,gflops,percent_of_peak,"
-                "speed_up,efficiency,max_abs_error,max_rel_error,verdict\n");
-        for (int n = 0; n < t->count; n++) {
-            const row *r = &t->rows[n];
-            double rate = flops(o) / r->seconds;
-            fprintf(f, "%s,%s,%s,%lld,%lld,%lld,\"%s\",%.6g,", r->method, r->memory,
-                    types[o->type].name, o->M, o->N, o->K, r->on_gpu ? d->name : "CPU",
-                    r->seconds * 1e3);
-            if (r->end_to_end >= 0) fprintf(f, "%.6g", r->end_to_end * 1e3);
-            fprintf(f, ",%.6g,", rate * 1e-9);
-            if (r->on_gpu && !ON_CPU) fprintf(f, "%.4g", 100 * rate / d->peak[o->type]);
-            fprintf(f, ",");
-            if (t->sequential > 0) fprintf(f, "%.6g", speed_up(t, r));
-            fprintf(f, ",");
-            if (t->sequential > 0 && r->threads) fprintf(f, "%.4g", speed_up(t, r) / r->threads);
-            if (r->verdict < 0)
-                fprintf(f, ",,,unchecked\n");
-            else
-                fprintf(f, ",%.3e,%.3e,%s\n", r->abs_error, r->rel_error,
-                        r->verdict ? "ok" : "wrong");
-        }
-        good = !ferror(f);
-        good &= fclose(f) == 0;
-        if (good) {
-            remove(path); /* Windows does not rename onto a file */
-            good = rename(beside, path) == 0;
-        }
-        if (!good) remove(beside);
+    file->path = path;
+    file->beside = NULL;
+#ifndef _WIN32
+    struct stat there;
+    direct = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+#endif
+    if (!direct) {
+        file->beside = (char *)malloc(length);
+        if (file->beside) snprintf(file->beside, length, "%s.tmp", path);
     }
-    if (!good) fprintf(stderr, "matmul: cannot write '%s'\n", path);
-    free(beside);
+    file->stream = direct || file->beside ? fopen(direct ? path : file->beside, "w") : NULL;
+    if (file->stream) return 1;
+    fprintf(stderr, "matmul: cannot write '%s'\n", path);
+    free(file->beside);
+    return 0;
+}
+
+static int close_output(output_file *file, int keep)
+{
+    int good = !ferror(file->stream);
+    good &= fclose(file->stream) == 0;
+    if (file->beside) {
+#ifdef _WIN32
+        if (good && keep) remove(file->path); /* Windows does not rename onto a file */
+#endif
+        if (!good || !keep || rename(file->beside, file->path) != 0) {
+            remove(file->beside);
+            good &= !keep;
+        }
+        free(file->beside);
+    }
+    if (!good) fprintf(stderr, "matmul: cannot write '%s'\n", file->path);
     return good;
+}
+
+static void print_csv(FILE *f, const table *t, const options *o, const device_limits *d)
+{
+    fprintf(f, "name,memory,type,M,N,K,device,real_time_ms,end_to_end_ms,gflops,percent_of_peak,"
+               "speed_up,efficiency,max_abs_error,max_rel_error,verdict\n");
+    for (int n = 0; n < t->count; n++) {
+        const row *r = &t->rows[n];
+        double rate = flops(o) / r->seconds;
+        fprintf(f, "%s,%s,%s,%lld,%lld,%lld,\"%s\",%.6g,", r->method, r->memory,
+                types[o->type].name, o->M, o->N, o->K, r->on_gpu ? d->name : "CPU",
+                r->seconds * 1e3);
+        if (r->end_to_end >= 0) fprintf(f, "%.6g", r->end_to_end * 1e3);
+        fprintf(f, ",%.6g,", rate * 1e-9);
+        if (r->on_gpu && !ON_CPU) fprintf(f, "%.4g", 100 * rate / d->peak[o->type]);
+        fprintf(f, ",");
+        if (t->sequential > 0) fprintf(f, "%.6g", speed_up(t, r));
+        fprintf(f, ",");
+        if (t->sequential > 0 && r->threads) fprintf(f, "%.4g", speed_up(t, r) / r->threads);
+        if (r->verdict < 0)
+            fprintf(f, ",,,unchecked\n");
+        else
+            fprintf(f, ",%.3e,%.3e,%s\n", r->abs_error, r->rel_error, r->verdict ? "ok" : "wrong");
+    }
 }
 
 /* ---------------------------------- what the figures say -------------------------------------- */
@@ -846,7 +873,7 @@ static int set_up(problem *p, const device_limits *d)
     double bytes = ((double)o->M * o->K + (double)o->K * o->N + (double)o->M * o->N) * p->t->size;
     if (2 * bytes > (double)d->free) { /* one set for the timing, one for end to end */
         fprintf(stderr,
-                "matmul: two sets of these matrices take %.2f GB, more than the %.2f GB that are "
+                "matmul: two sets of these matrices take %.3g GB, more than the %.3g GB that are "
                 "free on the device\n",
                 2 * bytes * 1e-9, (double)d->free * 1e-9);
         return 0;
@@ -855,7 +882,7 @@ static int set_up(problem *p, const device_limits *d)
     size_t c = (size_t)(o->M * o->N) * p->t->size;
     p->A = malloc(a), p->B = malloc(b), p->C = malloc(c);
     if (!p->A || !p->B || !p->C) {
-        fprintf(stderr, "matmul: no host memory for %.2f GB of matrices\n", bytes * 1e-9);
+        fprintf(stderr, "matmul: no host memory for %.3g GB of matrices\n", bytes * 1e-9);
         return 0;
     }
     random_state = o->seed;
@@ -886,6 +913,8 @@ int main(int count, char **words)
     if (!parse_options(count, words, &p.o)) return 2;
     if (!get_device(&d)) return 2;
     const options *o = &p.o;
+    output_file csv = {NULL, NULL, NULL};
+    if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
     p.t = &types[o->type];
     t.sequential = -1;
     printf("C (%lld x %lld) = A (%lld x %lld) times B (%lld x %lld%s), %s, row-major\n", o->M, o->N,
@@ -911,8 +940,9 @@ int main(int count, char **words)
         print_table(&t, o, &d);
         explain(&t, o, &d);
         for (int n = 0; n < t.count; n++) passed &= t.rows[n].verdict != 0;
-        if (o->csv) good = write_csv(o->csv, &t, o, &d);
+        if (o->csv) print_csv(csv.stream, &t, o, &d);
     }
+    if (o->csv) good &= close_output(&csv, good);
     release(&p);
     printf("\nTest %s\n", passed && good ? "PASSED" : "FAILED");
     return passed && good ? 0 : 1;

@@ -252,12 +252,21 @@ refuses "a size beyond 64 bits" "not '99999999999999999999'" 9999999999999999999
 refuses "--identity with N != K" "--identity needs a square B" 10 20 30 --identity
 refuses "--tile with --kernel" "--tile and --kernel exclude each other" --tile 16 --kernel global
 for option in type kernel tile reps seed check csv; do
-    case $option in
-    kernel) sentence="kernel" ;;
-    *) sentence="--$option" ;;
-    esac
-    refuses "--$option without a value" "$sentence" 64 --$option
+    refuses "--$option without a value" "--$option" 64 --$option
 done
+refuses "an option as the file of --csv" "--csv needs the name of a file" 64 --csv --no-cpu
+
+# ---- what is no ordinary file ---------------------------------------------------------------------
+mkdir -p "$work/folder.csv"
+run 16 --csv "$work/folder.csv"
+keeps_folder() { [ "$status" != 0 ] && grep -q "cannot write" "$work/err.txt" && [ -d "$work/folder.csv" ]; }
+check "--csv onto a folder: says so, the folder stays" keeps_folder
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/piped.csv" &
+run 16 --csv "$work/pipe"
+wait
+through_pipe() { [ "$status" = 0 ] && [ -p "$work/pipe" ] && grep -q '^sequential,' "$work/piped.csv"; }
+check "--csv into a pipe: goes through it, the pipe stays" through_pipe
 
 # ---- a machine that cannot ------------------------------------------------------------------------
 export CUCC_DEVICES=0
