@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
 
 #define DEMO  "constant"
 #define EXTRA "words" /* different coefficients that a warp asks for at a time */
@@ -153,14 +156,21 @@ static void print_rows(FILE *f, int csv)
 
 static int write_csv(const char *name) /* beside it first: it is never there half written */
 {
-    char beside[FILENAME_MAX];
+    char beside[FILENAME_MAX] = "";
+    int direct = 0; /* what is no ordinary file, such as /dev/stdout, is written to as it is */
+#ifndef _WIN32
+    struct stat there;
+    direct = stat(name, &there) == 0 && !S_ISREG(there.st_mode);
+#endif
     int good = snprintf(beside, sizeof beside, "%s.tmp", name) < (int)sizeof beside;
-    FILE *f = good ? fopen(beside, "w") : NULL;
+    FILE *f = good ? fopen(direct ? name : beside, "w") : NULL;
     if (f) print_rows(f, 1);
     good = f && !ferror(f);
     if (f) good &= fclose(f) == 0;
+#ifdef _WIN32
     if (good) remove(name); /* Windows does not rename onto a file */
-    good = good && rename(beside, name) == 0;
+#endif
+    if (!direct) good = good && rename(beside, name) == 0;
     if (!good) fprintf(stderr, DEMO ": cannot write %s\n", name);
     return good;
 }
