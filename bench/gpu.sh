@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # bench/gpu.sh OUTDIR: everything that a GPU must prove, in one go: tests, compute-sanitizer on
-# small sizes, benchmarks. Leaves in OUTDIR
+# small sizes, all demos, benchmarks. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck
-#   gemm.txt       the tables of demos/matmul.cu, with cuBLAS beside our kernels
-#   gemm.csv       the same, a row per measurement
-#   rays.txt, rays.csv   bench/rays
-# and ends with a line of what failed. Takes about four minutes on an H200.
+#   tables.txt     what the demos and bench/rays print
+#   gemm.csv       demos/matmul.cu, with cuBLAS beside our kernels: a row per measurement
+#   rays.csv       bench/rays.cu
+#   memory.csv     demos/memory
+# and ends with a line of what failed. Takes about six minutes on an H200.
 set -u
 out=${1:?usage: bench/gpu.sh OUTDIR}
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 cd "$(dirname "$0")/.." || exit 1
+work=build/bench
+mkdir -p $work
 failed=
 
 step() { printf '== %s (%d s)\n' "$1" "$SECONDS"; }
@@ -31,52 +34,78 @@ step "tests"
 [ "${PIPESTATUS[0]}" = 0 ] || fault tests
 
 step "build"
-mkdir -p build/bench
-nvcc -O3 -arch=native -Xcompiler -fopenmp -DWITH_CUBLAS demos/matmul.cu -o build/bench/matmul -lcublas || fault build
-nvcc -O3 -arch=native -lineinfo demos/matmul.cu -o build/bench/matmul_check || fault build
+# all at once; build NAME SOURCE FLAGS
+build() {
+    local name=$1
+    shift
+    nvcc -O3 -arch=native "$@" -o "$work/$name" || printf 'build.sh: %s does not build\n' "$name"
+}
+build matmul demos/matmul.cu -Xcompiler -fopenmp -DWITH_CUBLAS -lcublas &
+build matmul_check demos/matmul.cu -lineinfo &
+build raytrace demos/raytrace.cu &
+build raytrace_check demos/raytrace.cu -lineinfo &
+build rays bench/rays.cu &
+for source in demos/memory/*.cu; do build "$(basename "$source" .cu)" "$source" & done
+wait
 
 step "compute-sanitizer"
 : >"$out/sanitizer.txt"
+sanitize() { # sanitize TOOL[,OPTIONS] PROGRAM ARGUMENTS
+    local tool=$1
+    shift
+    # shellcheck disable=SC2086
+    if ! compute-sanitizer --tool ${tool//,/ } --error-exitcode 9 "$@" >$work/sanitizer.log 2>&1; then
+        fault "$tool"
+        tail -n 60 $work/sanitizer.log >>"$out/sanitizer.txt"
+    fi
+    printf '%s, %s: %s\n' "${tool//,/ }" "${*#"$work/"}" \
+        "$(sed -n 's/^=* \(.*SUMMARY.*\)/\1/p' $work/sanitizer.log)" | tee -a "$out/sanitizer.txt"
+}
 for tool in memcheck racecheck initcheck; do
-    for arguments in "130 129 67" "64 64 64 --type double" "33 200 41 --type int"; do
-        # shellcheck disable=SC2086
-        if ! compute-sanitizer --tool $tool --error-exitcode 9 build/bench/matmul_check $arguments --no-cpu --reps 1 \
-            >build/bench/sanitizer.log 2>&1; then
-            fault "$tool"
-            cat build/bench/sanitizer.log >>"$out/sanitizer.txt"
-        fi
-        printf '%s, matmul %s: %s\n' "$tool" "$arguments" "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' build/bench/sanitizer.log)" |
-            tee -a "$out/sanitizer.txt"
-    done
+    sanitize $tool $work/matmul_check 130 129 67 --no-cpu --reps 1
+    sanitize $tool $work/matmul_check 64 64 64 --type double --no-cpu --reps 1
+    sanitize $tool $work/matmul_check 33 200 41 --type int --no-cpu --reps 1
+    sanitize $tool $work/raytrace_check --width 200 --height 150 --spheres 700 --no-cpu --out $work/s
 done
-if ! compute-sanitizer --tool memcheck --leak-check full --report-api-errors no --error-exitcode 9 build/test/rules.gpu >build/bench/sanitizer.log 2>&1; then
-    fault "memcheck of rules"
-    tail -n 60 build/bench/sanitizer.log >>"$out/sanitizer.txt"
-fi
-printf 'memcheck with leak check, tests/rules: %s\n' "$(grep 'ERROR SUMMARY' build/bench/sanitizer.log)" | tee -a "$out/sanitizer.txt"
+sanitize memcheck $work/raytrace_check --width 200 --height 150 --spheres 9000 --no-cpu --out $work/s
+# its test of running out of memory is meant to make cudaMalloc fail
+sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
+sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu
 
 step "matrix multiply, the sizes of the course reports"
-: >"$out/gemm.txt"
+: >"$out/tables.txt"
 : >"$out/gemm.csv"
-for type in float double; do
+show() { # show NAME COMMAND: appends what it prints to tables.txt
+    local name=$1
+    shift
+    printf '\n===== %s\n' "$name" >>"$out/tables.txt"
+    timeout 120 "$@" >$work/one.txt 2>&1 || fault "$name"
+    cat $work/one.txt >>"$out/tables.txt"
+}
+for type in float double int; do
     for size in ${GEMM_SIZES:-32 64 128 320 1024 3072 4096 5000 5120}; do
-        build/bench/matmul "$size" --type $type --csv build/bench/one.csv >build/bench/one.txt 2>&1 || fault "matmul-$size-$type"
-        cat build/bench/one.txt >>"$out/gemm.txt"
-        if [ -s "$out/gemm.csv" ]; then tail -n +2 build/bench/one.csv; else cat build/bench/one.csv; fi >>"$out/gemm.csv"
-        rm -f build/bench/one.csv
-        grep -E '^(shared_32|register_128|auto|cuBLAS|Test)' build/bench/one.txt | sed "s/^/$type $size  /"
+        show "matmul $size --type $type" $work/matmul "$size" --type $type --csv $work/one.csv
+        if [ -s "$out/gemm.csv" ]; then tail -n +2 $work/one.csv; else cat $work/one.csv; fi >>"$out/gemm.csv"
+        rm -f $work/one.csv
+        grep -E '^(shared_32|register_128|auto|cuBLAS|Test)' $work/one.txt | sed "s/^/$type $size  /"
     done
 done
 
-if [ -e bench/rays.cu ]; then
-    step "rays"
-    if nvcc -O3 -arch=native bench/rays.cu -o build/bench/rays; then
-        build/bench/rays --csv "$out/rays.csv" 2>&1 | tee "$out/rays.txt"
-        [ "${PIPESTATUS[0]}" = 0 ] || fault rays
-    else
-        fault "rays-build"
-    fi
-fi
+step "rays"
+show rays $work/rays --csv "$out/rays.csv"
+grep -E 'spheres|lab global|  global|constant|culled|agree' $work/one.txt
+show raytrace $work/raytrace --out $work/raytrace
+tail -n 3 $work/one.txt
+
+step "memory"
+echo 'demo,way,loads,stores,extra,MB,ms,rate,percent_of_limit,times,result' >"$out/memory.csv"
+for source in demos/memory/*.cu; do
+    name=$(basename "$source" .cu)
+    show "memory/$name" $work/"$name" --csv $work/one.csv
+    tail -n +2 $work/one.csv | sed "s/^/$name,/" >>"$out/memory.csv"
+    rm -f $work/one.csv
+    printf '%s: %s\n' "$name" "$(tail -n 1 $work/one.txt)"
+done
 
 step "done"
 if [ -n "$failed" ]; then
