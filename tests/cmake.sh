@@ -57,11 +57,13 @@ if [ ! "$no_cmake" ]; then
 fi
 
 # ---- the C and the C++ program ---------------------------------------------------------------------
-c99=(-std=c99 -pedantic -Wall -Wextra -Werror -O2)
+# a system may have CUDA's headers where every compiler looks
+mkdir "$work/trap" && echo '#error "this includes a header of CUDA"' >"$work/trap/cuda_runtime.h"
+c99=(-I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -O2)
 check "demos/c_caller/product.c compiles as C99 without CUDA's headers" \
     gcc "${c99[@]}" -c demos/c_caller/product.c -o "$work/product.o"
 check "demos/c_caller/walks.cpp compiles as C++ without CUDA's headers" \
-    g++ -pedantic -Wall -Wextra -Werror -O2 -c demos/c_caller/walks.cpp -o "$work/walks.o"
+    g++ -I"$work/trap" -pedantic -Wall -Wextra -Werror -O2 -c demos/c_caller/walks.cpp -o "$work/walks.o"
 check "demos/c_caller/library.cu compiles for the CPU runner" \
     cpu/cucc -c demos/c_caller/library.cu -o "$work/library.o"
 for program in product walks; do

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# bench/compile_time.sh [ARCHITECTURE]: seconds that nvcc takes for one architecture (default sm_90)
+# to compile a file that includes a header, with nothing used and with one call, beside a file with
+# an empty main. CSV: header, use, median, fastest and slowest of 5 rounds, each of all five files,
+# so that a busy moment falls on all of them.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+architecture=${1:-sm_90}
+command -v nvcc >/dev/null || { echo "compile_time.sh: nvcc is not installed" >&2; exit 1; }
+work=build/compile_time
+rm -rf "$work"
+mkdir -p "$work" || exit 1
+
+main='int main(void) { return 0; }'
+echo "$main" >"$work/none.nothing.cu"
+printf '#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.nothing.cu"
+printf '#include "raytrace.cuh"\n%s\n' "$main" >"$work/raytrace.nothing.cu"
+cat >"$work/tiledmm.one_call.cu" <<'CODE'
+#include "tiledmm.cuh"
+int main(void) { float a = 6, b = 7, c; return tmm_smatmul(1, 1, 1, &a, &b, &c); }
+CODE
+cat >"$work/raytrace.one_call.cu" <<'CODE'
+#include "raytrace.cuh"
+int main(void)
+{
+    rayt_sphere sphere = {0, 0, 0, 1, 1, 1, 1};
+    unsigned char image[4];
+    return rayt_render_host(RAYT_CULLED, &sphere, 1, image, 1, 1, NULL, NULL);
+}
+CODE
+TIMEFORMAT=%R
+for _ in 1 2 3 4 5; do
+    for file in "$work"/*.cu; do
+        { time nvcc -arch="$architecture" -I. -c "$file" -o "$work/out.o" 2>"$work/nvcc.txt"; } 2>>"$file.times"
+        [ ! -s "$work/nvcc.txt" ] || { cat "$work/nvcc.txt" >&2; exit 1; }
+    done
+done
+echo "header,use,architecture,median_s,fastest_s,slowest_s"
+for file in "$work"/*.cu; do
+    use=$(basename "$file" .cu)
+    sort -n "$file.times" | awk -v use="${use/./,}" -v a="$architecture" \
+        '{ t[NR] = $1 } END { print use "," a "," t[3] "," t[1] "," t[5] }'
+done
