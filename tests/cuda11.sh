@@ -22,6 +22,7 @@ die() {
 # fetch: packages to a folder beside $home, which is renamed at the end: no half toolkit is left.
 fetch() {
     local part=$home.part tool kind
+    [ ! -x "$home/bin/nvcc" ] || return
     for tool in apt-get dpkg-deb; do
         command -v $tool >/dev/null || die "--fetch takes Debian's packages apart and needs $tool"
     done
