@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The one entry: ./build.sh run | test | bench | clean. --help says more.
+# The one entry: ./build.sh run | test | bench | install | clean. --help says more.
 set -u
 cd "$(dirname "$0")" || exit 1
 ARCHITECTURES="75 80 86 89 90 90a 100 120"
@@ -14,6 +14,7 @@ usage() {
 ./build.sh test --gpu              only the tests that run on a GPU
 ./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks; CSV files to
                                    FOLDER (default: build/bench)
+./build.sh install PREFIX          puts the headers, the CMake package and the .pc file under PREFIX
 ./build.sh clean                   removes what was built
 TEXT
 }
@@ -53,7 +54,7 @@ run_demo() {
     source=demos/$demo.cu
     if [ ! -e "$source" ]; then
         printf 'build.sh: there is no %s. The demos are:\n' "$source" >&2
-        find demos -name '*.cu' | sort | sed 's/^demos\//  /; s/\.cu$//' >&2
+        find demos -name '*.cu' ! -path '*/c_caller/*' | sort | sed 's/^demos\//  /; s/\.cu$//' >&2
         exit 2
     fi
     mkdir -p "build/run/$(dirname "$demo")" || exit 1
@@ -274,6 +275,7 @@ case ${1-} in
 run) shift; run_demo "$@" ;;
 test) shift; run_tests "$@" ;;
 bench) shift; exec bash bench/gpu.sh "${1:-build/bench}" ;;
+install) shift; exec bash cmake/install.sh "$@" ;;
 clean) rm -rf build ;;
 -h | --help | help) usage ;;
 *)

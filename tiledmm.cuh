@@ -430,7 +430,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
    and product number blockIdx.z starts at A + blockIdx.z * batchA, and so on. The tiles of C are
    numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
 
-#if TMM__EMIT == 1
+#if defined(TMM__EMIT) && TMM__EMIT == 1
 /* ============================== KERNEL GLOBAL ================================================= */
 /* One thread computes one element of C and reads all it needs from global memory.
 
@@ -486,7 +486,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 /* END OF KERNEL */
 #endif
 
-#if TMM__EMIT == 2
+#if defined(TMM__EMIT) && TMM__EMIT == 2
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
    steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
@@ -572,7 +572,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 /* END OF KERNEL */
 #endif
 
-#if TMM__EMIT == 3
+#if defined(TMM__EMIT) && TMM__EMIT == 3
 /* ============================== KERNEL REGISTER =============================================== */
 /* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
    that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
@@ -610,11 +610,9 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #endif
 
 /* Four neighbouring elements, moved by the widest loads that the type allows. */
-typedef struct __align__(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_quad
-{
+typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_quad {
     TMM_TYPE v[4];
-}
-tmm_quad;
+} tmm_quad;
 
 /* Global memory to registers: the quad at x, which runs along k or along the lines (rows of A,
    columns of B), whichever is contiguous. What lies beyond the matrix reads as zero: lines_left
