@@ -244,7 +244,7 @@ run_tests() {
     fi
     if have nvcc && have_gpu; then
         wait
-        JOBS=4 # they share one GPU
+        JOBS=$((JOBS < 8 ? JOBS : 8)) # they share one GPU
         for file in tests/*.cu; do
             name=$(basename "$file" .cu)
             job "GPU: $name" gpu_test "$name"

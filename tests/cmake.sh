@@ -94,7 +94,7 @@ listed="./include/raytrace.cuh ./include/tiledmm.cuh ./share/cmake/tiledmm/tiled
 installs() {
     bash cmake/install.sh "$work/new folder/usr" || return 1
     cd "$work/new folder/usr" || return 1
-    [ "$(find . -type f | sort | xargs)" = "$(xargs <<<"$listed")" ] || { find . -type f; return 1; }
+    [ "$(find . -type f | LC_ALL=C sort | xargs)" = "$(xargs -n 1 <<<"$listed" | LC_ALL=C sort | xargs)" ] || { find . -type f; return 1; }
     cmp include/tiledmm.cuh "$root/tiledmm.cuh" && cmp include/raytrace.cuh "$root/raytrace.cuh" &&
         ! grep -r @ share
 }

@@ -46,7 +46,7 @@ def main():
         common.fail(f"no usable GPU: {status.name}")
     device = checked(driver.cuDeviceGet(0))
     checked(driver.cuCtxSetCurrent(checked(driver.cuDevicePrimaryCtxRetain(device))))
-    name = checked(driver.cuDeviceGetName(256, device)).rstrip(b"\0").decode()
+    name = checked(driver.cuDeviceGetName(256, device)).split(b"\0")[0].decode()
     attribute = driver.CUdevice_attribute
     major, minor = (checked(driver.cuDeviceGetAttribute(which, device)) for which in (
         attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
