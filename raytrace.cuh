@@ -442,10 +442,8 @@ RAYT_KERNEL void __launch_bounds__(256)
    warp want the same address. The table holds `count` balls and behind them `count` colours, so
    that the walk, which needs no colours, goes through 16 bytes a sphere without gaps.
 
-   That cache is small, about 2 kB at its first level, the length of 128 balls. Warps that drift
-   apart as they walk would each want another part of a long table, and wait for one another's
-   lines; the barrier every 32 spheres keeps the warps of a block within 512 bytes. It is the only
-   reason for the barrier, and for threads outside the image to walk along.
+   That cache is small, about 2 kB at its first level, the length of 128 balls: beyond, the warps,
+   which drift apart as they walk, fetch from its second level.
 
    A scene larger than the table takes several launches (passes), each with the next part of it.
    `depths`, one float a pixel, carries the nearest depth from pass to pass; null if there is one.
@@ -473,14 +471,13 @@ RAYT_KERNEL void __launch_bounds__(256)
                   "RAYT_MAX_CONST must be 32 to 65536: bytes of constant memory, 32 a sphere");
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
-    bool inside = column < width && row < rows;
-    size_t p = (size_t)row * width + column;
+    if (column >= width || row >= rows) return;
     float px = rayt_coordinate(column, width), py = rayt_coordinate(first_row + row, height);
 
-    float nearest = pass > 0 && inside ? depths[p] : RAYT_NOTHING, nearest_dz = 0;
+    float nearest = RAYT_NOTHING, nearest_dz = 0;
     int found = -1;
+    if (pass > 0) nearest = depths[(size_t)row * width + column];
     for (int i = 0; i < count; i++) {
-        if (i % 32 == 0) __syncthreads(); /* stay together */
         float4 ball = rayt_table[i];
         if (rayt_misses(ball, px, py)) continue;
         float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
@@ -491,14 +488,13 @@ RAYT_KERNEL void __launch_bounds__(256)
         }
     }
 
-    if (!inside) return;
-    if (depths) depths[p] = nearest;
+    uchar4 pixel = make_uchar4(0, 0, 0, 255);
     if (found >= 0) {
         float4 colour = rayt_table[count + found];
-        image[p] = rayt_shade(nearest_dz, rayt_table[found].w, colour.x, colour.y, colour.z);
-    } else if (pass == 0) {
-        image[p] = make_uchar4(0, 0, 0, 255);
+        pixel = rayt_shade(nearest_dz, rayt_table[found].w, colour.x, colour.y, colour.z);
     }
+    if (found >= 0 || pass == 0) image[(size_t)row * width + column] = pixel;
+    if (depths) depths[(size_t)row * width + column] = nearest;
 }
 /* END OF KERNEL */
 
@@ -579,28 +575,32 @@ RAYT_KERNEL void __launch_bounds__(256)
    it? how near can it come there?) are made with a margin, so that they may err on the side of
    work but not of the image; the image itself is made with the arithmetic of INTERSECTION. */
 
-/* How many spheres a block lists in shared memory at a time, and how many threads it has. */
-#define RAYT__LISTED 512
+/* How many threads a block has, and how many spheres it lists in shared memory at a time. */
+#define RAYT__THREADS 256
+#define RAYT__LISTED  512
 
 typedef struct rayt__list {
-    float4 ball[RAYT__LISTED];  /* x, y, z, radius */
-    float4 tint[RAYT__LISTED];  /* rayt__tint of the sphere */
-    int id[RAYT__LISTED];       /* index of the sphere */
-    unsigned key[RAYT__LISTED]; /* rayt__order(its largest z), the lowest 9 bits a tie-break */
+    /* Front to back; behind them, at RAYT__LISTED, a black one for pixels that see nothing. */
+    float4 ball[RAYT__LISTED + 1]; /* x, y, z, radius */
+    float4 tint[RAYT__LISTED + 1]; /* rayt__tint of the sphere */
+    int id[RAYT__LISTED];          /* index of the sphere */
+    float top[RAYT__LISTED];       /* no later sphere of the list has a larger z anywhere */
+    /* As they were found. */
+    int found_id[RAYT__LISTED];
+    unsigned found_key[RAYT__LISTED]; /* rayt__order(largest z), the lowest 9 bits a tie-break */
     int count;
-    unsigned reach; /* bits of the largest |z| + radius met so far */
+    unsigned doubt; /* bits of the largest rayt__doubt met so far */
 } rayt__list;
 
-/* Errors of a depth that was found with rayt__near_sqrt, and of the two additions before and after
-   it, are below 2^-21 (|z| + radius); what is closer than this needs an exact comparison. */
-#define RAYT__DOUBT 1.9073486328125e-6f /* 2^-19 */
+/* A pixel that sees nothing. */
+#define RAYT__BLACK 0xff000000u
 
 /* Beyond every depth: what lies in front of pixels outside the image; negative, no depth at all. */
 #define RAYT__MOST 3e38f
 
-/* Nearer to its rim than this part of radius^2, a sphere may be missed by rounding although dz^2 is
-   not negative. */
-#define RAYT__RIM 9.5367431640625e-7f /* 2^-20 */
+/* Where dz is less than this part of the radius, at its rim, a sphere may be missed by rounding
+   although dz^2 is not negative. */
+#define RAYT__RIM 9.765625e-4f /* 2^-10 */
 
 /* A square root that is good to about 2^-22, in one instruction; NaN below zero. */
 static __device__ __forceinline__ float rayt__near_sqrt(float x)
@@ -614,13 +614,13 @@ static __device__ __forceinline__ float rayt__near_sqrt(float x)
 #endif
 }
 
-/* rayt_sqrt for 0 and from 2^-100 on: the same instructions without the test for smaller values,
-   which dz^2 is not (RAYT_MIN_RADIUS). */
+/* rayt_sqrt from 2^-100 on: the same instructions without the test for smaller values, which dz^2
+   is not (RAYT_MIN_RADIUS), unless it is 0: then the result is NaN. */
 static __device__ __forceinline__ float rayt__sqrt(float x)
 {
 #ifdef __CUDA_ARCH__
     float reciprocal;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(fmaxf(x, 7.9e-31f)));
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(x));
     float root = __fmul_rn(x, reciprocal), half = __fmul_rn(reciprocal, 0.5f);
     return __fmaf_rn(__fmaf_rn(-root, root, x), half, root);
 #else
@@ -663,12 +663,14 @@ static __device__ __forceinline__ float4 rayt__tint(float4 colour, float radius)
 #endif
 }
 
-/* rayt_shade, as a word: red in the lowest byte. Adding 2^23 with truncation leaves the integer
-   part in the lowest byte, cheaper than a conversion. */
-static __device__ __forceinline__ unsigned rayt__shade(float dz, float radius, float4 tint)
+/* rayt_shade, as a word: red in the lowest byte; `rim` becomes true at the rim. Adding 2^23 with
+   truncation leaves the integer part in the lowest byte, cheaper than a conversion. */
+static __device__ __forceinline__ unsigned rayt__shade(float dz, float radius, float4 tint,
+                                                       bool *rim)
 {
-#ifdef __CUDA_ARCH__
     float scale = rayt__div(dz, radius, tint.w);
+    *rim |= !(scale > RAYT__RIM); /* also if dz is NaN */
+#ifdef __CUDA_ARCH__
     float r = __fmul_rn(__fmul_rn(tint.x, scale), 255);
     float g = __fmul_rn(__fmul_rn(tint.y, scale), 255);
     float b = __fmul_rn(__fmul_rn(tint.z, scale), 255);
@@ -691,6 +693,13 @@ static __device__ __forceinline__ unsigned rayt__order(float x)
 static __device__ __forceinline__ float rayt__unorder(unsigned order)
 {
     return __int_as_float((int)(order & 0x80000000u ? order & 0x7fffffffu : ~order));
+}
+
+/* Two depths that are farther apart than this are in the right order, although rayt__near_sqrt went
+   into them: each is off by at most 2^-23 (|z| + radius), for two additions, and 2^-20.8 radius. */
+static __device__ __forceinline__ float rayt__doubt(float4 ball)
+{
+    return 2.5e-7f * fabsf(ball.z) + 1.9e-6f * ball.w;
 }
 
 /* The squared distance from a sphere's axis to the nearest of the rays in a rectangle of pixels
@@ -716,7 +725,7 @@ static __device__ __forceinline__ float rayt__bound(float4 ball, float apart, fl
     return rest >= 0 ? ball.z + rayt__near_sqrt(rest) + doubt : -RAYT__MOST;
 }
 
-/* All threads of the block: lists those of the spheres first .. last - 1 (or, with `ids`, of those
+/* All threads of the block: finds those of the spheres first .. last - 1 (or, with `ids`, of those
    that they name) that can touch the square at (x0, y0). list->count counts all of them, also
    those beyond RAYT__LISTED, which are left out. */
 static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt_sphere *spheres,
@@ -724,20 +733,20 @@ static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt
                                                     float y0, int edge)
 {
     enum { IN_FLIGHT = 4 }; /* loads that a thread has under way, to hide their latency */
-    int lane = threadIdx.x % 32;
+    int thread = threadIdx.x, lane = threadIdx.x % 32;
     __syncthreads(); /* nobody reads the previous list any more */
-    list->key[threadIdx.x] = 0;
-    if (threadIdx.x == 0) {
+    for (int n = thread; n < RAYT__LISTED; n += RAYT__THREADS) list->found_key[n] = 0;
+    if (thread == 0) {
         list->count = 0;
-        if (first == 0) list->reach = 0;
+        if (first == 0) list->doubt = 0;
     }
     __syncthreads();
-    for (int base = first; base < last; base += IN_FLIGHT * RAYT__LISTED) {
+    for (int base = first; base < last; base += IN_FLIGHT * RAYT__THREADS) {
         float4 ball[IN_FLIGHT];
         int id[IN_FLIGHT];
 #pragma unroll
         for (int n = 0; n < IN_FLIGHT; n++) {
-            int entry = base + n * RAYT__LISTED + (int)threadIdx.x;
+            int entry = base + n * RAYT__THREADS + thread;
             id[n] = entry >= last ? -1 : ids ? __ldg(ids + entry) : entry;
         }
 #pragma unroll
@@ -745,7 +754,7 @@ static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt
             ball[n] = id[n] >= 0 ? __ldg((const float4 *)&spheres[id[n]]) : make_float4(0, 0, 0, 0);
 #pragma unroll
         for (int n = 0; n < IN_FLIGHT; n++) {
-            if (base + n * RAYT__LISTED >= last) break;
+            if (base + n * RAYT__THREADS >= last) break;
             bool keep = rayt__apart(ball[n], x0, y0, edge, edge) <= rayt__margin(ball[n]) &&
                         rayt_valid(ball[n]);
             /* Compaction: the lanes that keep a sphere take consecutive places. */
@@ -755,73 +764,94 @@ static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt
             if (lane == 0) place = atomicAdd(&list->count, __popc(keepers));
             place = __shfl_sync(0xffffffffu, place, 0) + __popc(keepers & ((1u << lane) - 1));
             if (!keep || place >= RAYT__LISTED) continue;
-            list->ball[place] = ball[n];
-            list->id[place] = id[n];
-            list->key[place] =
+            list->found_id[place] = id[n];
+            list->found_key[place] =
                 (rayt__order(ball[n].z + ball[n].w) & ~(RAYT__LISTED - 1u)) | (unsigned)place;
         }
     }
     __syncthreads();
 }
 
-/* All threads of the block: sorts the list front to back, each thread one entry, by counting the
-   larger keys, and adds the tints. All keys differ; those beyond the list are 0. */
+/* All threads of the block: sorts what was found front to back into the list, by counting the
+   larger keys. All keys differ; those beyond the last are 0. */
 static __device__ __forceinline__ void rayt__sort(rayt__list *list, const rayt_sphere *spheres)
 {
-    int count = list->count, mine = threadIdx.x, id = 0, place = 0;
+    int count = list->count;
     if (count == 0) return;
-    float4 ball = make_float4(0, 0, 0, 0), colour = ball;
-    unsigned key = 0;
-    if (mine < count) {
-        ball = list->ball[mine];
-        id = list->id[mine];
-        key = list->key[mine];
-        colour = __ldg((const float4 *)&spheres[id] + 1);
-        atomicMax(&list->reach, (unsigned)__float_as_int(fabsf(ball.z) + ball.w));
+    if (threadIdx.x == 0) {
+        list->ball[RAYT__LISTED] = make_float4(0, 0, 0, 1);
+        list->tint[RAYT__LISTED] = make_float4(0, 0, 0, 1);
+    }
+    for (int mine = threadIdx.x; mine < count; mine += RAYT__THREADS) {
+        unsigned key = list->found_key[mine];
+        int id = list->found_id[mine], place = 0;
+        float4 ball = __ldg((const float4 *)&spheres[id]);
+        float4 colour = __ldg((const float4 *)&spheres[id] + 1);
         for (int i = 0; i < count; i += 4) {
-            uint4 four = *(const uint4 *)&list->key[i];
+            uint4 four = *(const uint4 *)&list->found_key[i];
             place += (four.x > key) + (four.y > key) + (four.z > key) + (four.w > key);
         }
-    }
-    __syncthreads(); /* everyone holds an entry */
-    if (mine < count) {
+        atomicMax(&list->doubt, (unsigned)__float_as_int(rayt__doubt(ball)));
         list->ball[place] = ball;
         list->tint[place] = rayt__tint(colour, ball.w);
         list->id[place] = id;
-        list->key[place] = key;
+        list->top[place] = rayt__unorder(key | (RAYT__LISTED - 1u));
     }
     __syncthreads();
 }
 
-/* The pixel of a sphere that is in the list no more; 0 near its rim. */
-static __device__ __noinline__ unsigned rayt__shade_unlisted(const rayt_sphere *spheres, int id,
-                                                             float square)
+/* One warp: the smallest of its floats. */
+static __device__ __forceinline__ float rayt__smallest(float x)
 {
-    const float4 *record = (const float4 *)&spheres[id];
-    float radius = __ldg(record).w;
-    if (square <= RAYT__RIM * radius * radius) return 0;
-    return rayt__shade(rayt__sqrt(square), radius, rayt__tint(__ldg(record + 1), radius));
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return rayt__unorder(__reduce_min_sync(0xffffffffu, rayt__order(x)));
+#else
+    for (int step = 16; step > 0; step /= 2) x = fminf(x, __shfl_xor_sync(0xffffffffu, x, step));
+    return x;
+#endif
 }
 
-/* One warp: the exact answer for one ray, given to all lanes. Each lane takes every 32nd of the
-   candidates, which are ids[0 .. count - 1], or all spheres. Returns the index or -1. */
-static __device__ __noinline__ int rayt__decide(const rayt_sphere *spheres, const int *ids,
-                                                int count, float px, float py, float *dz)
+/* All threads of the block: makes a square of the band black. */
+static __device__ __forceinline__ void rayt__black(uchar4 *image, int width, int rows,
+                                                   int first_column, int first_row, int edge,
+                                                   bool aligned)
 {
+    for (int n = threadIdx.x; n < edge * edge / 4; n += RAYT__THREADS) {
+        int column = first_column + n % (edge / 4) * 4, row = first_row + n / (edge / 4);
+        if (row >= rows || column >= width) continue;
+        unsigned *to = (unsigned *)(image + (size_t)row * width + column);
+        if (aligned)
+            *(uint4 *)to = make_uint4(RAYT__BLACK, RAYT__BLACK, RAYT__BLACK, RAYT__BLACK);
+        else
+            for (int x = 0; x < 4 && column + x < width; x++) to[x] = RAYT__BLACK;
+    }
+}
+
+/* One warp: decides the pixels of one lane exactly, w of them in each of h rows from (column, row)
+   of the band on, and lets that lane, `whose`, write those that are in it. (px, py) is the first
+   one's ray. Each pixel has as many lanes as there are for it, and each of those its share of the
+   candidates, which are ids[0 .. count - 1], or all spheres. */
+static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const int *ids,
+                                               int count, float px, float py, int w, int h,
+                                               int whose, uchar4 *image, int width, int rows,
+                                               int column, int row)
+{
+    int lane = threadIdx.x % 32, pixels = w * h, shares = 32 / pixels;
+    float x = px + (float)(lane % w), y = py + (float)(lane % pixels / w);
     float nearest = RAYT_NOTHING, nearest_dz = 0;
     int found = -1;
-    for (int i = threadIdx.x % 32; i < count; i += 32) {
+    for (int i = lane / pixels; i < count; i += shares) {
         int id = ids ? ids[i] : i;
         float4 ball = __ldg((const float4 *)&spheres[id]);
-        if (rayt_misses(ball, px, py)) continue;
-        float hit = rayt_dz(ball, px, py), depth = rayt_add(ball.z, hit);
+        if (rayt_misses(ball, x, y)) continue;
+        float hit = rayt_dz(ball, x, y), depth = rayt_add(ball.z, hit);
         if (rayt_valid(ball) && (depth > nearest || (depth == nearest && id < found))) {
             nearest = depth;
             nearest_dz = hit;
             found = id;
         }
     }
-    for (int step = 16; step > 0; step /= 2) {
+    for (int step = 16; step >= pixels; step /= 2) {
         float other = __shfl_xor_sync(0xffffffffu, nearest, step);
         float other_dz = __shfl_xor_sync(0xffffffffu, nearest_dz, step);
         int id = __shfl_xor_sync(0xffffffffu, found, step);
@@ -831,8 +861,17 @@ static __device__ __noinline__ int rayt__decide(const rayt_sphere *spheres, cons
             found = id;
         }
     }
-    *dz = nearest_dz;
-    return found;
+    unsigned pixel = RAYT__BLACK;
+    if (found >= 0) {
+        rayt_sphere s = spheres[found];
+        uchar4 p = rayt_shade(nearest_dz, s.radius, s.r, s.g, s.b);
+        pixel = p.x | (unsigned)p.y << 8 | (unsigned)p.z << 16 | RAYT__BLACK;
+    }
+    for (int n = 0; n < pixels; n++) {
+        unsigned word = __shfl_sync(0xffffffffu, pixel, n);
+        if (lane == whose && column + n % w < width && row + n / w < rows)
+            ((unsigned *)image)[(size_t)(row + n / w) * width + column + n % w] = word;
+    }
 }
 #endif /* RAYT__KERNELS */
 #endif /* RAYT_VERSION */
@@ -840,34 +879,39 @@ static __device__ __noinline__ int rayt__decide(const rayt_sphere *spheres, cons
 
 #ifdef RAYT__EMIT
 /* ============================== KERNEL TILE =================================================== */
-/* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 512 threads first list the spheres
-   that can touch the tile, sorted front to back; then each of its 16 warps renders one or more
-   regions of the tile, each lane RAYT_LANE_W x RAYT_LANE_H neighbouring pixels.
+/* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads first list the spheres
+   that can touch the tile, sorted front to back; if there are none, they make it black. Else each
+   of the 8 warps renders two regions of the tile, each lane RAYT_LANE_W x RAYT_LANE_H neighbouring
+   pixels.
 
-         tile                              region (RAYT_ACROSS 8, lanes of 4 x 2 pixels):
-         +--------+--------+---            +----+----+----+----+----+----+----+----+
-         |region 0|region 1|               |  0 |  1 |  2 |  3 |  4 |  5 |  6 |  7 |  lanes,
-         +--------+--------+---            |  8 |  9 | 10 | ...                    |  32 x 8
-         |region 4|                        | 16 |                                  |  pixels
-         +--------+---                     | 24 |                                  |
-                                           +----+----+----+----+----+----+----+----+
+         tile of 64 x 64:                  region (RAYT_ACROSS 4, lanes of 4 x 2 pixels):
+         +---+---+---+---+                 +----+----+----+----+
+         | 0 | 1 | 2 | 3 |  warps          |  0 |  1 |  2 |  3 |  lanes,
+         +---+---+---+---+                 |  4 |  5 |  6 |  7 |  16 x 16 pixels
+         | 4 | 5 | 6 | 7 |                 |  8 |  9 | ...     |
+         +---+---+---+---+                 | ...               |
+         | 0 | 1 | 2 | 3 |                 |                   |
+         +---+---+---+---+                 | 28 | 29 | 30 | 31 |
+         | 4 | 5 | 6 | 7 |                 +----+----+----+----+
+         +---+---+---+---+
    Per region a warp takes 32 spheres of the list at a time, one a lane, and lets a ballot say
-   which of them can touch the region; each of those is tested against all its pixels, unless no
-   pixel of the region is still farther away than the sphere can be here. When everything in the
-   region is nearer than the largest z of the next spheres of the list, the region is done.
+   which of them can touch the region, and come nearer there than its farthest pixel is by then. The
+   first of those is tested against all its pixels, and the others are asked again. When everything
+   in the region is nearer than the largest z of the next spheres of the list, the region is done.
 
    The walk compares depths with approximate square roots and notes where two are too close to
-   tell, which is rare. Those pixels are decided exactly, by the whole warp; for the others the
+   tell, which is rare. Those pixels are decided exactly, by the whole warp (rayt__mend), which
+   takes a few microseconds: the fewer there are, the sooner the last block ends. For the others the
    sphere is certain, and one exact square root a pixel remains.
 
-   32 bytes are loaded a sphere and tile, from the caches; 4 bytes a pixel are written. Per pixel
-   and sphere that survive culling: 9 operations; to shade a pixel: 34. What bounds it: the issue of
-   instructions; with few spheres, the writing of the image.
+   32 bytes are loaded a sphere and tile, from the caches; 4 bytes a pixel are written. What bounds
+   it: the issue of instructions and the latency of the steps of a block; with few spheres, the
+   writing of the image.
 
    With `starts`, tile number t looks only at the spheres lists[starts[t]] .. + counts[t] - 1, if
    starts[t] is not negative; see BINNING. A list too long for shared memory is worked off in parts,
    for each region anew. */
-RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
+RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
     RAYT__JOIN(rayt_render_tile_,
                RAYT_TILE)(const rayt_sphere *__restrict__ spheres, int count,
                           const int *__restrict__ starts, const int *__restrict__ counts,
@@ -881,7 +925,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
         REGION_H = 32 / RAYT_ACROSS * LANE_H,
         REGIONS_ACROSS = RAYT_TILE / REGION_W,
         REGIONS = REGIONS_ACROSS * (RAYT_TILE / REGION_H),
-        WARPS = RAYT__LISTED / 32
+        WARPS = RAYT__THREADS / 32
     };
     static_assert(REGIONS % WARPS == 0,
                   "all warps must render as many regions: they share barriers");
@@ -900,7 +944,15 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
         ids = lists + starts[blockIdx.x];
         entries = counts[blockIdx.x];
     }
-    int part = entries; /* of the entries, what is listed at a time */
+
+    rayt__gather(&list, spheres, ids, 0, entries, tile_x, tile_y, RAYT_TILE);
+    if (list.count == 0) {
+        rayt__black(image, width, rows, tile_column, tile_row, RAYT_TILE, aligned);
+        return;
+    }
+    bool whole = list.count <= RAYT__LISTED; /* else parts of the entries are listed, in turn */
+    int part = whole ? entries : RAYT__LISTED;
+    if (whole) rayt__sort(&list, spheres);
 
     for (int region = warp; region < REGIONS; region += WARPS) {
         int region_column = region % REGIONS_ACROSS * REGION_W;
@@ -911,36 +963,32 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
         float px = rayt_coordinate(column, width), py = rayt_coordinate(first_row + row, height);
 
         /* Pixels outside the image have something in front of everything. */
-        float nearest[LANE_H][LANE_W], square[LANE_H][LANE_W], farthest = -RAYT__MOST;
-        int found[LANE_H][LANE_W]; /* place in the list or, if that has parts, index of a sphere */
+        float nearest[LANE_H][LANE_W], square[LANE_H][LANE_W], farthest = RAYT_NOTHING;
+        /* Place in the list; if that has parts, ~index of a sphere instead. */
+        int found[LANE_H][LANE_W];
 #pragma unroll
         for (int y = 0; y < LANE_H; y++)
 #pragma unroll
             for (int x = 0; x < LANE_W; x++) {
                 nearest[y][x] = row + y < rows && column + x < width ? RAYT_NOTHING : RAYT__MOST;
-                square[y][x] = 0;
-                found[y][x] = -1;
+                square[y][x] = 1;
+                found[y][x] = RAYT__LISTED;
             }
         bool doubtful = false;
 
         for (int first = 0; first < entries; first += part) {
-            if (region == warp || part < entries) {
-                for (;;) {
-                    rayt__gather(&list, spheres, ids, first, min(first + part, entries), tile_x,
-                                 tile_y, RAYT_TILE);
-                    if (list.count <= RAYT__LISTED) break;
-                    part = RAYT__LISTED; /* too many at once */
-                }
+            if (!whole) {
+                rayt__gather(&list, spheres, ids, first, min(first + part, entries), tile_x, tile_y,
+                             RAYT_TILE);
                 rayt__sort(&list, spheres);
             }
-            bool whole = part == entries;
             int listed = list.count;
-            float doubt = RAYT__DOUBT * __int_as_float((int)list.reach);
+            float doubt = __int_as_float((int)list.doubt);
 
             for (int base = 0; base < listed; base += 32) {
                 /* Nothing from here on comes nearer than this. */
-                float front = rayt__unorder(list.key[base] | (RAYT__LISTED - 1u)) + doubt;
-                if (__all_sync(0xffffffffu, farthest > front)) break;
+                float hidden = rayt__smallest(farthest);
+                if (hidden > list.top[base] + doubt) break;
                 float bound = -RAYT__MOST;
                 if (base + lane < listed) {
                     float4 ball = list.ball[base + lane];
@@ -948,15 +996,11 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
                         rayt__bound(ball, rayt__apart(ball, region_x, region_y, REGION_W, REGION_H),
                                     doubt);
                 }
-                unsigned touching = __ballot_sync(0xffffffffu, bound > -RAYT__MOST);
+                unsigned touching = __ballot_sync(0xffffffffu, bound >= hidden);
                 while (touching) {
                     int next = __ffs((int)touching) - 1;
-                    touching &= touching - 1;
-                    float limit = __shfl_sync(0xffffffffu, bound, next);
-                    if (!__any_sync(0xffffffffu, farthest <= limit)) continue; /* hidden here */
-
                     float4 ball = list.ball[base + next];
-                    int name = whole ? base + next : list.id[base + next];
+                    int name = whole ? base + next : ~list.id[base + next];
                     float rr = rayt_mul(ball.w, ball.w), rest[LANE_W];
 #pragma unroll
                     for (int x = 0; x < LANE_W; x++) {
@@ -981,67 +1025,34 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
                             farthest = fminf(farthest, nearest[y][x]);
                         }
                     }
+                    /* On to the next that is not hidden. */
+                    touching &= 0xfffffffeu << next;
+                    if (touching)
+                        touching &= __ballot_sync(0xffffffffu, bound >= rayt__smallest(farthest));
                 }
             }
         }
 
         unsigned pixel[LANE_H][LANE_W];
-        int nothing = -1; /* stays negative if no pixel has found a sphere */
+        if (whole) {
 #pragma unroll
-        for (int y = 0; y < LANE_H; y++)
+            for (int y = 0; y < LANE_H; y++)
 #pragma unroll
-            for (int x = 0; x < LANE_W; x++) {
-                pixel[y][x] = 255u << 24;
-                nothing &= found[y][x];
-            }
-        if (part < entries) {
+                for (int x = 0; x < LANE_W; x++)
+                    pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), list.ball[found[y][x]].w,
+                                              list.tint[found[y][x]], &doubtful);
+        } else {
 #pragma unroll
             for (int y = 0; y < LANE_H; y++)
 #pragma unroll
                 for (int x = 0; x < LANE_W; x++) {
-                    if (found[y][x] < 0) continue;
-                    pixel[y][x] = rayt__shade_unlisted(spheres, found[y][x], square[y][x]);
-                    doubtful |= pixel[y][x] == 0;
-                }
-        } else if (__any_sync(0xffffffffu, nothing >= 0)) {
-#pragma unroll
-            for (int y = 0; y < LANE_H; y++)
-#pragma unroll
-                for (int x = 0; x < LANE_W; x++) {
-                    int place = max(found[y][x], 0);
-                    float4 tint = list.tint[place];
-                    float radius = list.ball[place].w;
-                    unsigned word = rayt__shade(rayt__sqrt(square[y][x]), radius, tint);
-                    pixel[y][x] = found[y][x] >= 0 ? word : 255u << 24;
-                    doubtful |= found[y][x] >= 0 && square[y][x] <= RAYT__RIM * radius * radius;
-                }
-        }
-
-        unsigned undecided = __ballot_sync(0xffffffffu, doubtful);
-        while (undecided) {
-            int whose = __ffs((int)undecided) - 1;
-            undecided &= undecided - 1;
-            float x0 = __shfl_sync(0xffffffffu, px, whose),
-                  y0 = __shfl_sync(0xffffffffu, py, whose);
-#pragma unroll 1
-            for (int n = 0; n < LANE_W * LANE_H; n++) {
-                float dz;
-                bool all_listed = part == entries;
-                int id = rayt__decide(spheres, all_listed ? list.id : ids,
-                                      all_listed ? list.count : entries, x0 + (float)(n % LANE_W),
-                                      y0 + (float)(n / LANE_W), &dz);
-                unsigned answer = 255u << 24;
-                if (id >= 0) {
-                    const float4 *record = (const float4 *)&spheres[id];
+                    pixel[y][x] = RAYT__BLACK;
+                    if (found[y][x] >= 0) continue;
+                    const float4 *record = (const float4 *)&spheres[~found[y][x]];
                     float radius = __ldg(record).w;
-                    answer = rayt__shade(dz, radius, rayt__tint(__ldg(record + 1), radius));
+                    pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), radius,
+                                              rayt__tint(__ldg(record + 1), radius), &doubtful);
                 }
-#pragma unroll
-                for (int y = 0; y < LANE_H; y++)
-#pragma unroll
-                    for (int x = 0; x < LANE_W; x++)
-                        if (lane == whose && n == y * LANE_W + x) pixel[y][x] = answer;
-            }
         }
 
 #pragma unroll
@@ -1059,6 +1070,17 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LISTED, 2)
                 for (int x = 0; x < LANE_W; x++)
                     if (column + x < width) to[x] = pixel[y][x];
             }
+        }
+
+        unsigned undecided = __ballot_sync(0xffffffffu, doubtful);
+        while (undecided) {
+            int whose = __ffs((int)undecided) - 1;
+            undecided &= undecided - 1;
+            rayt__mend(spheres, whole ? list.id : ids, whole ? list.count : entries,
+                       __shfl_sync(0xffffffffu, px, whose), __shfl_sync(0xffffffffu, py, whose),
+                       LANE_W, LANE_H, whose, image, width, rows,
+                       __shfl_sync(0xffffffffu, column, whose),
+                       __shfl_sync(0xffffffffu, row, whose));
         }
     }
 }
@@ -1119,7 +1141,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     float4 ball = __ldg((const float4 *)&spheres[i]);
     float far_corner = (float)(grid.edge - 1);
     if (!rayt_valid(ball) || ball.w < 0.7f * far_corner) return; /* too small for a tile */
-    float rr = ball.w * ball.w, doubt = RAYT__DOUBT * (fabsf(ball.z) + ball.w);
+    float rr = ball.w * ball.w, doubt = rayt__doubt(ball);
     int first_column, last_column, first_row, last_row;
     rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
     for (int row = first_row; row <= last_row; row++) {
@@ -1146,7 +1168,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     if (i >= count) return;
     float4 ball = __ldg((const float4 *)&spheres[i]);
     if (!rayt_valid(ball)) return;
-    float doubt = RAYT__DOUBT * (fabsf(ball.z) + ball.w);
+    float doubt = rayt__doubt(ball);
     int first_column, last_column, first_row, last_row;
     rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
     for (int row = first_row; row <= last_row; row++) {
@@ -1187,16 +1209,11 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 
 /* ============================== INSTANCES ===================================================== */
-/* KERNEL TILE for tiles of 128, 64 and 32 pixels. Small tiles, with small regions, are for small
-   spheres, and for images of few pixels, which must keep all multiprocessors busy. */
+/* KERNEL TILE for tiles of 64 and 32 pixels. Small tiles, with small regions, are for small spheres,
+   and for images of few pixels, which must keep all multiprocessors busy. */
 #define RAYT__EMIT
-#define RAYT_TILE   128
-#define RAYT_ACROSS 8
-#define RAYT_LANE_W 4
-#define RAYT_LANE_H 2
-#include "raytrace.cuh"
 #define RAYT_TILE   64
-#define RAYT_ACROSS 8
+#define RAYT_ACROSS 4
 #define RAYT_LANE_W 4
 #define RAYT_LANE_H 2
 #include "raytrace.cuh"
@@ -1390,14 +1407,13 @@ static inline rayt_status rayt__launch_tiles(rayt__grid grid, const rayt_sphere 
                                              uchar4 *band, int rows, cudaStream_t stream)
 {
     int tiles = grid.across * grid.down;
-#define RAYT__LAUNCH(kernel)                                                                \
-    kernel<<<tiles, RAYT__LISTED, 0, stream>>>(spheres, count, starts, counts, lists, band, \
-                                               grid.width, grid.height, grid.first_row, rows)
-    switch (grid.edge) {
-    case 128: RAYT__LAUNCH(rayt_render_tile_128); break;
-    case 64: RAYT__LAUNCH(rayt_render_tile_64); break;
-    default: RAYT__LAUNCH(rayt_render_tile_32); break;
-    }
+#define RAYT__LAUNCH(kernel)                                                                 \
+    kernel<<<tiles, RAYT__THREADS, 0, stream>>>(spheres, count, starts, counts, lists, band, \
+                                                grid.width, grid.height, grid.first_row, rows)
+    if (grid.edge == 64)
+        RAYT__LAUNCH(rayt_render_tile_64);
+    else
+        RAYT__LAUNCH(rayt_render_tile_32);
 #undef RAYT__LAUNCH
     return rayt__cuda(cudaGetLastError(), "kernel launch");
 }
@@ -1450,7 +1466,7 @@ static inline int rayt__processors(void)
 }
 
 /* From how many spheres on binning pays. */
-enum { RAYT__BINNED = 8192 };
+enum { RAYT__BINNED = 12288 };
 
 static inline rayt__grid rayt__make_grid(int edge, int width, int height, int first_row, int rows)
 {
@@ -1459,18 +1475,15 @@ static inline rayt__grid rayt__make_grid(int edge, int width, int height, int fi
     return grid;
 }
 
-/* The largest tile that leaves no multiprocessor without one. With bins, which make small tiles
-   cheap, not above 64, and 32 where spheres are so many that they must be small to be seen. */
+/* Tiles of 64, unless that leaves multiprocessors without one or, with bins, spheres are so many that
+   they must be small to be seen. */
 static inline rayt__grid rayt__choose_grid(int count, int width, int height, int first_row,
                                            int rows)
 {
-    int edge = 128;
-    if (count >= RAYT__BINNED) edge = (double)width * rows < 16.0 * count ? 32 : 64;
-    rayt__grid grid = rayt__make_grid(edge, width, height, first_row, rows);
-    while (edge > 32 && grid.across * grid.down < rayt__processors()) {
-        edge /= 2;
-        grid = rayt__make_grid(edge, width, height, first_row, rows);
-    }
+    rayt__grid grid = rayt__make_grid(64, width, height, first_row, rows);
+    if (grid.across * grid.down < rayt__processors() ||
+        (count >= RAYT__BINNED && (double)width * rows < 16.0 * count))
+        grid = rayt__make_grid(32, width, height, first_row, rows);
     return grid;
 }
 
@@ -1544,7 +1557,7 @@ RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, i
 
 /* ============================== HOST LAYER ==================================================== */
 /* Rows of a band: so few that the plain kernels take a fraction of a second even on a small GPU
-   (2^33 tests), and that a band has 64 MB at most; but 128 at least, a row of tiles. */
+   (2^33 tests), and that a band has 64 MB at most; but 128 at least, two rows of tiles. */
 static inline int rayt__band_rows(rayt_where where, int count, int width, int height)
 {
     double rows = 16777216.0 / width, tests = 8589934592.0 / ((double)width * (count + 1));
@@ -1726,7 +1739,7 @@ static inline rayt_status rayt__close(rayt__file *file)
 RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image, int width,
                                     int height)
 {
-    rayt__file file;
+    rayt__file file = {NULL, NULL, NULL};
     rayt_status status = rayt__open(&file, path, image, width, height);
     if (status != RAYT_OK) return status;
     fprintf(file.stream, "P6\n%d %d\n255\n", width, height);
@@ -1833,7 +1846,7 @@ static inline void rayt__put_row(rayt__png *png, const unsigned char *bytes, siz
 RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image, int width,
                                     int height)
 {
-    rayt__file file;
+    rayt__file file = {NULL, NULL, NULL};
     rayt_status status = rayt__open(&file, path, image, width, height);
     if (status != RAYT_OK) return status;
     rayt__png *png = (rayt__png *)calloc(1, sizeof *png);

@@ -19,7 +19,7 @@
 #include <time.h>
 
 #ifdef __CUCC__ /* on the CPU runner: to see that it works */
-enum { ON_CPU = 1, SIDE = 160, MOST_LAB = 128, CROWD = 9000, CROWD_SMALL = 10000, BATCHES = 1 };
+enum { ON_CPU = 1, SIDE = 160, MOST_LAB = 128, CROWD = 13000, CROWD_SMALL = 14000, BATCHES = 1 };
 #else
 enum {
     ON_CPU = 0,
@@ -316,7 +316,6 @@ static void exercise(report *r, scene *s)
         measure(r, s, "exercise", "constant call", launch_call, RAYT_CONSTANT, 1);
         measure(r, s, "exercise", "shared", launch_call, RAYT_SHARED, 1);
         measure(r, s, "exercise", "culled", launch_call, RAYT_CULLED, 1);
-        measure(r, s, "exercise", "tiles 128", launch_tiles, 128, 1);
         measure(r, s, "exercise", "tiles 64", launch_tiles, 64, 1);
         measure(r, s, "exercise", "tiles 32", launch_tiles, 32, 1);
         measure(r, s, "exercise", "cudaMemset", launch_memset, 0, -1);
@@ -337,7 +336,6 @@ static void crowds(report *r, scene *s)
         make_scene(s, kinds[k].count, r->seed + 7, 20 * kinds[k].scale, 120 * kinds[k].scale);
         r->lab = measure(r, s, "crowds", "lab global", launch_lab, 0, 0);
         measure(r, s, "crowds", "culled call", launch_call, RAYT_CULLED, 1);
-        measure(r, s, "crowds", "binned 128", launch_binned, 128, 1);
         measure(r, s, "crowds", "binned 64", launch_binned, 64, 1);
         measure(r, s, "crowds", "binned 32", launch_binned, 32, 1);
     }
@@ -351,7 +349,6 @@ static void choice(report *r, scene *s)
         r->lab = 0;
         make_scene(s, count, r->seed + 99 + count, 20, 120);
         measure(r, s, "choice", "culled call", launch_call, RAYT_CULLED, 1);
-        measure(r, s, "choice", "tiles 128", launch_tiles, 128, 1);
         measure(r, s, "choice", "tiles 64", launch_tiles, 64, 1);
         measure(r, s, "choice", "binned 64", launch_binned, 64, 1);
         measure(r, s, "choice", "binned 32", launch_binned, 32, 1);

@@ -155,7 +155,7 @@ typedef struct row {
     int spheres;
     double seconds[COLUMNS];
     double filling;  /* of constant memory */
-    double touching; /* how many spheres can touch a tile of 128 x 128 pixels, on average */
+    double touching; /* how many spheres can touch a tile of 64 x 64 pixels, on average */
     int wrong[COLUMNS];
 } row;
 
@@ -250,18 +250,18 @@ static int measure(job *j, row *r, int where)
     return 1;
 }
 
-/* How many spheres reach into a tile of 128 x 128 pixels, on average. */
+/* How many spheres reach into a tile of 64 x 64 pixels, on average. */
 static double count_touching(const job *j, int count)
 {
     double touching = 0;
     int tiles = 0;
-    for (int top = 0; top < j->o.height; top += 128)
-        for (int left = 0; left < j->o.width; left += 128, tiles++)
+    for (int top = 0; top < j->o.height; top += 64)
+        for (int left = 0; left < j->o.width; left += 64, tiles++)
             for (int n = 0; n < count; n++) {
                 const rayt_sphere *s = &j->host[n];
                 float x = s->x + 0.5f * (float)j->o.width - (float)left;
                 float y = s->y + 0.5f * (float)j->o.height - (float)top;
-                float dx = fmaxf(fmaxf(-x, x - 127), 0), dy = fmaxf(fmaxf(-y, y - 127), 0);
+                float dx = fmaxf(fmaxf(-x, x - 63), 0), dy = fmaxf(fmaxf(-y, y - 63), 0);
                 touching += dx * dx + dy * dy < s->radius * s->radius;
             }
     return touching / tiles;
@@ -385,8 +385,8 @@ static void explain(const job *j, const row *rows, int count)
     r = largest_with(rows, count, TABLE, RAYT_CONSTANT, RAYT_GLOBAL);
     if (r && r != small)
         compare(r, RAYT_CONSTANT, RAYT_GLOBAL, "The broadcast wins at this size, too.",
-                "Also beyond the first level of the\nconstant cache (about 2 kB, 128 balls): the "
-                "barrier in the kernel keeps the\nwarps of a block at the same lines.",
+                "Also beyond the first level of the\nconstant cache (about 2 kB, 128 balls): its "
+                "second level\nkeeps up.",
                 "Beyond about 2 kB (128 balls) the\nfirst level of the constant cache misses.");
     if ((r = largest_with(rows, count, TABLE, RAYT_CONSTANT, RAYT_CONSTANT)) && r->filling > 0)
         printf("Filling constant memory with %d spheres takes another %.1f us a frame.\n",
@@ -414,7 +414,7 @@ static void explain(const job *j, const row *rows, int count)
     if ((r = largest_with(rows, count, INT_MAX, RAYT_CULLED, RAYT_GLOBAL)))
         printf(
             "Culling: %d spheres %.1f times as fast as global. Of these, %.1f on average can touch "
-            "a tile\nof 128 x 128 pixels; and behind the first few of those, nothing is seen.\n",
+            "a tile\nof 64 x 64 pixels; and behind the first few of those, nothing is seen.\n",
             r->spheres, r->seconds[RAYT_GLOBAL] / r->seconds[RAYT_CULLED], r->touching);
     if ((r = largest_with(rows, count, INT_MAX, CPU, RAYT_GLOBAL)))
         printf(

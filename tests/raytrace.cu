@@ -163,7 +163,7 @@ static void tiles(int width, int height, int count, float low, float high, const
     cudaMalloc((void **)&device, bytes);
     cudaMalloc((void **)&scene, sizeof *scene * count);
     cudaMemcpy(scene, spheres, sizeof *scene * count, cudaMemcpyHostToDevice);
-    for (int edge = 32; edge <= 128; edge *= 2)
+    for (int edge = 32; edge <= 64; edge *= 2)
         for (int binned = 0; binned < 2; binned++) {
             rayt__grid grid = rayt__make_grid(edge, width, height, 0, height);
             cudaMemset(device, 0xA5, bytes);
@@ -276,7 +276,7 @@ static void never_hit(void)
 /* More spheres in one tile than its list in shared memory, and its list in device memory, hold. */
 static void overflow(void)
 {
-    enum { MANY = 9000 };
+    enum { MANY = 13000 };
     rayt_sphere *s = new_scene(MANY, 96, 96, 10, 30);
     unsigned char *expected = cpu_image(s, 1500, 96, 96);
     tap_ok(renders(RAYT_CULLED, s, 1500, 96, 96, 0, 97, expected), "a long list for every tile");
@@ -370,7 +370,6 @@ static void arithmetic(void)
     cudaMalloc((void **)&faults, sizeof found);
     cudaMemset(faults, 0, sizeof found);
     try_arithmetic<<<1056, 256>>>(0x0d800000u, step, 0x7f800000u, faults); /* 2^-100 .. infinity */
-    try_arithmetic<<<1, 256>>>(0, 1, 1, faults);
     try_division<<<1056, 256>>>(divisions, (unsigned)tap_bits(), faults + 2);
     cudaMemcpy(found, faults, sizeof found, cudaMemcpyDeviceToHost);
     tap_ok(found[0] == 0, "square roots are exact: %u wrong", found[0]);
