@@ -901,8 +901,8 @@ static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const
 
    The walk compares depths with approximate square roots and notes where two are too close to
    tell, which is rare. Those pixels are decided exactly, by the whole warp (rayt__mend), which
-   takes a few microseconds: the fewer there are, the sooner the last block ends. For the others the
-   sphere is certain, and one exact square root a pixel remains.
+   delays the block, and the last block is what the launch waits for. For the others the sphere is
+   certain, and one exact square root a pixel remains.
 
    32 bytes are loaded a sphere and tile, from the caches; 4 bytes a pixel are written. What bounds
    it: the issue of instructions and the latency of the steps of a block; with few spheres, the
