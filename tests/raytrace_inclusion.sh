@@ -252,7 +252,7 @@ if have nvcc && nvcc "$work/nvrtc.c" -o "$work/nvrtc" -lnvrtc >"$work/check.txt"
     LD_LIBRARY_PATH=${LD_LIBRARY_PATH-}:$(dirname "$(command -v nvcc)")/../lib64
     export LD_LIBRARY_PATH
     check "NVRTC compiles it without a word" sh -c "'$work/nvrtc' -I. >'$work/nvrtc.ptx'"
-    for name in global readonly constant shared tile_128 tile_64 tile_32; do
+    for name in global readonly constant shared tile_64 tile_32; do
         check "NVRTC: plain name rayt_render_$name" grep -q "entry rayt_render_$name(" "$work/nvrtc.ptx"
     done
     check "NVRTC: plain name rayt_table" grep -qE 'const .* rayt_table\[' "$work/nvrtc.ptx"
