@@ -79,7 +79,7 @@ show() { # show NAME COMMAND: appends what it prints to tables.txt
     local name=$1
     shift
     printf '\n===== %s\n' "$name" >>"$out/tables.txt"
-    timeout 120 "$@" >$work/one.txt 2>&1 || fault "$name"
+    timeout 90 "$@" >$work/one.txt 2>&1 || fault "$name"
     cat $work/one.txt >>"$out/tables.txt"
 }
 for type in float double int; do
