@@ -69,8 +69,24 @@
    TMM_TYPE (default float) is the element, TMM_SUM (default TMM_TYPE) what sums are kept in.
    Under TMM_IMPLEMENTATION the same lines emit C functions.
 
+   MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
+                             float, N =                  double, N =
+                          320   1024   4096   5120      320   1024   4096   5120
+     TMM_GLOBAL          3.87   6.33   5.83   5.86     2.14   3.77   2.89   2.93
+     TMM_SHARED_16       4.26   7.29   7.73   7.74     2.82   4.42   4.57   4.58
+     TMM_SHARED_32       4.81   8.54   9.17   8.85     2.93   4.66   4.81   4.85
+     TMM_REGISTER_64     4.34   28.9   30.7   31.4     1.71   9.80   10.1   10.3
+     TMM_REGISTER_128    1.59   18.4   42.3   38.7     0.78   8.61   17.8   17.1
+     cuBLAS              4.85   37.4   51.0   46.9     4.93   51.7   61.0   61.5
+   Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.5e-04 (float),
+   5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
+   beta = 0, with u = 2^-24 or 2^-53; int is exact.
+
+   LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
+   One device; matrices in its memory. Tensor cores and asynchronous copies are not used yet.
+
    CONTENTS   search for the words in capitals
-     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
+     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
      INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
 

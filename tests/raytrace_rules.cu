@@ -3,6 +3,10 @@
    to read: NAME.png, NAME.ppm and NAME.rgb, the bytes that they must contain. */
 #include "tap.h"
 #include "../raytrace.cuh"
+#ifndef _WIN32
+#include <fcntl.h>
+#include <unistd.h>
+#endif
 
 static unsigned char *device_image;
 static rayt_sphere *device_spheres;
@@ -110,6 +114,19 @@ static void files(void)
     refused("PPM: height", rayt_write_ppm(path, host_image, 4, -1), RAYT_ERROR_ARGUMENT, "height");
     tap_ok(!exists(path) && !exists(part), "nothing was created by these");
 
+#ifndef _WIN32
+    char pipe[300], head[3] = "", beside[310];
+    snprintf(pipe, sizeof pipe, "%s.pipe", path);
+    snprintf(beside, sizeof beside, "%s.part", pipe);
+    remove(pipe);                                                 /* of a run that was stopped */
+    int both = mkfifo(pipe, 0600) == 0 ? open(pipe, O_RDWR) : -1; /* so that neither end waits */
+    rayt_status status = rayt_write_ppm(pipe, host_image, 4, 4);
+    tap_ok(both >= 0 && status == RAYT_OK && read(both, head, 2) == 2 && strcmp(head, "P6") == 0 &&
+               access(pipe, F_OK) == 0 && access(beside, F_OK) != 0,
+           "PPM: into a pipe, which stays one");
+    close(both);
+    remove(pipe);
+#endif
     tap_ok(rayt_write_ppm(path, host_image, 4, 4) == RAYT_OK && size_of(path) == 11 + 48 &&
                !exists(part),
            "PPM written, nothing left beside it");
