@@ -38,7 +38,7 @@ step "build"
 build() {
     local name=$1
     shift
-    nvcc -O3 -arch=native "$@" -o "$work/$name" || printf 'build.sh: %s does not build\n' "$name"
+    nvcc -O3 -arch=native "$@" -o "$work/$name" || printf 'gpu.sh: %s does not build\n' "$name"
 }
 build matmul demos/matmul.cu -Xcompiler -fopenmp -DWITH_CUBLAS -lcublas &
 build matmul_check demos/matmul.cu -lineinfo &
