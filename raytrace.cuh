@@ -34,7 +34,7 @@
    WHERE the spheres are when a ray asks for them
      RAYT_GLOBAL    in global memory                        these four are identical but for that,
      RAYT_READONLY  there, by way of the read-only cache    one pixel a thread, every sphere for
-     RAYT_CONSTANT  in constant memory                      every pixel: made to be read and
+     RAYT_CONSTANT  in constant memory, laid out for it     every pixel: made to be read and
      RAYT_SHARED    in shared memory                        compared
      RAYT_CULLED    nearly nowhere: each tile of the image finds the few spheres that can touch it,
                     puts them in shared memory front to back and stops at the first that hides the
@@ -57,7 +57,7 @@
                           For PyCUDA, which wraps the source in extern "C", define it __global__
      RAYT_TABLE           qualifiers of the constant table, default static __constant__; under
                           NVRTC __constant__. For PyCUDA, to fill it by name, define it __constant__
-     RAYT_MAX_CONST       bytes of constant memory for the spheres, 32 each; default 16384. Each
+     RAYT_MAX_CONST       bytes of constant memory for the spheres, 64 for two; default 16384. Each
                           .cu file has 64 kB; with -rdc=true all files of a program together
 
    MEASURED   microseconds on one NVIDIA H200, CUDA 13.0, 2048 x 2048 pixels, radii 20 to 120, from
@@ -218,23 +218,21 @@ static __host__ __device__ __forceinline__ float rayt_coordinate(int index, int 
     return (float)index - 0.5f * (float)size;
 }
 
-/* Is the ray through (px, py) farther from the axis of the ball than its radius? (x, y, z, and w
-   for the radius.) Also if something is NaN. Most tests of a ray end here. */
-static __host__ __device__ __forceinline__ bool rayt_misses(float4 ball, float px, float py)
+/* Is a ray that passes a centre at (dx, dy) farther from it than the radius, whose square is rr?
+   Also if something is NaN. Most tests of a ray end here. */
+static __host__ __device__ __forceinline__ bool rayt_misses(float dx, float dy, float rr)
 {
-    float dx = rayt_sub(px, ball.x), dy = rayt_sub(py, ball.y);
-    return !(rayt_add(rayt_mul(dx, dx), rayt_mul(dy, dy)) < rayt_mul(ball.w, ball.w));
+    return !(rayt_add(rayt_mul(dx, dx), rayt_mul(dy, dy)) < rr);
 }
 
-/* How far in front of its centre plane a ray hits a ball that it does not miss. */
-static __host__ __device__ __forceinline__ float rayt_dz(float4 ball, float px, float py)
+/* How far in front of its centre plane a ray hits a sphere that it does not miss. */
+static __host__ __device__ __forceinline__ float rayt_dz(float dx, float dy, float rr)
 {
-    float dx = rayt_sub(px, ball.x), dy = rayt_sub(py, ball.y), rr = rayt_mul(ball.w, ball.w);
     return rayt_sqrt(rayt_sub(rayt_sub(rr, rayt_mul(dx, dx)), rayt_mul(dy, dy)));
 }
 
-/* Can it be hit at all? Of what rayt_misses lets pass, this leaves out negative, minute and
-   infinite radii, and depths with which one cannot reckon. */
+/* Can a ball (x, y, z, and w for the radius) be hit at all? Of what rayt_misses lets pass, this
+   leaves out negative, minute and infinite radii, and depths with which one cannot reckon. */
 static __host__ __device__ __forceinline__ bool rayt_valid(float4 ball)
 {
     return ball.w >= RAYT_MIN_RADIUS && ball.w <= RAYT_FAR && fabsf(ball.z) <= RAYT_FAR;
@@ -351,7 +349,7 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
 
 #if RAYT__KERNELS
 /* The four kernels that follow render `rows` rows of the image, from first_row on, one pixel a
-   thread, and differ only in where a thread finds the spheres:
+   thread, and differ only in where a thread finds the spheres, and in what order they lie there:
 
         image, `width` wide               block of 16 x 16 threads      z ^     ray of one pixel
         +-----+-----+-----+---            +----------------+              |       |
@@ -360,8 +358,9 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
         |block|block|     |               |################|  2 rows      |   (---+---) z
         +-----+-----+-----+---            |################|  of 16       +------------------> x
 
-   Each thread walks through all spheres: count tests a pixel of 7 operations each, more only for
-   the few that are hit. All lanes of a warp ask for the same sphere at the same time. */
+   Each thread walks through all spheres: count tests a pixel of 7 operations each (6 where the
+   radius is there as a square), more only for the few that are hit. All lanes of a warp ask for the
+   same sphere at the same time. */
 
 /* ============================== KERNEL GLOBAL ================================================= */
 /* Spheres in global memory. The load of a sphere is the same address for all lanes, a broadcast:
@@ -389,8 +388,9 @@ RAYT_KERNEL void __launch_bounds__(256)
     int found = -1;
     for (int i = 0; i < count; i++) {
         float4 ball = *(const float4 *)&spheres[i]; /* x, y, z, radius */
-        if (rayt_misses(ball, px, py)) continue;
-        float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
+        float dx = rayt_sub(px, ball.x), dy = rayt_sub(py, ball.y), rr = rayt_mul(ball.w, ball.w);
+        if (rayt_misses(dx, dy, rr)) continue;
+        float dz = rayt_dz(dx, dy, rr), depth = rayt_add(ball.z, dz);
         if (depth > nearest && rayt_valid(ball)) { /* `>`: of equals the first stays */
             nearest = depth;
             nearest_dz = dz;
@@ -432,8 +432,9 @@ RAYT_KERNEL void __launch_bounds__(256)
     int found = -1;
     for (int i = 0; i < count; i++) {
         float4 ball = __ldg((const float4 *)&spheres[i]);
-        if (rayt_misses(ball, px, py)) continue;
-        float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
+        float dx = rayt_sub(px, ball.x), dy = rayt_sub(py, ball.y), rr = rayt_mul(ball.w, ball.w);
+        if (rayt_misses(dx, dy, rr)) continue;
+        float dz = rayt_dz(dx, dy, rr), depth = rayt_add(ball.z, dz);
         if (depth > nearest && rayt_valid(ball)) {
             nearest = depth;
             nearest_dz = dz;
@@ -453,20 +454,30 @@ RAYT_KERNEL void __launch_bounds__(256)
 
 /* ============================== KERNEL CONSTANT =============================================== */
 /* Spheres in constant memory, which has a cache of its own, made for the case that all lanes of a
-   warp want the same address. The table holds `count` balls and behind them `count` colours, so
-   that the walk, which needs no colours, goes through 16 bytes a sphere without gaps.
+   warp want the same address. A load from there brings 8 bytes at most, where one from global
+   memory brings 16, and takes as long for 4 bytes as for 8. So as few loads as possible: two
+   spheres lie together in such an order that 3 loads bring what 2 tests need. The spheres have to
+   be copied to constant memory anyway; rayt_split brings them into that order, and squares radii.
 
-   That cache is small, about 2 kB at its first level, the length of 128 balls: beyond, the warps,
-   which drift apart as they walk, fetch from its second level.
+        row 0           row 1           row 2 ..     row n, n even    row n + 1 ..
+        +---+---+---+---+---+---+---+---+---+---     +---+---+---+---+---
+        |x 0|y 0|x 1|y 1|rr0|rr1|z 0|z 1|x 2 ..      |rad| r | g | b |rad ..
+        +---+---+---+---+---+---+---+---+---+---     +---+---+---+---+---
+        '-load--'-load--'-load--' a hit: z           sphere 0: once a pixel
+
+   The first level of the cache holds about 2 kB, these rows of 128 spheres; beyond that the warps,
+   which drift apart as they walk, fetch from its second level, and a test takes a little longer.
 
    A scene larger than the table takes several launches (passes), each with the next part of it.
    `depths`, one float a pixel, carries the nearest depth from pass to pass; null if there is one.
 
-   Per test 16 bytes from the constant cache and 7 operations; per pixel 4 bytes written.
-   What bounds it: as above, the delivery of operands, here by the constant cache.
+   Per test 12 bytes from the constant cache and 6 operations; per pixel 4 bytes written.
+   What bounds it: the loads, a multiprocessor begins one about every 2 cycles; all instructions of
+   a test together take nearly as long.
 
-   To paste: section INTERSECTION, then everything from here to END OF KERNEL; launch with blocks
-   of (16, 16) threads, one thread a pixel, after filling rayt_table with cudaMemcpyToSymbol. */
+   To paste: section INTERSECTION, then everything from here to END OF KERNEL. Let rayt_split make
+   a table in device memory, one thread a sphere, one more if they are odd; copy that to rayt_table
+   with cudaMemcpyToSymbol; launch rayt_render_constant with blocks of (16, 16) threads. */
 #ifndef RAYT_KERNEL
 #define RAYT_KERNEL __global__
 #define RAYT_TABLE  __constant__
@@ -475,14 +486,32 @@ RAYT_KERNEL void __launch_bounds__(256)
 #define RAYT_MAX_CONST 16384 /* bytes */
 #endif
 
-RAYT_TABLE float4 rayt_table[RAYT_MAX_CONST / 16]; /* x, y, z, radius; then r, g, b */
+RAYT_TABLE float4 rayt_table[RAYT_MAX_CONST / 16];
+
+RAYT_KERNEL void __launch_bounds__(256)
+    rayt_split(const rayt_sphere *spheres, int count, float4 *table)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, n = (count + 1) / 2 * 2;
+    if (i >= n) return;
+    rayt_sphere s = {}; /* of radius 0, to fill the last pair */
+    if (i < count) s = spheres[i];
+    float *pair = (float *)&table[i / 2 * 2];
+    int k = i % 2;
+    pair[2 * k] = s.x;
+    pair[2 * k + 1] = s.y;
+    /* No distance is below 0: what is not valid need not be asked again. */
+    bool valid = rayt_valid(make_float4(s.x, s.y, s.z, s.radius));
+    pair[4 + k] = valid ? rayt_mul(s.radius, s.radius) : 0;
+    pair[6 + k] = s.z;
+    table[n + i] = make_float4(s.radius, s.r, s.g, s.b);
+}
 
 RAYT_KERNEL void __launch_bounds__(256)
     rayt_render_constant(int count, int pass, float *depths, uchar4 *image, int width, int height,
                          int first_row, int rows)
 {
-    static_assert(RAYT_MAX_CONST >= 32 && RAYT_MAX_CONST <= 65536,
-                  "RAYT_MAX_CONST must be 32 to 65536: bytes of constant memory, 32 a sphere");
+    static_assert(RAYT_MAX_CONST >= 64 && RAYT_MAX_CONST <= 65536,
+                  "RAYT_MAX_CONST must be 64 to 65536: bytes of constant memory, 64 two spheres");
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (column >= width || row >= rows) return;
@@ -491,36 +520,35 @@ RAYT_KERNEL void __launch_bounds__(256)
     float nearest = RAYT_NOTHING, nearest_dz = 0;
     int found = -1;
     if (pass > 0) nearest = depths[(size_t)row * width + column];
-    for (int i = 0; i < count; i++) {
-        float4 ball = rayt_table[i];
-        if (rayt_misses(ball, px, py)) continue;
-        float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
-        if (depth > nearest && rayt_valid(ball)) {
-            nearest = depth;
-            nearest_dz = dz;
-            found = i;
+#pragma unroll 2 /* of more, the loop for what remains would load 4 bytes at a time */
+    for (int i = 0; i < count; i += 2) {
+        float4 centres = rayt_table[i];
+        float2 squares = *(const float2 *)&rayt_table[i + 1];
+        const float *z = (const float *)&rayt_table[i + 1] + 2;
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            float dx = rayt_sub(px, k == 0 ? centres.x : centres.z);
+            float dy = rayt_sub(py, k == 0 ? centres.y : centres.w);
+            float rr = k == 0 ? squares.x : squares.y;
+            if (rayt_misses(dx, dy, rr)) continue;
+            float dz = rayt_dz(dx, dy, rr), depth = rayt_add(z[k], dz);
+            if (depth > nearest) {
+                nearest = depth;
+                nearest_dz = dz;
+                found = i + k;
+            }
         }
     }
 
     uchar4 pixel = make_uchar4(0, 0, 0, 255);
     if (found >= 0) {
-        float4 colour = rayt_table[count + found];
-        pixel = rayt_shade(nearest_dz, rayt_table[found].w, colour.x, colour.y, colour.z);
+        float4 surface = rayt_table[(count + 1) / 2 * 2 + found]; /* radius, r, g, b */
+        pixel = rayt_shade(nearest_dz, surface.x, surface.y, surface.z, surface.w);
     }
     if (found >= 0 || pass == 0) image[(size_t)row * width + column] = pixel;
     if (depths) depths[(size_t)row * width + column] = nearest;
 }
 /* END OF KERNEL */
-
-/* Spheres as rayt_table wants them. */
-RAYT_KERNEL void __launch_bounds__(256)
-    rayt_split(const rayt_sphere *spheres, int count, float4 *table)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    table[i] = make_float4(spheres[i].x, spheres[i].y, spheres[i].z, spheres[i].radius);
-    table[count + i] = make_float4(spheres[i].r, spheres[i].g, spheres[i].b, 0);
-}
 
 /* ============================== KERNEL SHARED ================================================= */
 /* Spheres in shared memory, 256 at a time: each thread of the block copies one, then all walk
@@ -535,7 +563,7 @@ RAYT_KERNEL void __launch_bounds__(256)
    Per test 16 bytes from shared memory, a broadcast to all lanes, and 7 operations; per pixel 4
    bytes written. What bounds it: the delivery of those 16 bytes to 32 lanes, by the same unit as
    in KERNEL GLOBAL; caches do for a broadcast what shared memory does, which is why it gains
-   little here.
+   no more than a fifth here.
 
    To paste: section INTERSECTION, then everything from here to END OF KERNEL;
    launch with blocks of (16, 16) threads, one thread a pixel. */
@@ -561,8 +589,10 @@ RAYT_KERNEL void __launch_bounds__(256)
         __syncthreads(); /* the part is complete before anyone reads it */
         for (int i = 0; i < part; i++) {
             float4 ball = balls[i];
-            if (rayt_misses(ball, px, py)) continue;
-            float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
+            float dx = rayt_sub(px, ball.x), dy = rayt_sub(py, ball.y);
+            float rr = rayt_mul(ball.w, ball.w);
+            if (rayt_misses(dx, dy, rr)) continue;
+            float dz = rayt_dz(dx, dy, rr), depth = rayt_add(ball.z, dz);
             if (depth > nearest && rayt_valid(ball)) {
                 nearest = depth;
                 nearest_dz = dz;
@@ -857,8 +887,9 @@ static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const
     for (int i = lane / pixels; i < count; i += shares) {
         int id = ids ? ids[i] : i;
         float4 ball = __ldg((const float4 *)&spheres[id]);
-        if (rayt_misses(ball, x, y)) continue;
-        float hit = rayt_dz(ball, x, y), depth = rayt_add(ball.z, hit);
+        float dx = rayt_sub(x, ball.x), dy = rayt_sub(y, ball.y), rr = rayt_mul(ball.w, ball.w);
+        if (rayt_misses(dx, dy, rr)) continue;
+        float hit = rayt_dz(dx, dy, rr), depth = rayt_add(ball.z, hit);
         if (rayt_valid(ball) && (depth > nearest || (depth == nearest && id < found))) {
             nearest = depth;
             nearest_dz = hit;
@@ -1386,7 +1417,7 @@ static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int 
                                                 int width, int height, int first_row, int rows,
                                                 cudaStream_t stream)
 {
-    const int capacity = RAYT_MAX_CONST / 32;
+    const int capacity = RAYT_MAX_CONST / 64 * 2;
     size_t table_bytes = (size_t)capacity * 32, depth_bytes = (size_t)width * rows * sizeof(float);
     dim3 grid((width - 1) / 16 + 1, (rows - 1) / 16 + 1), block(16, 16);
     rayt__scratch scratch;
@@ -1399,8 +1430,9 @@ static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int 
     do { /* once also for no spheres: the image must become black */
         int part = count - first < capacity ? count - first : capacity;
         if (part > 0) {
-            rayt_split<<<(part - 1) / 256 + 1, 256, 0, stream>>>(spheres + first, part, table);
-            status = rayt__cuda(cudaMemcpyToSymbolAsync(rayt_table, table, (size_t)part * 32, 0,
+            int even = (part + 1) / 2 * 2;
+            rayt_split<<<(even - 1) / 256 + 1, 256, 0, stream>>>(spheres + first, part, table);
+            status = rayt__cuda(cudaMemcpyToSymbolAsync(rayt_table, table, (size_t)even * 32, 0,
                                                         cudaMemcpyDeviceToDevice, stream),
                                 "copy of the spheres to constant memory");
         }
@@ -1532,12 +1564,12 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt_sphere *sphe
     return rayt__cuda(cudaGetLastError(), "kernel launch");
 }
 
-/* Rows of a launch, at most: a multiple of 128, within 65535 blocks of 16 rows and 2^24 tiles. */
+/* Rows of a launch, at most: whole tiles, within 65535 blocks of 16 rows and 2^24 tiles. */
 static inline int rayt__most_rows(int width)
 {
     long long tiles = (width - 1) / 32 + 1;
-    long long rows = (1 << 24) / tiles * 32 / 128 * 128;
-    return (int)(rows < 1048448 ? rows : 1048448);
+    long long rows = (1 << 24) / tiles * 32 / 64 * 64;
+    return (int)(rows < 1048512 ? rows : 1048512); /* 16383 tiles of 64 */
 }
 
 RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spheres, int count,
@@ -1625,8 +1657,10 @@ static inline RAYT__OPTIMIZE void rayt__cpu_row(const rayt_sphere *spheres, cons
         for (int n = 0; n < count; n++) {
             const rayt_sphere *s = &spheres[reaching[n]];
             float4 ball = make_float4(s->x, s->y, s->z, s->radius);
-            if (rayt_misses(ball, px, py)) continue;
-            float dz = rayt_dz(ball, px, py), depth = rayt_add(ball.z, dz);
+            float dx = rayt_sub(px, ball.x), dy = rayt_sub(py, ball.y);
+            float rr = rayt_mul(ball.w, ball.w);
+            if (rayt_misses(dx, dy, rr)) continue;
+            float dz = rayt_dz(dx, dy, rr), depth = rayt_add(ball.z, dz);
             if (depth > nearest && rayt_valid(ball)) {
                 nearest = depth;
                 nearest_dz = dz;

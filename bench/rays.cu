@@ -13,7 +13,8 @@
    one by one, 16 x 16 threads, whatever contraction of a * b + c the compiler likes (which changes
    a few bytes of the image: see the column "differ"). "lab rounded" is the global one without
    contraction. The other names are those of raytrace.cuh; "call" includes all that rayt_render
-   does, where that is more than one kernel. Names with a number are KERNEL TILE with that tile,
+   does, where that is more than one kernel: "constant" is the kernel alone, with the scene in
+   constant memory, and "constant call" fills it, too. Names with a number are KERNEL TILE with that tile,
    for finding out where the choice between them should lie. */
 #include "../raytrace.cuh"
 #include <time.h>
@@ -146,7 +147,6 @@ typedef struct scene {
     rayt_sphere *spheres; /* device */
     lab_sphere *lab;      /* device */
     rayt_sphere *host;
-    float4 *table; /* host: as rayt_table wants it */
     lab_sphere *lab_host;
     unsigned char *image, *expected; /* device */
 } scene;
@@ -277,8 +277,6 @@ static void make_scene(scene *s, int count, unsigned long long seed, float low, 
         rayt_sphere q = s->host[n];
         lab_sphere lab = {q.r, q.b, q.g, q.radius, q.x, q.y, q.z};
         s->lab_host[n] = lab;
-        s->table[n] = make_float4(q.x, q.y, q.z, q.radius);
-        s->table[count + n] = make_float4(q.r, q.g, q.b, 0);
     }
     must(cudaMemcpy(s->spheres, s->host, sizeof *s->host * count, cudaMemcpyHostToDevice), "copy");
     must(cudaMemcpy(s->lab, s->lab_host, sizeof *s->lab_host * count, cudaMemcpyHostToDevice),
@@ -310,7 +308,7 @@ static void exercise(report *r, scene *s)
         measure(r, s, "exercise", "global", launch_call, RAYT_GLOBAL, 1);
         measure(r, s, "exercise", "readonly", launch_call, RAYT_READONLY, 1);
         if (count * 32 <= RAYT_MAX_CONST) {
-            must(cudaMemcpyToSymbol(rayt_table, s->table, sizeof(float4) * 2 * count), "table");
+            launch_call(s, RAYT_CONSTANT); /* leaves the scene in constant memory */
             measure(r, s, "exercise", "constant", launch_constant, 0, 1);
         }
         measure(r, s, "exercise", "constant call", launch_call, RAYT_CONSTANT, 1);
@@ -399,9 +397,8 @@ int main(int count, char **words)
     s.side = SIDE;
     size_t most = CROWD_SMALL, bytes = (size_t)SIDE * SIDE * 4;
     s.host = (rayt_sphere *)malloc(sizeof *s.host * most);
-    s.table = (float4 *)malloc(2 * sizeof *s.table * most);
     s.lab_host = (lab_sphere *)malloc(sizeof *s.lab_host * most);
-    if (!s.host || !s.table || !s.lab_host) {
+    if (!s.host || !s.lab_host) {
         fprintf(stderr, "rays: no host memory\n");
         return 2;
     }
@@ -425,7 +422,6 @@ int main(int count, char **words)
     cudaFree(s.image);
     cudaFree(s.expected);
     free(s.host);
-    free(s.table);
     free(s.lab_host);
     printf("\n%s\n", r.failures ? "some images were WRONG" : "all images agree");
     return r.failures != 0;
