@@ -12,8 +12,8 @@ usage() {
                                    a GPU if both are there, else on the CPU with g++ alone
 ./build.sh test                    all tests that this machine can run; says what it left out
 ./build.sh test --gpu              only the tests that run on a GPU
-./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks; CSV files to
-                                   FOLDER (default: build/bench)
+./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks, the multiply
+                                   beside cuBLAS; CSV files to FOLDER (default: build/bench)
 ./build.sh install PREFIX          puts the headers, the CMake package and the .pc file under PREFIX
 ./build.sh clean                   removes what was built
 TEXT
@@ -156,6 +156,11 @@ gpu_test() {
 
 compile_only() { # every architecture at once, warnings are errors
     local file=$1 flags=() architecture
+    if grep -q cublas_v2.h "$file" && ! grep -q WITH_CUBLAS "$file" &&
+        [ ! -e "$(dirname "$(readlink -f "$(command -v nvcc)")")/../include/cublas_v2.h" ]; then
+        skip "nvcc compiles $file" "the headers of cuBLAS are not installed"
+        return
+    fi
     for architecture in $ARCHITECTURES; do
         flags+=(-gencode "arch=compute_$architecture,code=sm_$architecture")
     done

@@ -6,9 +6,11 @@
 #   sanitizer.txt  memcheck, racecheck, initcheck
 #   tables.txt     what the demos and bench/rays print
 #   gemm.csv       demos/matmul.cu, with cuBLAS beside our kernels: a row per measurement
+#   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
+#   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
 #   rays.csv       bench/rays.cu
 #   memory.csv     demos/memory
-# and ends with a line of what failed. Takes about six minutes on an H200.
+# and ends with a line of what failed. Takes about nine minutes on an H200.
 set -u
 out=${1:?usage: bench/gpu.sh OUTDIR}
 mkdir -p "$out" || exit 1
@@ -45,6 +47,13 @@ build matmul_check demos/matmul.cu -lineinfo &
 build raytrace demos/raytrace.cu &
 build raytrace_check demos/raytrace.cu -lineinfo &
 build rays bench/rays.cu &
+# the multiply alone needs what only the name with an "a" allows
+architecture=(-arch=native)
+case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1) in
+9.0) architecture=(-gencode "arch=compute_90a,code=sm_90a") ;;
+esac
+nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
+nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
 for source in demos/memory/*.cu; do build "$(basename "$source" .cu)" "$source" & done
 wait
 
@@ -92,6 +101,19 @@ for type in float double int; do
         grep -E '^(shared_32|register_128|auto|cuBLAS|Test)' $work/one.txt | sed "s/^/$type $size  /"
     done
 done
+
+step "gemm beside cuBLAS"
+beside() { # beside NAME COMMAND: as show, but longer, and only the end on the screen
+    local name=$1
+    shift
+    printf '\n===== %s\n' "$name" >>"$out/tables.txt"
+    timeout 300 "$@" >$work/one.txt 2>&1 || fault "$name"
+    cat $work/one.txt >>"$out/tables.txt"
+    grep -E '^gemm:|^limits|^memory' $work/one.txt
+    sed -n '/^ratio to/,$p' $work/one.txt
+}
+beside "gemm beside cuBLAS" $work/gemm_cublas --csv "$out/gemm_cublas.csv"
+beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
 
 step "rays"
 show rays $work/rays --csv "$out/rays.csv"
