@@ -66,10 +66,18 @@ if have nvcc; then
 fi
 
 # ---- one program, on the CPU runner ---------------------------------------------------------------
+# A system may have CUDA's headers where every compiler looks: in front of them are some that fail.
+mkdir "$work/trap"
+for header in cuda_runtime cuda_runtime_api cuda vector_types driver_types; do
+    echo '#error "this includes a header of CUDA"' >"$work/trap/$header.h"
+done
+echo '#include <cuda_runtime.h>' >"$work/trap.c"
+check "a file that includes a header of CUDA would be noticed" \
+    sh -c "! gcc -I'$work/trap' -c '$work/trap.c' -o '$work/trap.o'"
 check "main.c compiles as C99 without CUDA's headers" \
-    gcc -std=c99 -pedantic -Wall -Wextra -Werror -c tests/inclusion/main.c -o "$work/main.o"
+    gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -c tests/inclusion/main.c -o "$work/main.o"
 check "caller.cpp compiles as C++ without CUDA's headers" \
-    g++ -Wall -Wextra -Werror -c tests/inclusion/caller.cpp -o "$work/caller.o"
+    g++ -I"$work/trap" -Wall -Wextra -Werror -c tests/inclusion/caller.cpp -o "$work/caller.o"
 for file in $plain_files; do
     check "CPU runner: $file.cu compiles" "${cpu[@]}" -c "tests/inclusion/$file.cu" -o "$work/$file.o"
 done
@@ -143,7 +151,7 @@ compiles_and_runs() { # PROGRAM COMMAND...
     "$@" -o "$program" && "$program"
 }
 check "included twice: CPU runner" compiles_and_runs "$work/twice.cpu" "${cpu[@]}" "$work/twice.cu"
-check "included twice: C99" gcc -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/twice.c" -o "$work/twice.o"
+check "included twice: C99" gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/twice.c" -o "$work/twice.o"
 
 # ---- macros that do not fit -----------------------------------------------------------------------
 # refused SENTENCE COMMAND...: the compiler ends with an error that contains the sentence

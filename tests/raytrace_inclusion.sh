@@ -77,9 +77,20 @@ part b RAYT_CONSTANT '' >"$work/b.cu"
 part c RAYT_SHARED '#define RAYT_EXTERN\n' >"$work/c.cu"
 printf '#define RAYT_IMPLEMENTATION\n#include "raytrace.cuh"\n#include "raytrace.cuh"\n' >"$work/impl.cu"
 
-check "C99 takes the header" gcc -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/main.c" -o "$work/main.o"
-check "C++11 takes the header" g++ -std=c++11 -pedantic -Wall -Wextra -Werror -I. -c "$work/caller.cpp" -o "$work/caller.o"
-check "C99 takes demos/raytrace_c.c" gcc -std=c99 -pedantic -Wall -Wextra -Werror -c demos/raytrace_c.c -o "$work/demo.o"
+# A system may have CUDA's headers where every compiler looks: in front of them are some that fail.
+mkdir "$work/trap"
+for header in cuda_runtime cuda_runtime_api cuda vector_types driver_types; do
+    echo '#error "this includes a header of CUDA"' >"$work/trap/$header.h"
+done
+echo '#include <cuda_runtime.h>' >"$work/trap.c"
+check "a file that includes a header of CUDA would be noticed" \
+    sh -c "! gcc -I'$work/trap' -c '$work/trap.c' -o '$work/trap.o'"
+check "C99 takes the header, without CUDA's" \
+    gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/main.c" -o "$work/main.o"
+check "C++11 takes the header, without CUDA's" \
+    g++ -I"$work/trap" -std=c++11 -pedantic -Wall -Wextra -Werror -I. -c "$work/caller.cpp" -o "$work/caller.o"
+check "C99 takes demos/raytrace_c.c, without CUDA's" \
+    gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -c demos/raytrace_c.c -o "$work/demo.o"
 
 # Only the buffer of rayt_last_error is shared among plain files; RAYT_IMPLEMENTATION emits the API.
 exports() { # OBJECT: the functions of the header that it exports
