@@ -2,12 +2,12 @@
 # The programs in demos/python/ and demos/torch_extension.py.
 #
 #   bash tests/python.sh          uses python3, or the environment fetched before
-#   bash tests/python.sh --fetch  first makes that environment, with NumPy and cuda-bindings, in
-#                                 ~/.cache/tiledmm-python
+#   bash tests/python.sh --fetch  first makes that environment, with NumPy, cuda-bindings and
+#                                 PyCUDA, in ~/.cache/tiledmm-python
 #
 # Without a GPU: what they say when something is missing, that CuPy's one computes, checks and
 # prints rightly with a stand-in for CuPy, that PyCUDA's source compiles as PyCUDA would compile
-# it, that NVRTC compiles the file. On a GPU each is run.
+# it, and by PyCUDA where that is installed, that NVRTC compiles the file. On a GPU each is run.
 # shellcheck disable=SC2015,SC2086,SC2317 # names of demos have no spaces; functions called through check
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -23,6 +23,8 @@ case ${1-} in
 --fetch)
     python3 -m venv "$fetched" && "$fetched/bin/pip" -q install numpy cuda-bindings ||
         die "the environment in $fetched could not be made"
+    # PyCUDA is built here, in minutes, against the toolkit's stub of the driver
+    "$fetched/bin/pip" -q install pycuda || echo "python.sh: PyCUDA does not build here" >&2
     ;;
 *) die "takes --fetch or nothing, not '$1'" ;;
 esac
@@ -115,12 +117,34 @@ if len(common.KERNELS) != len(re.findall(r"\.entry tmm_sgemm_", text)):
     sys.exit("common.py does not list all kernels")
 CODE
 }
+cat >"$work/by_pycuda.py" <<'CODE'
+import sys
+sys.path.insert(0, "demos/python")
+import common, matmul_pycuda, pycuda.compiler
+cubin = pycuda.compiler.compile(matmul_pycuda.SOURCE, arch="sm_80", include_dirs=[common.FOLDER], cache_dir=False)
+missing = [name for name in common.KERNELS if f".text.tmm_sgemm_{name}\0".encode() not in cubin]
+sys.exit(f"no kernel {missing}" if missing else 0)
+CODE
 if have nvcc; then
     wrapped >"$work/pycuda.cu"
     check "python/matmul_pycuda: its source compiles to a cubin inside extern \"C\"" \
         nvcc --cubin -arch=sm_80 -I"$PWD" -Werror all-warnings -keep -keep-dir "$work" "$work/pycuda.cu" -o "$work/pycuda.cubin"
     if has numpy; then
         check "python/common: kernels, parameters and threads are those of tiledmm.cuh" same_parameters
+    fi
+    # PyCUDA compiles without a GPU if it finds a library of the driver's name: the toolkit has a stub.
+    stub=$(dirname "$(command -v nvcc)")/../lib64/stubs/libcuda.so
+    mkdir "$work/driver" && ln -s "$stub" "$work/driver/libcuda.so.1"
+    with_stub() { env LD_LIBRARY_PATH="$work/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"; }
+    builder=
+    for candidate in "$fetched/bin/python" "$python"; do
+        with_stub "$candidate" -c 'import pycuda.compiler' 2>/dev/null && builder=$candidate
+    done
+    if [ -n "$builder" ]; then
+        check "python/matmul_pycuda: PyCUDA compiles its source to a cubin with all kernels" \
+            with_stub "$builder" "$work/by_pycuda.py"
+    else
+        skip "python/matmul_pycuda: PyCUDA compiles its source" "PyCUDA is missing: bash tests/python.sh --fetch"
     fi
 else
     skip "python/matmul_pycuda: its source compiles inside extern \"C\"" "nvcc is not installed"
