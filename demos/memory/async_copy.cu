@@ -53,7 +53,7 @@ __global__ void multiply(const float *A, const float *B, float *C, int ahead)
         }
 #if __CUDA_ARCH__ >= 800
         __pipeline_commit();
-        __pipeline_wait_prior(ahead); /* all but the last AHEAD groups have arrived */
+        __pipeline_wait_prior(ahead ? 1 : 0); /* all but the last AHEAD groups have arrived */
 #endif
         if (k0 < 0) continue;
         __syncthreads(); /* the copies of all threads have arrived */
@@ -78,6 +78,7 @@ static FILE *csv;
 static cudaDeviceProp device;
 static cudaEvent_t start, stop;
 
+/* RANDOM: a number below 2^24 that belongs to i. CHECK: an error ends the program. */
 #define RANDOM(i)   (((unsigned)(i)*2654435761u ^ (unsigned)(i) >> 9) * 2246822519u >> 8)
 #define CHECK(call) check(call, #call)
 static void check(cudaError_t error, const char *call)
@@ -104,6 +105,7 @@ static int again(void *result) /* while (again(what RUN writes)) RUN; the best o
     return 1;
 }
 
+/* Writes a row and gives the seconds; OK is negative if nothing was compared. */
 static double row(const char *way, double loads, double stores, double extra, double MB, int ok)
 {
     double s = best * 1e-3, rate = work / s, times = base > 0 ? s / base : 1;

@@ -38,6 +38,7 @@ static FILE *csv;
 static cudaDeviceProp device;
 static cudaEvent_t start, stop;
 
+/* RANDOM: a number below 2^24 that belongs to i. CHECK: an error ends the program. */
 #define RANDOM(i)   (((unsigned)(i)*2654435761u ^ (unsigned)(i) >> 9) * 2246822519u >> 8)
 #define CHECK(call) check(call, #call)
 static void check(cudaError_t error, const char *call)
@@ -64,6 +65,7 @@ static int again(void *result) /* while (again(what RUN writes)) RUN; the best o
     return 1;
 }
 
+/* Writes a row and gives the seconds; OK is negative if nothing was compared. */
 static double row(const char *way, double loads, double stores, double extra, double MB, int ok)
 {
     double s = best * 1e-3, rate = work / s, times = base > 0 ? s / base : 1;
