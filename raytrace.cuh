@@ -63,12 +63,14 @@
    MEASURED   microseconds on one NVIDIA H200, CUDA 13.0, 2048 x 2048 pixels, radii 20 to 120, from
    device memory to device memory, bench/results/h200/rays.csv; all images equal, byte for byte
      spheres             16     64    256    512   1024   2048
-     RAYT_GLOBAL       41.3    145    554   1099   2187   4358
-     RAYT_READONLY     41.3    145    554   1099   2187   4353
-     RAYT_CONSTANT     49.6    154    588   1166   2327   4633
-     RAYT_SHARED       41.3    124    454    896   1782   3539
-     RAYT_CULLED        9.9   12.5   16.5   18.8   21.3   24.6
-   RAYT_CULLED of 100,000 such spheres: 66; of 1,000,000 of radius 0.9 to 5.4: 323.
+     RAYT_GLOBAL       41.2    145    553   1096   2178   4351
+     RAYT_READONLY     41.1    145    553   1096   2178   4353
+     RAYT_CONSTANT     43.4    123    478    944   1887   3761   the whole call: table filled, too
+       its kernel      38.4    118    469    936      -      -   alone, the table filled before
+     RAYT_SHARED       41.1    124    453    892   1771   3523
+     RAYT_CULLED        9.6   12.4   16.9   18.7   20.6   23.9
+   RAYT_CULLED of 100,000 such spheres: 67; of 1,000,000 of radius 0.9 to 5.4, in an earlier run:
+   323 (bench/results/h200/rays_small.csv).
 
    LIMITS
      width, height: 2^24 (floats count pixels exactly up to there). count: 2^30.
