@@ -38,12 +38,16 @@
      TMM_SHARED         tiles in shared memory, TMM_SHARED_8, _16, _32 (TMM_SHARED is _32)
      TMM_REGISTER       tiles in shared memory, blocks of C in registers: TMM_REGISTER_64, _128
                         (the edge of a block's tile; TMM_REGISTER takes the better one)
+   and, not yet chosen by TMM_AUTO:
+     TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
+                        evenly along k; takes memory for that from a pool of its own (below)
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
-     bits in every run, and in every kernel above: each element is summed in ascending k.
+     bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
+     k. TMM_PIPELINED may sum in several pieces, which depend on the shape and the device only.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -56,6 +60,9 @@
                          For PyCUDA, which wraps the source in extern "C", define it __global__
      TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
                          device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
+
+     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED before each launch. It needs no such
+                         thing, but compute-sanitizer's initcheck cannot know that
 
    YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
    undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:
@@ -83,11 +90,14 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   One device; matrices in its memory. Tensor cores and asynchronous copies are not used yet.
+   One device; matrices in its memory. Tensor cores are not used yet. TMM_PIPELINED takes up to
+   a partial tile (64 KB in float) for each block at work, and for large products copies of A and B
+   in the form that it reads best; without that memory it does without.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
+     BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK)
      INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
@@ -183,6 +193,7 @@ typedef enum tmm_kernel {
     TMM_REGISTER,
     TMM_REGISTER_64,
     TMM_REGISTER_128,
+    TMM_PIPELINED,
     TMM_KERNEL_COUNT /* not a kernel: how many there are */
 } tmm_kernel;
 
@@ -232,6 +243,97 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
                                  const void *C, long long ldc, int trials, unsigned long long seed,
                                  double *excess);
 #endif /* !__CUDACC_RTC__ */
+
+#if TMM__KERNELS
+/* ============================== BUILDING BLOCKS =============================================== */
+/* What the fast kernels share: asynchronous copies, flags between blocks, and the schedule. */
+
+/* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
+   "Data Movement and Conversion Instructions"; sm_80 and later). Each copies `bytes` (4, 8 or 16,
+   a constant; both addresses a multiple of it), or writes zeros when not `valid`, in which case
+   the global address is not read. 16 bytes go by the second-level cache alone; smaller copies of a
+   line of 128 bytes come in turn, so those ask for the whole line. Elsewhere, plain copies. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define TMM__ASYNC 1
+#else
+#define TMM__ASYNC 0
+#endif
+
+static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
+                                                       bool valid)
+{
+#if TMM__ASYNC
+    unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
+                     "l"(global), "r"(valid ? 16 : 0)
+                     : "memory");
+    else if (bytes == 8)
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(global),
+                     "r"(valid ? 8 : 0)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(global),
+                     "r"(valid ? 4 : 0)
+                     : "memory");
+#else
+    for (int i = 0; i < bytes / 4; i++)
+        ((unsigned *)shared)[i] = valid ? ((const unsigned *)global)[i] : 0;
+#endif
+}
+
+/* Ends a group of copies. */
+static __device__ __forceinline__ void tmm__copy_commit(void)
+{
+#if TMM__ASYNC
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits until at most `pending` (a constant) of this thread's groups are not complete. */
+#if TMM__ASYNC
+#define TMM__COPY_WAIT(pending) asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory")
+#else
+#define TMM__COPY_WAIT(pending) ((void)(pending))
+#endif
+
+/* Keeps the compiler from moving loads and stores across. */
+#define TMM__FENCE() asm volatile("" ::: "memory")
+
+/* One thread of a block tells another block that what its block has written to global memory is
+   there, or waits for that; both after, or before, a barrier of their blocks (release and acquire,
+   PTX ISA 8, "Memory Consistency Model"). */
+static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
+                                                     unsigned long long value)
+{
+    __threadfence();
+    atomicExch(flag, value);
+}
+
+static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
+                                                      unsigned long long value)
+{
+    while (*(volatile unsigned long long *)flag != value) {
+    }
+    __threadfence();
+    *flag = 0; /* so that an old flag never looks like a new one */
+}
+
+/* How a tile of an operand is copied: see KERNEL PIPELINED. */
+enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+
+/* Which block computes what: see KERNEL PIPELINED. */
+typedef struct tmm__schedule {
+    int tiles_down, tiles_across; /* the tiles of C */
+    int steps;                    /* steps along K for each */
+    int split_tiles;              /* so many tiles are shared out in steps, not whole */
+    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
+    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
+    void *partials;               /* a tile of sums for each block */
+    unsigned long long *flags;    /* one for each block: its partial tile is ready, */
+    unsigned long long ticket;    /* when it holds this number, no other launch's */
+} tmm__schedule;
+#endif
 
 #if TMM__HOST
 /* ============================== STATUS ======================================================== */
@@ -300,19 +402,148 @@ TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
     case TMM_REGISTER: return "register";
     case TMM_REGISTER_64: return "register_64";
     case TMM_REGISTER_128: return "register_128";
+    case TMM_PIPELINED: return "pipelined";
     case TMM_KERNEL_COUNT: break;
     }
     return NULL;
 }
 
-/* Multiprocessors of the current device; 1 if there is none, for the launch to report that. */
-static inline int tmm__processors(void)
+static inline long long tmm__min(long long a, long long b)
 {
-    int device = 0, count = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+    return a < b ? a : b;
+}
+
+/* What the launchers ask of the current device, remembered for the thread's last one. */
+typedef struct tmm__device {
+    int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
+    int capability; /* 10 major + minor */
+    int pools;      /* has memory pools, for stream-ordered allocation */
+    double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
+} tmm__device;
+
+static inline const tmm__device *tmm__current_device(void)
+{
+    static thread_local tmm__device known;
+    static thread_local int known_device = -1;
+    int device = 0, major = 0, minor = 0, count = 0, pools = 0, clock = 0, memory = 0, width = 0;
+    if (cudaGetDevice(&device) == cudaSuccess && device == known_device) return &known;
+    if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) != cudaSuccess) {
         (void)cudaGetLastError();
-    return count > 0 ? count : 1;
+        device = -1;
+    }
+    known.processors = count > 0 ? count : 1;
+    known.capability = 10 * major + minor;
+    known.pools = pools;
+    /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
+    (void)cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device);
+    (void)cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, device);
+    (void)cudaDeviceGetAttribute(&width, cudaDevAttrGlobalMemoryBusWidth, device);
+    (void)cudaGetLastError();
+    known.arithmetic = 2.0 * 128 * known.processors * (clock > 0 ? clock : 1.5e6) * 1e3;
+    known.bandwidth =
+        memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known.arithmetic / 20;
+    known_device = device;
+    return &known;
+}
+
+/* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
+   by one thread at a time: C++ sees to that for static variables. */
+static inline cudaMemPool_t tmm__make_pool(int device)
+{
+    cudaMemPoolProps props;
+    cudaMemPool_t pool = NULL;
+    unsigned long long keep = 64u << 20; /* more than that goes back when it is not used */
+    memset(&props, 0, sizeof props);
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    props.location.id = device;
+    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess ||
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    return pool;
+}
+
+static inline cudaMemPool_t tmm__pool(int device)
+{
+    switch (device) {
+#define TMM__POOL(n)                                      \
+    case n: {                                             \
+        static cudaMemPool_t pool##n = tmm__make_pool(n); \
+        return pool##n;                                   \
+    }
+        TMM__POOL(0)
+        TMM__POOL(1)
+        TMM__POOL(2) TMM__POOL(3) TMM__POOL(4) TMM__POOL(5) TMM__POOL(6) TMM__POOL(7) TMM__POOL(8)
+            TMM__POOL(9) TMM__POOL(10) TMM__POOL(11) TMM__POOL(12) TMM__POOL(13) TMM__POOL(14)
+                TMM__POOL(15)
+#undef TMM__POOL
+                    default : return NULL;
+    }
+}
+
+/* Device memory for one launch, to be given back with cudaFreeAsync on the same stream; NULL if
+   there is none. It comes from a pool of this header's own, one a device, that keeps what it has
+   once got: the device's default pool would give it back at every synchronisation. */
+static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
+{
+    int device = 0;
+    void *memory = NULL;
+    if (!tmm__current_device()->pools || cudaGetDevice(&device) != cudaSuccess) return NULL;
+    cudaMemPool_t pool = tmm__pool(device);
+    if (pool == NULL) return NULL;
+    if (cudaMallocFromPoolAsync(&memory, bytes, pool, stream) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    return memory;
+}
+
+/* A number that no other launch of this program uses, nor what memory holds by chance. */
+static inline unsigned long long tmm__ticket(void)
+{
+    static thread_local unsigned long long count;
+    unsigned long long z = (size_t)&count * 0x9E3779B97F4A7C15ull + ++count;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull; /* splitmix64: one number for each, and no zero */
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return (z ^ (z >> 31)) | 1;
+}
+
+/* Divides tiles_down x tiles_across tiles of C with `steps` steps each among at most `most_blocks`
+   blocks, as KERNEL PIPELINED explains. Returns how many blocks there are to be. `split`: whether
+   tiles may be cut along K, which needs memory for partial tiles. */
+static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, int steps,
+                            int most_blocks, int split)
+{
+    int tiles = tiles_down * tiles_across, rest = tiles % most_blocks;
+    memset(s, 0, sizeof *s);
+    s->tiles_down = tiles_down;
+    s->tiles_across = tiles_across;
+    s->steps = steps;
+    int blocks = tiles < most_blocks ? tiles : most_blocks;
+    /* Little to gain where the last round is nearly full. */
+    if (!split || rest == 0 || rest > 0.98 * most_blocks) return blocks;
+#ifndef TMM__REDUCE_FROM
+#define TMM__REDUCE_FROM 3
+#endif
+    if (most_blocks / tiles >= TMM__REDUCE_FROM) {
+        /* So many partial tiles of one tile that adding them up must be shared out too. */
+        int pieces = (int)tmm__min(most_blocks / tiles, steps / 4);
+        if (pieces < 2) return blocks;
+        s->split_tiles = tiles;
+        s->reduce = 1;
+        return tiles * pieces;
+    }
+    s->split_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
+    long long split_steps = (long long)s->split_tiles * steps;
+    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, split_steps / 8);
+    if (split_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks)) return most_blocks;
+    s->split_tiles = 0;
+    return blocks;
 }
 
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
@@ -331,11 +562,6 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (pointer == NULL && rows > 0 && cols > 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", name);
     return TMM_OK;
-}
-
-static inline long long tmm__min(long long a, long long b)
-{
-    return a < b ? a : b;
 }
 
 /* The block of C that the CPU reference works on, and its steps along k. */
@@ -757,6 +983,452 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 /* END OF KERNEL */
 #endif
 
+#if defined(TMM__EMIT) && TMM__EMIT == 4
+/* ============================== KERNEL PIPELINED ============================================== */
+/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
+   thread owns a larger block of C, and no multiprocessor is left without work at the end.
+
+   Tile of C: 128 x 128 (also 256 x 64 and 64 x 256), 4 warps of 64 x 64, 16 x 8 a thread:
+      +---------+---------+        8 lanes across, twice 4 columns each
+      | warp 0  | warp 1  |      +--+--+--+--+--+--+--+--+--+--   --+
+      |         |         |      | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |  4 lanes down,
+      +---------+---------+      | 8| 9|10|11|12|13|14|15| 8|       |  four times
+      | warp 2  | warp 3  |      |16|17|18|19|20|21|22|23|16|       |  4 rows each
+      |         |         |      |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
+                                 | 0| 1| 2|       ... four times    |
+   Elements of 8 bytes: half as many rows, 8 x 8 a thread, 64 x 128 in all.
+
+   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
+   [k][column of B], go round: while one is worked on, the others are being filled:
+      step           0       1       2       3
+      copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
+      arithmetic on  s0      s1      s2      s0     one barrier a step
+   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
+   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
+   not ask. A tile that would stick out is moved back inside; what it computes a second time is
+   not stored.
+
+   A launch has as many blocks as fit at once, each with tile after tile, band by band: tiles of
+   BAND = 4 rows of tiles are walked downwards, so that blocks at work at a time share rows of A
+   and columns of B in the second-level cache. Tiles rarely come out even: with 576 tiles and 264
+   blocks, the third round would have 48. So the first tiles (here 264 + 48) are not given out
+   whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et al.,
+   "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on the
+   GPU", 2023):
+      tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
+      share    |   3   |   2   |   1   |   0   |
+   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
+   which the owner adds in ascending k. Shares are numbered backwards, for a block may wait only
+   for blocks that were started before it. Where a tile would have many owners' helpers (few tiles,
+   long K), all pieces become partial tiles and KERNEL REDUCE adds them up.
+
+   Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
+   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
+   multiply-adds and about 110 other instructions a step, at two registers read per bank and
+   clock; see bench/NOTES.md.
+
+   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
+     ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
+     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
+     VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
+
+/* Four neighbouring elements of shared memory or C. */
+typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_four {
+    TMM_TYPE v[4];
+} tmm_four;
+
+/* Four sums of a partial tile. */
+typedef struct alignas(16) tmm_sums {
+    TMM_SUM v[4];
+} tmm_sums;
+
+/* Copies what this thread has to copy of one step's tile of an operand, `lines` rows of A or
+   columns of B, to shared memory. `to`, `from`: its first element there and here; the elements of
+   its next passes lie `stride` bytes further. With `whole`, everything if valid, else zeros.
+   Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
+   this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
+   wherever speed matters. */
+static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *from,
+                                                     unsigned stride, int mode, int lines,
+                                                     bool whole, bool valid, int lines_left,
+                                                     int depth_left)
+{
+    enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
+    int pitch = lines + 4;
+    if (mode == TMM__VECTORS) {
+        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
+#pragma unroll
+        for (int i = 0; i < DEPTH / deeper; i++)
+            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
+                            whole ? valid : i * deeper < depth_left && lines_left > 0);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
+        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
+        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
+        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
+                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
+        bool inside = whole ? valid : k < depth_left && line < lines_left;
+        if (SIZE % 4 == 0)
+            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
+        else
+            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
+    }
+}
+
+/* Stores four elements of row `row` of C, from column `col` on, of which those from first_col to
+   N - 1 are wanted. C is at that place; `aligned`: to 16 bytes. */
+static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row, long long col,
+                                                      long long first_col, long long N,
+                                                      bool aligned, TMM_TYPE alpha, TMM_TYPE beta,
+                                                      const TMM_SUM *sum)
+{
+    tmm_four four;
+    (void)row; /* only for the epilogue */
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        bool inside = col + j >= first_col && col + j < N;
+        TMM_SUM old = 0;
+        if (beta != 0 && inside) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[j]);
+        four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#ifdef TMM_EPILOGUE
+        if (inside) four.v[j] = TMM_EPILOGUE(four.v[j], row, (col + j));
+#endif
+    }
+    if (aligned && col >= first_col && col + 4 <= N) {
+        *(tmm_four *)C = four;
+    } else {
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            if (col + j >= first_col && col + j < N) C[j] = four.v[j];
+    }
+}
+
+/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
+   are walked downwards, then across. */
+static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int tile, int *down,
+                                                     int *across)
+{
+    enum { BAND = 4 };
+    int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
+    int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
+    *across = rest / high;
+    *down = band * BAND + rest - *across * high;
+}
+
+/* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
+   shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
+   256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
+   writes along memory. 8 bytes moved an element in float: bound by memory. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm_pack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
+             long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
+             const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
+             TMM_TYPE *__restrict__ packedB, long long pitchB)
+{
+    __shared__ TMM_TYPE square[64][65]; /* [k][line] */
+    const TMM_TYPE *from = blockIdx.z == 0 ? A : B;
+    TMM_TYPE *to = blockIdx.z == 0 ? packedA : packedB;
+    long long lines = blockIdx.z == 0 ? linesA : linesB;
+    long long pitch = blockIdx.z == 0 ? pitchA : pitchB;
+    long long line_stride = blockIdx.z == 0 ? rsA : csB, k_stride = blockIdx.z == 0 ? csA : rsB;
+    long long line0 = blockIdx.x * 64ll;
+    if (line0 >= pitch) return; /* the other operand has more lines, or this is not to be packed */
+    int x = threadIdx.x % 64, y = threadIdx.x / 64;
+    for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
+#pragma unroll
+        for (int i = 0; i < 64; i += 4) {
+            int k = k_stride == 1 ? x : y + i, line = k_stride == 1 ? y + i : x;
+            TMM_TYPE value = 0;
+            if (k0 + k < K && line0 + line < lines)
+                value = from[(line0 + line) * line_stride + (k0 + k) * k_stride];
+            square[k][line] = value;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < 64; i += 4)
+            if (k0 + y + i < K) to[(k0 + y + i) * pitch + line0 + x] = square[y + i][x];
+        __syncthreads();
+    }
+}
+
+/* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
+   PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
+   says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
+   = 8, warp w adds up every eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
+   first warp the eight results; always in this order. Reads 4 bytes a sum and piece, once: bound
+   by the second-level cache. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                    TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
+                    int parts, const tmm__schedule s)
+{
+    const int COLS = 8, fours = rows * COLS / 4;
+    __shared__ tmm_sums sums[256];
+    int groups = 256 / parts, part = threadIdx.x / groups;
+    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the four in the tile */
+    int tile = blockIdx.y;
+    const tmm_sums *from =
+        (const tmm_sums *)s.partials + (long long)tile * pieces * (fours * 128) + group;
+    tmm_sums sum = {{0, 0, 0, 0}};
+#pragma unroll 4
+    for (int piece = pieces * part / parts; piece < pieces * (part + 1) / parts; piece++) {
+        tmm_sums more = from[(long long)piece * (fours * 128)];
+#pragma unroll
+        for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
+    }
+    if (parts > 1) {
+        sums[threadIdx.x] = sum;
+        __syncthreads();
+        if (part > 0) return;
+        for (int p = 1; p < parts; p++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
+    }
+
+    /* Whose four sums these are, and where they belong: as in KERNEL PIPELINED. */
+    int thread = group % 128, four = group / 128, i = four / (COLS / 4), j = four % (COLS / 4);
+    int warps_across = 4 / warps_down, tile_m = 4 * rows * warps_down, tile_n = 64 * warps_across;
+    int down, across;
+    tmm_find_tile(&s, tile, &down, &across);
+    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
+    long long row = first_row, col = first_col;
+    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
+    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
+    row += thread / 32 / warps_across * (4 * rows) + thread % 32 / 8 * 4 + i / 4 * 16 + i % 4;
+    col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
+    if (row < first_row || row >= M) return;
+    TMM_SUM ordered[4] = {sum.v[1], sum.v[0], sum.v[3], sum.v[2]};
+    tmm_store_four(C + row * ldc + col, row, col, first_col, N, false, alpha, beta, ordered);
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 5
+/* One instance of the kernel, with TMM__WARPS_DOWN x (4 / TMM__WARPS_DOWN) warps. TMM__MODES:
+   modeA and modeB as constants, or -1 for any, known at run time; these alone take matrices smaller
+   than a tile, and 64-bit strides. */
+TMM_KERNEL void __launch_bounds__(128, 2)
+    tmm_gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
+                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                       long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                       long long ldc, long long batchC, int modeA, int modeB, const tmm__schedule s)
+{
+    enum {
+        ROWS = TMM__ROWS, /* of C that a thread owns */
+        COLS = 8,
+        THREADS = 128,
+        WARPS_ACROSS = 4 / TMM__WARPS_DOWN,
+        TILE_M = 4 * ROWS * TMM__WARPS_DOWN,
+        TILE_N = 64 * WARPS_ACROSS,
+        DEPTH = 8,
+        STAGES = 3,
+        PITCH_A = TILE_M + 4, /* 4 more: fewer bank conflicts between copies along k */
+        PITCH_B = TILE_N + 4,
+        STAGE = DEPTH * (PITCH_A + PITCH_B),
+        SIZE = sizeof(TMM_TYPE),
+        VECTOR = 16 / SIZE,
+        FOURS = ROWS * COLS / 4,
+        COPY_AT = TMM__MODE_A == TMM__VECTORS ? 4 : 0, /* when in a step; found by trying */
+        ANY = TMM__MODE_A < 0
+    };
+    __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
+    if (!ANY) {
+        modeA = TMM__MODE_A;
+        modeB = TMM__MODE_B;
+    }
+
+    /* What this thread copies: its first element of a tile of A (kA, lineA) and of B, where they go
+       in shared memory, and how far apart those of its passes are in memory. */
+    int thread = threadIdx.x;
+    int elementA = modeA == TMM__VECTORS ? thread * VECTOR : thread;
+    int elementB = modeB == TMM__VECTORS ? thread * VECTOR : thread;
+    int kA = modeA == TMM__ALONG_K ? thread % DEPTH : elementA / TILE_M;
+    int kB = modeB == TMM__ALONG_K ? thread % DEPTH : elementB / TILE_N;
+    int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : elementA % TILE_M;
+    int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : elementB % TILE_N;
+    int toA = kA * PITCH_A + lineA, toB = DEPTH * PITCH_A + kB * PITCH_B + lineB;
+    unsigned strideA = (unsigned)(SIZE * (modeA == TMM__ALONG_K   ? THREADS / DEPTH * rsA
+                                          : modeA == TMM__VECTORS ? THREADS * VECTOR / TILE_M * csA
+                                                                  : csA));
+    unsigned strideB = (unsigned)(SIZE * (modeB == TMM__ALONG_K   ? THREADS / DEPTH * csB
+                                          : modeB == TMM__VECTORS ? THREADS * VECTOR / TILE_N * rsB
+                                                                  : rsB));
+    /* The first row and column that this thread owns in a tile. */
+    int warp = thread / 32, lane = thread % 32;
+    int row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
+    int col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
+
+    /* This block's share of the split tiles, as steps numbered through all of them. */
+    int blocks = gridDim.x, share = blocks - 1 - blockIdx.x;
+    long long split_steps = (long long)s.split_tiles * s.steps;
+    int step = (int)(split_steps * share / blocks);
+    int share_end = (int)(split_steps * (share + 1) / blocks);
+    int next_tile = s.split_tiles + blockIdx.x;
+    bool packed_A = (ANY || TMM__MODE_A == TMM__VECTORS) && s.packed_A;
+    bool packed_B = (ANY || TMM__MODE_A == TMM__VECTORS) && s.packed_B;
+    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
+
+    for (;;) {
+        /* The next piece of work: steps `begin` to `end` of a tile. */
+        int tile = next_tile, begin = 0, end = s.steps;
+        if (step < share_end) {
+            tile = step / s.steps;
+            begin = step - tile * s.steps;
+            if (end > begin + share_end - step) end = begin + share_end - step;
+            step += end - begin;
+        } else {
+            if (tile >= s.tiles_down * s.tiles_across) break;
+            next_tile += blocks;
+        }
+        int down, across;
+        tmm_find_tile(&s, tile, &down, &across);
+        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+        /* Moved back inside, unless what lies outside may be read. */
+        if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
+        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
+
+        TMM_SUM sum[ROWS][COLS];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++) sum[i][j] = 0;
+
+        /* Fill all stages but one. */
+        long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
+        const char *fromA =
+            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
+        const char *fromB =
+            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
+        int left = end - begin;
+#pragma unroll 1
+        for (int stage = 0; stage < STAGES - 1; stage++) {
+            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
+            if (stage < left) {
+                tmm_copy_tile(shared + stage * STAGE + toA, fromA, strideA, modeA, TILE_M, false,
+                              true, rows_left, depth - kA);
+                tmm_copy_tile(shared + stage * STAGE + toB, fromB, strideB, modeB, TILE_N, false,
+                              true, cols_left, depth - kB);
+            }
+            fromA += depth * csA * SIZE;
+            fromB += depth * rsB * SIZE;
+            tmm__copy_commit();
+        }
+        TMM__COPY_WAIT(STAGES - 2);
+        __syncthreads();
+
+        tmm_four a[2][ROWS / 4], b[2][COLS / 4];
+        int read = 0; /* where the stage that is worked on begins */
+#pragma unroll
+        for (int q = 0; q < ROWS / 4; q++) a[0][q] = *(const tmm_four *)(shared + row0 + 16 * q);
+#pragma unroll
+        for (int q = 0; q < COLS / 4; q++)
+            b[0][q] = *(const tmm_four *)(shared + DEPTH * PITCH_A + col0 + 32 * q);
+#pragma unroll 1
+        for (; left > 0; left--) {
+#pragma unroll
+            for (int k = 0; k < DEPTH; k++) {
+                int now = k % 2, then = 1 - now, next = (k + 1) % DEPTH;
+                if (next == 0) { /* on to the next stage, which must be complete */
+                    TMM__COPY_WAIT(STAGES - 2);
+                    __syncthreads();
+                    read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                }
+#pragma unroll
+                for (int q = 0; q < COLS / 4; q++)
+                    b[then][q] = *(const tmm_four *)(shared + read + DEPTH * PITCH_A +
+                                                     next * PITCH_B + col0 + 32 * q);
+#pragma unroll
+                for (int q = 0; q < ROWS / 4; q++)
+                    a[then][q] =
+                        *(const tmm_four *)(shared + read + next * PITCH_A + row0 + 16 * q);
+                if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
+                    int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+                    bool more = left >= STAGES;
+                    tmm_copy_tile(shared + write + toA, fromA, strideA, modeA, TILE_M, !ANY, more,
+                                  more ? rows_left : 0, DEPTH - kA);
+                    tmm_copy_tile(shared + write + toB, fromB, strideB, modeB, TILE_N, !ANY, more,
+                                  more ? cols_left : 0, DEPTH - kB);
+                    fromA += DEPTH * csA * SIZE;
+                    fromB += DEPTH * rsB * SIZE;
+                    tmm__copy_commit();
+                }
+                /* Back and forth along the rows: of two multiply-adds in a row, the second finds
+                   one operand where the first has read it. */
+#pragma unroll
+                for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                    for (int jj = 0; jj < COLS; jj++) {
+                        int j = i % 2 ? COLS - 1 - jj : jj;
+                        sum[i][j] +=
+                            (TMM_SUM)a[now][i / 4].v[i % 4] * (TMM_SUM)b[now][j / 4].v[j % 4];
+                    }
+            }
+        }
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* the next piece's copies may begin */
+
+        if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
+            tmm_sums *to = (tmm_sums *)s.partials + (long long)share * (FOURS * THREADS) + thread;
+#pragma unroll
+            for (int q = 0; q < FOURS; q++) {
+                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+                tmm_sums swapped = {{four[1], four[0], four[3], four[2]}};
+                to[q * THREADS] = swapped;
+            }
+            __syncthreads();
+            if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
+            continue;
+        }
+        if (end < s.steps) { /* the owner: add what the others have left */
+            long long last_step = (tile + 1ll) * s.steps;
+            int others = 0;
+            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
+            for (int other = thread; other < others; other += THREADS)
+                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
+            __syncthreads();
+            for (int other = share + 1; other <= share + others; other++) {
+                const tmm_sums *from =
+                    (const tmm_sums *)s.partials + (long long)other * (FOURS * THREADS) + thread;
+#pragma unroll
+                for (int q = 0; q < FOURS; q++) {
+                    TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+                    tmm_sums swapped = from[q * THREADS];
+                    if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
+                    four[1] += swapped.v[0];
+                    four[0] += swapped.v[1];
+                    four[3] += swapped.v[2];
+                    four[2] += swapped.v[3];
+                }
+            }
+        }
+        /* Afresh: kept through the loop above, these would cost it registers. */
+        tmm_find_tile(&s, tile, &down, &across);
+        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+        row = first_row, col = first_col;
+        if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        TMM_TYPE *c0 = C + blockIdx.z * batchC;
+        bool aligned = ((size_t)(c0 + col + col0) | ldc * SIZE) % 16 == 0;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            long long r = row + row0 + i / 4 * 16 + i % 4;
+            if (r < first_row || r >= M) continue;
+#pragma unroll
+            for (int q = 0; q < COLS / 4; q++) {
+                long long c = col + col0 + 32 * q;
+                tmm_store_four(c0 + r * ldc + c, r, c, first_col, N, aligned, alpha, beta,
+                               &sum[i][4 * q]);
+            }
+        }
+    }
+}
+#endif
+
 #ifndef TMM__EMIT
 #if defined(TMM_NAME)
 /* ============================== INSTANCES ===================================================== */
@@ -769,6 +1441,13 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #define tmm_quad          TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
 #define tmm_fetch_quad    TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
 #define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
+#define tmm_four          TMM_FN(four)
+#define tmm_sums          TMM_FN(sums)
+#define tmm_copy_tile     TMM_FN(copy_tile)
+#define tmm_store_four    TMM_FN(store_four)
+#define tmm_find_tile     TMM_FN(find_tile)
+#define tmm_gemm_reduce   TMM_FN(gemm_reduce)
+#define tmm_pack          TMM_FN(pack)
 
 #define TMM__EMIT 1
 #include "tiledmm.cuh"
@@ -804,6 +1483,56 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #undef TMM__EDGE
 #undef TMM_BLOCK
 #undef TMM__EMIT
+
+#define TMM__EMIT 4
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+
+/* KERNEL PIPELINED for any operands; for operands as in A^T B, or packed; for those of A B; and
+   these with other tiles, for narrow C. */
+#define TMM__EMIT          5
+#define TMM__WARPS_DOWN    2
+#define TMM__ROWS          (sizeof(TMM_TYPE) <= 4 ? 8 : 4)
+#define TMM__MODE_A        -1
+#define TMM__MODE_B        -1
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#undef TMM__ROWS
+#define TMM__ROWS          (sizeof(TMM_TYPE) <= 4 ? 16 : 8)
+#define TMM__MODE_A        TMM__ALONG_K
+#define TMM__MODE_B        TMM__VECTORS
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#define TMM__MODE_A        TMM__VECTORS
+#define TMM__MODE_B        TMM__VECTORS
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_tn)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__MODE_A
+#undef TMM__WARPS_DOWN
+#ifdef TMM__NARROW_TILES
+#define TMM__WARPS_DOWN    4
+#define TMM__MODE_A        TMM__ALONG_K
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn_tall)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__WARPS_DOWN
+#define TMM__WARPS_DOWN    1
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn_wide)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__WARPS_DOWN
+#endif
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#undef TMM__ROWS
+#undef TMM__EMIT
 #endif
 
 #if TMM__HOST
@@ -813,7 +1542,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
 static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
 {
-    int processors = tmm__processors();
+    int processors = tmm__current_device()->processors;
     double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
     double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
     double small_cost = 1.4 * ceil(small_tiles / processors);
@@ -824,7 +1553,7 @@ static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long lon
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
 {
     (void)K;
-    if ((double)M * N * batch <= 900.0 * tmm__processors()) {
+    if ((double)M * N * batch <= 900.0 * tmm__current_device()->processors) {
         /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
            On one NVIDIA H200 both were level at 320 x 320 for float, and for double between 384
            and 512. */
@@ -838,6 +1567,133 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 }
 
 /* ============================== LAUNCHERS ===================================================== */
+/* Seconds: two launches' time must be saved, too. */
+#ifndef TMM__WORTH_PACKING
+#define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
+#endif
+
+/* What KERNEL PIPELINED cannot do: strides and numbers of tiles and steps beyond 32 bits. */
+static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long long K,
+                                               long long stride_A, long long stride_B)
+{
+    long long most = 0xFFFFFFFFll / (16 * (long long)sizeof(TMM_TYPE));
+    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
+    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
+}
+
+/* `batch` products by KERNEL PIPELINED (at most 65535; M, N > 0). Strides as in the kernels. */
+static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long long K,
+                                                 TMM_TYPE alpha, const TMM_TYPE *A, long long rsA,
+                                                 long long csA, long long strideA,
+                                                 const TMM_TYPE *B, long long rsB, long long csB,
+                                                 long long strideB, TMM_TYPE beta, TMM_TYPE *C,
+                                                 long long ldc, long long strideC, unsigned batch,
+                                                 tmm_stream stream)
+{
+    enum { SIZE = sizeof(TMM_TYPE), MOST_ROWS = SIZE <= 4 ? 16 : 8 };
+    const tmm__device *device = tmm__current_device();
+    /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
+       of elements smaller than 4 bytes. */
+    size_t offA = SIZE < 4 ? 1 : (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
+    size_t offB = SIZE < 4 ? 1 : (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
+    int modeA = csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    int modeB = rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+
+    /* The instance of the kernel; its tile is 4 rows x warps_down by 256 / warps_down. */
+    enum { ANY, TN, NN, TALL, WIDE } form = ANY;
+    int rows = MOST_ROWS, warps_down = 2;
+    if (modeA == TMM__ALONG_K && modeB == TMM__VECTORS) {
+        if (M >= 8 * MOST_ROWS && N >= 128) form = NN;
+#ifdef TMM__NARROW_TILES
+        if (M >= 16 * MOST_ROWS && N >= 64 && N <= 96) form = TALL, warps_down = 4;
+        if (M >= 4 * MOST_ROWS && M <= 6 * MOST_ROWS && N >= 256) form = WIDE, warps_down = 1;
+#endif
+    }
+    int inA = modeA == TMM__VECTORS && M >= 8 * MOST_ROWS; /* TN could use it in place */
+    int inB = modeB == TMM__VECTORS && N >= 128;
+    if (inA && inB) form = TN;
+
+    /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
+       part of what M N K costs. */
+    long long pitchA = 0, pitchB = 0;
+    double packing = (inA ? 0.0 : M) + (inB ? 0.0 : N);
+    packing *= 2.0 * K * SIZE / device->bandwidth;
+    double saving = (form == NN ? 0.06 : 0.15) * 2 * M * N * K / device->arithmetic;
+    if ((form == ANY || form == NN) && batch == 1 && K > 0 && SIZE >= 4 &&
+        TMM__WORTH_PACKING(packing, saving) &&
+        TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128)) {
+        form = TN;
+        if (!inA) pitchA = ((M - 1) / (8 * MOST_ROWS) + 1) * (8 * MOST_ROWS);
+        if (!inB) pitchB = ((N - 1) / 128 + 1) * 128;
+    }
+
+    /* Who computes what, and the memory for that. */
+    tmm__schedule s;
+    char *memory = NULL;
+    int blocks = 0;
+    for (int split = batch == 1; blocks == 0; split = 0) {
+        if (form == ANY) rows = MOST_ROWS / 2;
+        int tile_m = 4 * rows * warps_down, tile_n = 256 / warps_down;
+        blocks = tmm__plan(&s, (int)((M - 1) / tile_m + 1), (int)((N - 1) / tile_n + 1),
+                           (int)((K + 7) / 8), 2 * device->processors, split);
+        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
+        size_t partials = 0, flags = 0;
+        if (s.split_tiles > 0) {
+            partials = (size_t)blocks * tile_m * tile_n * sizeof(TMM_SUM);
+            flags = blocks * sizeof *s.flags;
+        }
+        if (bytesA + bytesB + partials == 0) break;
+        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
+        if (memory == NULL) { /* then without */
+            if (pitchA + pitchB > 0)
+                form = modeA == TMM__ALONG_K && inB && M >= 8 * MOST_ROWS ? NN : ANY;
+            blocks = 0;
+            pitchA = pitchB = 0;
+            continue;
+        }
+        s.partials = memory + bytesA + bytesB;
+        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
+        s.ticket = tmm__ticket();
+#ifdef TMM_CLEAR_FLAGS
+        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
+#endif
+    }
+
+    if (pitchA + pitchB > 0) {
+        TMM_TYPE *packed_A = (TMM_TYPE *)memory, *packed_B = packed_A + K * pitchA;
+        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
+                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
+        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
+                                              packed_B, pitchB);
+        if (pitchA > 0) A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1;
+        if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
+    }
+    dim3 grid(blocks, 1, batch);
+#define TMM__LAUNCH(name)                                                                     \
+    TMM_FN(name)<<<grid, 128, 0, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
+                                           strideB, beta, C, ldc, strideC, modeA, modeB, s)
+    switch (form) {
+    case TN: TMM__LAUNCH(gemm_pipelined_tn); break;
+    case NN: TMM__LAUNCH(gemm_pipelined_nn); break;
+#ifdef TMM__NARROW_TILES
+    case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall); break;
+    case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide); break;
+#endif
+    default: TMM__LAUNCH(gemm_pipelined); break;
+    }
+#undef TMM__LAUNCH
+    if (s.reduce) {
+        int tiles = s.tiles_down * s.tiles_across;
+        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
+        tmm_gemm_reduce<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
+                                                                       rows, warps_down, pieces,
+                                                                       parts, s);
+    }
+    tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
+    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
+    return status;
+}
+
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                              long long N, long long K, TMM_TYPE alpha,
                                              const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
@@ -873,6 +1729,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     case TMM_GLOBAL: tile = 32; break;
     case TMM_REGISTER_64: tile = 64; break;
     case TMM_REGISTER_128: tile = 128; break;
+    case TMM_PIPELINED: tile = 64; break;
     default:
         if (tmm_kernel_string(kernel) == NULL)
             return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
@@ -882,6 +1739,10 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                          "TMM_SHARED",
                          tmm_kernel_string(kernel));
     }
+    if (kernel == TMM_PIPELINED && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel pipelined: K, lda or ldb (%lld, %lld, %lld) is too large for it",
+                         K, lda, ldb);
     if (M == 0 || N == 0 || batch == 0) return TMM_OK;
     long long tiles_down = (M - 1) / tile + 1, tiles_across = (N - 1) / tile + 1;
     if (tiles_down > INT_MAX / tiles_across)
@@ -919,9 +1780,13 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 #endif
         case TMM_REGISTER_64: TMM__LAUNCH(TMM_FN(gemm_register_64), 256, 1); break;
         case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
+        case TMM_PIPELINED:
+            status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                             strideB, beta, c, ldc, strideC, grid.z, stream);
+            break;
         }
 #undef TMM__LAUNCH
-        status = tmm__cuda(cudaGetLastError(), "kernel launch");
+        if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
         if (status != TMM_OK) return status;
     }
     return TMM_OK;
@@ -1093,6 +1958,13 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_quad
 #undef tmm_fetch_quad
 #undef tmm_put_quad
+#undef tmm_four
+#undef tmm_sums
+#undef tmm_copy_tile
+#undef tmm_store_four
+#undef tmm_find_tile
+#undef tmm_gemm_reduce
+#undef tmm_pack
 #undef TMM__ONE_TILE
 #endif
 #ifndef TMM__MAKING_READY
@@ -1239,7 +2111,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float
 #define TMM_NAME          s
+#define TMM__NARROW_TILES
 #include "tiledmm.cuh"
+#undef TMM__NARROW_TILES
 #define TMM_TYPE double
 #define TMM_NAME d
 #include "tiledmm.cuh"

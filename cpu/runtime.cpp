@@ -661,6 +661,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; break;
     case cudaDevAttrConcurrentManagedAccess: *value = 1; break;
+    case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
     default: return failed(cudaErrorInvalidValue);
     }
     return cudaSuccess;
@@ -744,6 +745,37 @@ cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream)
 {
     if (cudaError_t error = check_stream(stream)) return error;
     return allocate(pointer, size, current_device);
+}
+
+struct cudaMemPool {
+    int device;
+};
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props)
+{
+    if (!pool || !props || props->location.id < 0 || props->location.id >= state().devices)
+        return failed(cudaErrorInvalidValue);
+    *pool = new cudaMemPool{props->location.id};
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    delete pool;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void *value)
+{
+    return pool && value ? cudaSuccess : failed(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t size, cudaMemPool_t pool,
+                                    cudaStream_t stream)
+{
+    if (!pool) return failed(cudaErrorInvalidValue);
+    if (cudaError_t error = check_stream(stream)) return error;
+    return allocate(pointer, size, pool->device);
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int)

@@ -9,13 +9,17 @@
 #define TMM_TYPE unsigned /* a user's own type ... */
 #define TMM_NAME u
 #include "../tiledmm.cuh"
-#define TMM_NAME s24 /* ... and tile */
+#undef TMM__WORTH_PACKING
+#define TMM__WORTH_PACKING(packing, saving) \
+    ((packing) + (saving) > 0) /* KERNEL PIPELINED at sizes where it is not */
+#define TMM_NAME s24           /* ... and tile */
 #define TMM_TILE 24
 #include "../tiledmm.cuh"
 #define TMM_TYPE short /* 8-byte quads, and sums wider than the elements */
 #define TMM_SUM  unsigned
 #define TMM_NAME h
 #include "../tiledmm.cuh"
+#undef TMM__WORTH_PACKING
 
 #define CHECK_CUDA(call)                                                          \
     do {                                                                          \
@@ -40,6 +44,7 @@ static const test_case test_cases[] = {
     {130, 129, 67, 1, 0, 2, 0},  {128, 128, 32, 1, 0, 0, 0}, {128, 132, 36, 3, 1, 4, 4},
     {5, 200, 3, 1, 2, 0, 0},     {200, 3, 130, -1, 0, 8, 0}, {64, 64, 0, 1, 2, 0, 0},
     {64, 100, 24, 0, 0.5, 0, 0}, {1, 150, 70, 1, 0, 0, 3},   {150, 1, 70, 1, 0, 0, 0},
+    {300, 80, 40, 1, 0, 4, 0},   {70, 300, 33, 2, 1, 0, 0},  {256, 64, 20, 1, 1, 0, 0},
 };
 enum { TEST_CASES = sizeof test_cases / sizeof *test_cases };
 
@@ -355,30 +360,45 @@ static void F(test_batch)(tmm_kernel kernel)
     F(test_free)(C);
 }
 
-/* All kernels sum in ascending k: the same bits, in any kernel and any run. */
+/* The same bits in every run; and the simple kernels, which sum in ascending k, agree with each
+   other and with what the fast ones give without a split along K: a batch is not split. */
 static void F(test_bits)(void)
 {
-    const long long M = 70, N = 90, K = test_on_gpu ? 3000 : 300;
+    const long long M = 150, N = 90, K = test_on_gpu ? 3000 : 100;
+    const size_t bytes = (size_t)(M * N) * sizeof(T);
     F(test_matrix) A = F(test_make)(M, K, 0, 0, 1), B = F(test_make)(K, N, 0, 0, 1);
     F(test_matrix) C = F(test_make)(M, N, 0, 0, 1);
-    T *first = (T *)malloc((size_t)(M * N) * sizeof(T));
-    T *other = (T *)malloc((size_t)(M * N) * sizeof(T));
-    int different = 0;
-    for (int run = 0; run < 2; run++)
-        for (int k = TMM_KERNEL_COUNT - 1; k >= 0; k--) { /* ends with TMM_AUTO, the default */
-            CHECK_CUDA(cudaMemcpy(C.d, C.h, (size_t)(M * N) * sizeof(T), cudaMemcpyHostToDevice));
-            tmm_status status = TMM(gemm_with)((tmm_kernel)k, TMM_OP_N, TMM_OP_N, M, N, K, (T)3,
-                                               A.d, K, B.d, N, (T)-7, C.d, N, 0);
-            if (status == TMM_ERROR_UNSUPPORTED) continue;
-            CHECK_CUDA(cudaMemcpy(other, C.d, (size_t)(M * N) * sizeof(T), cudaMemcpyDeviceToHost));
-            if (run == 0 && k == TMM_KERNEL_COUNT - 1) memcpy(first, other, M * N * sizeof(T));
-            if (memcmp(first, other, (size_t)(M * N) * sizeof(T)) != 0) {
+    T *simple = (T *)malloc(bytes), *first = (T *)malloc(bytes), *other = (T *)malloc(bytes);
+    int runs = test_on_gpu ? 20 : 3, different = 0;
+    for (int k = TMM_GLOBAL; k <= TMM_KERNEL_COUNT; k++) {
+        tmm_kernel kernel = (tmm_kernel)(k % TMM_KERNEL_COUNT); /* ends with TMM_AUTO */
+        for (int run = 0; run < runs; run++) {
+            CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
+            tmm_status status = TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, N, K, (T)3, A.d, K,
+                                               B.d, N, (T)-7, C.d, N, 0);
+            if (status == TMM_ERROR_UNSUPPORTED) break;
+            CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
+            if (k == TMM_GLOBAL && run == 0) memcpy(simple, other, bytes);
+            if (run == 0) memcpy(first, other, bytes);
+            if (memcmp(first, other, bytes) != 0 ||
+                (k <= TMM_REGISTER_128 && memcmp(simple, other, bytes) != 0)) {
                 different++;
-                tap_note("%s differs", tmm_kernel_string((tmm_kernel)k));
+                tap_note("%s differs", tmm_kernel_string(kernel));
             }
         }
-    tap_ok(different == 0, "%s: the same bits from every kernel, twice",
-           STRING(T) " (tmm_" STRING(LETTER) "gemm)");
+    }
+    CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
+    TMM(gemm_batched_with)
+    (TMM_PIPELINED, TMM_OP_N, TMM_OP_N, M / 2, N, K, (T)3, A.d, K, B.d, N, (T)-7, C.d, N, M / 2 * K,
+     0, M / 2 * N, 2, 0);
+    CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
+    if (memcmp(simple, other, bytes) != 0) {
+        different++;
+        tap_note("pipelined, without a split, differs");
+    }
+    tap_ok(different == 0, "%s: the same bits in %d runs, and from the simple kernels",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", runs);
+    free(simple);
     free(first);
     free(other);
     F(test_free)(A);

@@ -83,10 +83,17 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
         for (int n = 0; n < count; n++) tap_note("entry %s", entries[n]);
 }
 
-#define KERNELS(letter)                                                                      \
+#define SIMPLE(letter)                                                                       \
     "tmm_" letter "gemm_global tmm_" letter "gemm_shared_8 tmm_" letter                      \
     "gemm_shared_16 tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_64 tmm_" letter \
     "gemm_register_128 "
+#define FAST(letter)                                                           \
+    "tmm_" letter "gemm_pipelined tmm_" letter "gemm_pipelined_nn tmm_" letter \
+    "gemm_pipelined_tn tmm_" letter "gemm_reduce tmm_" letter "pack "
+#define KERNELS                                 \
+    SIMPLE("s")                                 \
+    SIMPLE("d") SIMPLE("i") FAST("s") FAST("d") \
+        FAST("i") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide"
 
 int main(int count, char **words)
 {
@@ -96,13 +103,13 @@ int main(int count, char **words)
 
     char *ptx = compile("#include \"tiledmm.cuh\"\n", NULL, include_path);
     test_compiled("from a folder", ptx);
-    test_entries("from a folder", ptx, KERNELS("s") KERNELS("d") KERNELS("i"));
+    test_entries("from a folder", ptx, KERNELS);
     free(ptx);
 
     /* Its inclusions of itself must find it, too. */
     ptx = compile("#include \"tiledmm.cuh\"\n", header, NULL);
     test_compiled("from memory", ptx);
-    test_entries("from memory", ptx, KERNELS("s") KERNELS("d") KERNELS("i"));
+    test_entries("from memory", ptx, KERNELS);
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"
@@ -114,7 +121,7 @@ int main(int count, char **words)
     test_compiled("a type and a tile of one's own", ptx);
     test_entries("a type and a tile of one's own", ptx,
                  "tmm_ugemm_global tmm_ugemm_shared_24 tmm_ugemm_register_64 "
-                 "tmm_ugemm_register_128");
+                 "tmm_ugemm_register_128 " FAST("u"));
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

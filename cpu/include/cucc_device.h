@@ -68,10 +68,15 @@ inline int __syncthreads_and(const char *site, int predicate)
 {
     return cucc::barrier(site, !predicate) == 0;
 }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#pragma GCC diagnostic ignored "-Wtsan" /* counting borrows the thread sanitizer's hooks only */
 inline void __threadfence()
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+#pragma GCC diagnostic pop
 inline void __threadfence_block()
 {
     __threadfence();
