@@ -538,8 +538,10 @@ static inline cudaMemPool_t tmm__pool(int device)
         TMM__POOL(1)
         TMM__POOL(2)
         TMM__POOL(3)
-        TMM__POOL(4) TMM__POOL(5) TMM__POOL(6) TMM__POOL(7) TMM__POOL(8) TMM__POOL(9) TMM__POOL(10)
-            TMM__POOL(11) TMM__POOL(12) TMM__POOL(13) TMM__POOL(14) TMM__POOL(15)
+        TMM__POOL(4)
+        TMM__POOL(5)
+        TMM__POOL(6) TMM__POOL(7) TMM__POOL(8) TMM__POOL(9) TMM__POOL(10) TMM__POOL(11)
+            TMM__POOL(12) TMM__POOL(13) TMM__POOL(14) TMM__POOL(15)
 #undef TMM__POOL
                 default : return NULL;
     }
@@ -1949,14 +1951,13 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <
         few rows:     L = op(B), lines = its columns    S = op(A)      C transposed
         C(line, j) = alpha sum_k L(line, k) S(k, j) + beta C(line, j)         j < width
 
-                         +-+  S  K x width                      each block: LINES lines of C, 8 warps,
-                         | |                                    so many k a stage
-                         +-+
-          +-------------+ +-+
-          |stage|stage| | | |  LINES x width of C
-          +-------------+ +-+
-          |      L      | | |  lines x K
-          +-------------+ +-+
+          k ->   stages                   +-+
+                                          | |  S  K x width
+                                          +-+
+        +-----+-----+-----+--  --+-----+  +-+
+        |  0  |  1  |  2  |  ... |     |  | |  a block: LINES lines of C, with all of K
+        +-----+-----+-----+--  --+-----+  +-+
+                 L  lines x K              C
 
    TMM__WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
    contiguous along k and for L contiguous along the lines. Both keep a ring of stages of L and S in
@@ -1973,8 +1974,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <
           line 2, ...       |16..|                          a lane and stage
           line 3, ...       |24..|
       At the end the lanes of a group add their sums by shuffles.
-   ALONG THE LINES (0): a lane has 16 bytes of neighbouring lines; 16 lanes side by side and 2 along
-   k; 8 warps along k, 4 or 8 k each a stage:
+   ALONG THE LINES (0; WIDTH 4, 16): a lane has 16 bytes of neighbouring lines; 16 lanes side by
+   side and 2 along k; 8 warps along k, 8 k each a stage (double, WIDTH 16: 2 warps side by side):
 
         k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
         k + 1   |16..|17..|    ...   |31..|
@@ -2470,7 +2471,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #undef TMM__ROWS
 #undef TMM__EMIT
 
-/* KERNEL SKINNY for a large operand contiguous along k, and along the lines. */
+/* KERNEL SKINNY for a large operand contiguous along k, and along the lines; there a width of 1
+   would gain 2% at most. */
 #define TMM__EMIT  8
 #define TMM__ALONG 1
 #define TMM__WIDTH 1
@@ -2490,11 +2492,6 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #undef TMM__EDGE
 #undef TMM__ALONG
 #define TMM__ALONG 0
-#define TMM__WIDTH 1
-#define TMM__EDGE  lines_1
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
 #define TMM__WIDTH 4
 #define TMM__EDGE  lines_4
 #include "tiledmm.cuh"
@@ -2668,6 +2665,11 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     return status;
 }
 
+/* How many blocks KERNEL SMALL and SKINNY should have at least. */
+#ifndef TMM__BUSY
+#define TMM__BUSY(processors) (processors)
+#endif
+
 /* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
    were parts, and giving back the memory of their sums. */
 static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, long long M, long long N, int parts,
@@ -2703,6 +2705,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, lo
                   {32, 64, TMM_FN(small_bytes_32x64)}};
     static thread_local unsigned long long asked[4];
     const tmm__device *device = tmm__current_device();
+    const long long busy = TMM__BUSY(device->processors);
     /* The largest tile that fits the device and is not mostly outside C. */
     int largest = M <= 16 ? 1 : N <= 32 ? 2 : 3;
     if (N <= 16) largest = 0;
@@ -2715,17 +2718,16 @@ static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, lo
        largest. */
     int form = largest;
     void *partials = NULL;
-    parts = tmm__min(device->processors / tiles[largest], steps / 64);
+    parts = tmm__min(busy / tiles[largest], steps / 64);
     if (parts >= 3)
         partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
     if (partials == NULL) {
         parts = 1;
-        for (form = 0; form < largest && tiles[form] > device->processors;) form++;
+        for (form = 0; form < largest && tiles[form] > busy;) form++;
     }
     /* Where there are many tiles, or few steps, fewer warps to each. */
     int team_log2 = 3;
-    while (team_log2 > 0 &&
-           ((tiles[form] << team_log2) / 8 > 3ll * device->processors || steps < 1 << team_log2))
+    while (team_log2 > 0 && ((tiles[form] << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
         team_log2--;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
@@ -2782,10 +2784,10 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     }
     static const struct {
         int bytes, lines, depth;
-    } forms[6] = {TMM__FORM(k_1),     TMM__FORM(k_4),     TMM__FORM(k_16),
-                  TMM__FORM(lines_1), TMM__FORM(lines_4), TMM__FORM(lines_16)};
+    } forms[5] = {TMM__FORM(k_1), TMM__FORM(k_4), TMM__FORM(k_16), TMM__FORM(lines_4),
+                  TMM__FORM(lines_16)};
 #undef TMM__FORM
-    static thread_local unsigned long long asked[6];
+    static thread_local unsigned long long asked[5];
     const tmm__device *device = tmm__current_device();
     int few_rows = M < N;
     long long lines = few_rows ? N : M, width = few_rows ? M : N;
@@ -2793,12 +2795,13 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     long long lineL = few_rows ? csB : rsA, kL = few_rows ? rsB : csA;
     long long kS = few_rows ? csA : rsB, jS = few_rows ? rsA : csB;
     long long strideL = few_rows ? strideB : strideA, strideS = few_rows ? strideA : strideB;
-    int form = (kL == 1 ? 0 : 3) + (width == 1 ? 0 : width <= 4 ? 1 : 2);
+    int form = width > 4 ? 4 : 3;
+    if (kL == 1) form = width > 4 ? 2 : width > 1 ? 1 : 0;
 
     /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
        one block a multiprocessor. */
     long long blocks = (lines - 1) / forms[form].lines + 1;
-    long long wanted = (form == 2 ? 2ll : 1ll) * device->processors;
+    long long wanted = (form == 2 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
     long long stages = (K + forms[form].depth - 1) / forms[form].depth;
     long long parts = tmm__min(wanted / (blocks * batch), stages / 4);
     void *partials = NULL;
@@ -2818,8 +2821,7 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     case 0: TMM__LAUNCH(gemm_skinny_k_1); break;
     case 1: TMM__LAUNCH(gemm_skinny_k_4); break;
     case 2: TMM__LAUNCH(gemm_skinny_k_16); break;
-    case 3: TMM__LAUNCH(gemm_skinny_lines_1); break;
-    case 4: TMM__LAUNCH(gemm_skinny_lines_4); break;
+    case 3: TMM__LAUNCH(gemm_skinny_lines_4); break;
     default: TMM__LAUNCH(gemm_skinny_lines_16); break;
     }
 #undef TMM__LAUNCH
