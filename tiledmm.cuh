@@ -41,13 +41,18 @@
    and, not yet chosen by TMM_AUTO:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below)
+     TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
+                        share out k; double on tensor cores from sm_80 on
+     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
+                        once, at the speed of memory
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED may sum in several pieces, which depend on the shape and the device only.
+     k. TMM_PIPELINED may sum in several pieces, TMM_SMALL and TMM_SKINNY always do, which depend on
+     the shape, the form and alignment of A and B, the device, and memory for them (LIMITS) only.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -90,14 +95,17 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   One device; matrices in its memory. Tensor cores are not used yet. TMM_PIPELINED takes up to
-   a partial tile (64 KB in float) for each block at work, and for large products copies of A and B
-   in the form that it reads best; without that memory it does without.
+   One device; matrices in its memory. Tensor cores are used for double by TMM_SMALL and TMM_SKINNY
+   alone. TMM_PIPELINED takes up to a partial tile (64 KB in float) for each block at work, and for
+   large products copies of A and B in the form that it reads best; TMM_SMALL and TMM_SKINNY, where
+   K is long and C is small, up to 32 x 64 partial sums for each multiprocessor. Without that memory
+   they do without, and sum in fewer pieces.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
      BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK)
+     SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
      INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
@@ -314,10 +322,12 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #endif
 
 /* How many stages a ring of buffers has; two where copies cannot be under way for long. */
+#ifndef TMM__STAGES
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__STAGES(most) 2
 #else
 #define TMM__STAGES(most) (most)
+#endif
 #endif
 
 /* Whether double products go to tensor cores (also on the CPU, which has a twin of them to test
@@ -540,8 +550,11 @@ static inline cudaMemPool_t tmm__pool(int device)
         TMM__POOL(3)
         TMM__POOL(4)
         TMM__POOL(5)
-        TMM__POOL(6) TMM__POOL(7) TMM__POOL(8) TMM__POOL(9) TMM__POOL(10) TMM__POOL(11)
-            TMM__POOL(12) TMM__POOL(13) TMM__POOL(14) TMM__POOL(15)
+        TMM__POOL(6)
+        TMM__POOL(7)
+        TMM__POOL(8)
+        TMM__POOL(9) TMM__POOL(10) TMM__POOL(11) TMM__POOL(12) TMM__POOL(13) TMM__POOL(14)
+            TMM__POOL(15)
 #undef TMM__POOL
                 default : return NULL;
     }
@@ -2023,6 +2036,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <
 #endif
 enum {
     tmm_skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
+    tmm_skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
     tmm_skinny_lines = TMM__SKINNY_LINES,
     tmm_skinny_depth = TMM__SKINNY_DEPTH
 };
@@ -2351,6 +2365,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #define tmm_small_fetch   TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
 #define tmm_gemm_small    TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
 #define tmm_skinny_bytes  TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
+#define tmm_skinny_least  TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
 #define tmm_skinny_lines  TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
 #define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
 #define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
@@ -2778,12 +2793,13 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
                                               TMM_TYPE *C, long long ldc, long long strideC,
                                               unsigned batch, tmm_stream stream)
 {
-#define TMM__FORM(edge)                                                                       \
-    {                                                                                         \
-        TMM_FN(skinny_bytes_##edge), TMM_FN(skinny_lines_##edge), TMM_FN(skinny_depth_##edge) \
+#define TMM__FORM(edge)                                                                        \
+    {                                                                                          \
+        TMM_FN(skinny_bytes_##edge), TMM_FN(skinny_least_##edge), TMM_FN(skinny_lines_##edge), \
+            TMM_FN(skinny_depth_##edge)                                                        \
     }
     static const struct {
-        int bytes, lines, depth;
+        int bytes, least, lines, depth;
     } forms[5] = {TMM__FORM(k_1), TMM__FORM(k_4), TMM__FORM(k_16), TMM__FORM(lines_4),
                   TMM__FORM(lines_16)};
 #undef TMM__FORM
@@ -2797,6 +2813,12 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     long long strideL = few_rows ? strideB : strideA, strideS = few_rows ? strideA : strideB;
     int form = width > 4 ? 4 : 3;
     if (kL == 1) form = width > 4 ? 2 : width > 1 ? 1 : 0;
+
+    if (forms[form].least > device->shared)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         forms[form].least, device->shared);
 
     /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
        one block a multiprocessor. */
@@ -3129,6 +3151,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_small_fetch
 #undef tmm_gemm_small
 #undef tmm_skinny_bytes
+#undef tmm_skinny_least
 #undef tmm_skinny_lines
 #undef tmm_skinny_depth
 #undef tmm_gemm_skinny
