@@ -1044,9 +1044,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    not ask. A tile that would stick out is moved back inside; what it computes a second time is
    not stored.
 
-   A launch has as many blocks as fit at once, each with tile after tile, band by band: tiles of
-   BAND = 4 rows of tiles are walked downwards, so that blocks at work at a time share rows of A
-   and columns of B in the second-level cache. Tiles rarely come out even: with 576 tiles and 264
+   A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
+   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
+   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576 tiles and 264
    blocks, the third round would have 48. So the first tiles (here 264 + 48) are not given out
    whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et al.,
    "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on the
@@ -1055,8 +1055,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
       share    |   3   |   2   |   1   |   0   |
    Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
    which the owner adds in ascending k. Shares are numbered backwards, for a block may wait only
-   for blocks that were started before it. Where a tile would have many owners' helpers (few tiles,
-   long K), all pieces become partial tiles and KERNEL REDUCE adds them up.
+   for blocks that were started before it. Where a tile would be cut into many pieces (few tiles,
+   long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
 
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
    16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
@@ -1233,14 +1233,18 @@ TMM_KERNEL void __launch_bounds__(256)
     col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
     if (row < first_row || row >= M) return;
     TMM_SUM ordered[4] = {sum.v[1], sum.v[0], sum.v[3], sum.v[2]};
-    tmm_store_four(C + row * ldc + col, row, col, false, first_col, N, alpha, beta, ordered);
+    C += row * ldc + col;
+    if ((size_t)C % 16 == 0 && col >= first_col && col + 4 <= N)
+        tmm_store_four(C, row, col, true, first_col, N, alpha, beta, ordered);
+    else
+        tmm_store_four(C, row, col, false, first_col, N, alpha, beta, ordered);
 }
 #endif
 
 #if defined(TMM__EMIT) && TMM__EMIT == 5
-/* One instance of the kernel, with TMM__WARPS_DOWN x (4 / TMM__WARPS_DOWN) warps. TMM__MODES:
-   modeA and modeB as constants, or -1 for any, known at run time; these alone take matrices smaller
-   than a tile, and 64-bit strides. */
+/* One instance of the kernel, with TMM__WARPS_DOWN x (4 / TMM__WARPS_DOWN) warps and TMM__ROWS rows a
+   thread. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for any, known at run time;
+   that instance alone takes matrices smaller than a tile. */
 TMM_KERNEL void __launch_bounds__(128, 2)
     tmm_gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
                        const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -1415,6 +1419,8 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #pragma unroll
             for (int q = 0; q < FOURS; q++) {
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+                /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
+                   lies in the register bank of the element of B that is multiplied into it. */
                 tmm_sums swapped = {{four[1], four[0], four[3], four[2]}};
                 to[q * THREADS] = swapped;
             }
