@@ -343,6 +343,30 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
+/* threadIdx.x and blockIdx.x, asked anew: what is computed from them is then computed anew, too,
+   and not kept in registers all the time. */
+static __device__ __forceinline__ int tmm__thread(void)
+{
+#if defined(__CUDA_ARCH__)
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+#else
+    return threadIdx.x;
+#endif
+}
+
+static __device__ __forceinline__ int tmm__block(void)
+{
+#if defined(__CUDA_ARCH__)
+    int block;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+    return block;
+#else
+    return blockIdx.x;
+#endif
+}
+
 /* Keeps the compiler from moving loads and stores across. */
 #define TMM__FENCE() asm volatile("" ::: "memory")
 
@@ -544,19 +568,24 @@ static inline cudaMemPool_t tmm__pool(int device)
         static cudaMemPool_t pool##n = tmm__make_pool(n); \
         return pool##n;                                   \
     }
-        TMM__POOL(0)
-        TMM__POOL(1)
-        TMM__POOL(2)
-        TMM__POOL(3)
-        TMM__POOL(4)
-        TMM__POOL(5)
-        TMM__POOL(6)
-        TMM__POOL(7)
-        TMM__POOL(8)
-        TMM__POOL(9) TMM__POOL(10) TMM__POOL(11) TMM__POOL(12) TMM__POOL(13) TMM__POOL(14)
-            TMM__POOL(15)
+        TMM__POOL(0);
+        TMM__POOL(1);
+        TMM__POOL(2);
+        TMM__POOL(3);
+        TMM__POOL(4);
+        TMM__POOL(5);
+        TMM__POOL(6);
+        TMM__POOL(7);
+        TMM__POOL(8);
+        TMM__POOL(9);
+        TMM__POOL(10);
+        TMM__POOL(11);
+        TMM__POOL(12);
+        TMM__POOL(13);
+        TMM__POOL(14);
+        TMM__POOL(15);
 #undef TMM__POOL
-                default : return NULL;
+    default: return NULL;
     }
 }
 
@@ -1083,9 +1112,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    not ask. A tile that would stick out is moved back inside; what it computes a second time is
    not stored.
 
-   A launch has as many blocks as fit at once, each with tile after tile, band by band: tiles of
-   BAND = 4 rows of tiles are walked downwards, so that blocks at work at a time share rows of A
-   and columns of B in the second-level cache. Tiles rarely come out even: with 576 tiles and 264
+   A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
+   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
+   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576 tiles and 264
    blocks, the third round would have 48. So the first tiles (here 264 + 48) are not given out
    whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et al.,
    "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on the
@@ -1094,8 +1123,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
       share    |   3   |   2   |   1   |   0   |
    Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
    which the owner adds in ascending k. Shares are numbered backwards, for a block may wait only
-   for blocks that were started before it. Where a tile would have many owners' helpers (few tiles,
-   long K), all pieces become partial tiles and KERNEL REDUCE adds them up.
+   for blocks that were started before it. Where a tile would be cut into many pieces (few tiles,
+   long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
 
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
    16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
@@ -1152,32 +1181,29 @@ static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *f
     }
 }
 
-/* Stores four elements of row `row` of C, from column `col` on, of which those from first_col to
-   N - 1 are wanted. C is at that place; `aligned`: to 16 bytes. */
+/* Stores four elements of row `row` of C, from column `col` on; C is at that place. `whole`: all are
+   wanted, and C is aligned to 16 bytes; otherwise only columns first_col to N - 1. */
 static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row, long long col,
-                                                      long long first_col, long long N,
-                                                      bool aligned, TMM_TYPE alpha, TMM_TYPE beta,
+                                                      bool whole, long long first_col, long long N,
+                                                      TMM_TYPE alpha, TMM_TYPE beta,
                                                       const TMM_SUM *sum)
 {
-    tmm_four four;
-    (void)row; /* only for the epilogue */
+    tmm_four four = {{0, 0, 0, 0}};
+    (void)row, (void)col; /* only for the epilogue */
+    if (beta != 0 && whole) four = *(const tmm_four *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        bool inside = col + j >= first_col && col + j < N;
+        bool inside = whole || (col + j >= first_col && col + j < N);
+        if (beta != 0 && !whole && inside) four.v[j] = C[j];
         TMM_SUM old = 0;
-        if (beta != 0 && inside) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[j]);
+        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)four.v[j]);
         four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
 #ifdef TMM_EPILOGUE
         if (inside) four.v[j] = TMM_EPILOGUE(four.v[j], row, (col + j));
 #endif
+        if (!whole && inside) C[j] = four.v[j];
     }
-    if (aligned && col >= first_col && col + 4 <= N) {
-        *(tmm_four *)C = four;
-    } else {
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            if (col + j >= first_col && col + j < N) C[j] = four.v[j];
-    }
+    if (whole) *(tmm_four *)C = four;
 }
 
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
@@ -1275,14 +1301,18 @@ TMM_KERNEL void __launch_bounds__(256)
     col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
     if (row < first_row || row >= M) return;
     TMM_SUM ordered[4] = {sum.v[1], sum.v[0], sum.v[3], sum.v[2]};
-    tmm_store_four(C + row * ldc + col, row, col, first_col, N, false, alpha, beta, ordered);
+    C += row * ldc + col;
+    if ((size_t)C % 16 == 0 && col >= first_col && col + 4 <= N)
+        tmm_store_four(C, row, col, true, first_col, N, alpha, beta, ordered);
+    else
+        tmm_store_four(C, row, col, false, first_col, N, alpha, beta, ordered);
 }
 #endif
 
 #if defined(TMM__EMIT) && TMM__EMIT == 5
-/* One instance of the kernel, with TMM__WARPS_DOWN x (4 / TMM__WARPS_DOWN) warps. TMM__MODES:
-   modeA and modeB as constants, or -1 for any, known at run time; these alone take matrices smaller
-   than a tile, and 64-bit strides. */
+/* One instance of the kernel, with TMM__WARPS_DOWN x (4 / TMM__WARPS_DOWN) warps and TMM__ROWS rows a
+   thread. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for any, known at run time;
+   that instance alone takes matrices smaller than a tile. */
 TMM_KERNEL void __launch_bounds__(128, 2)
     tmm_gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
                        const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -1314,48 +1344,29 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         modeB = TMM__MODE_B;
     }
 
-    /* What this thread copies: its first element of a tile of A (kA, lineA) and of B, where they go
-       in shared memory, and how far apart those of its passes are in memory. */
-    int thread = threadIdx.x;
-    int elementA = modeA == TMM__VECTORS ? thread * VECTOR : thread;
-    int elementB = modeB == TMM__VECTORS ? thread * VECTOR : thread;
-    int kA = modeA == TMM__ALONG_K ? thread % DEPTH : elementA / TILE_M;
-    int kB = modeB == TMM__ALONG_K ? thread % DEPTH : elementB / TILE_N;
-    int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : elementA % TILE_M;
-    int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : elementB % TILE_N;
-    int toA = kA * PITCH_A + lineA, toB = DEPTH * PITCH_A + kB * PITCH_B + lineB;
-    unsigned strideA = (unsigned)(SIZE * (modeA == TMM__ALONG_K   ? THREADS / DEPTH * rsA
-                                          : modeA == TMM__VECTORS ? THREADS * VECTOR / TILE_M * csA
-                                                                  : csA));
-    unsigned strideB = (unsigned)(SIZE * (modeB == TMM__ALONG_K   ? THREADS / DEPTH * csB
-                                          : modeB == TMM__VECTORS ? THREADS * VECTOR / TILE_N * rsB
-                                                                  : rsB));
-    /* The first row and column that this thread owns in a tile. */
-    int warp = thread / 32, lane = thread % 32;
-    int row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
-    int col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
-
-    /* This block's share of the split tiles, as steps numbered through all of them. */
-    int blocks = gridDim.x, share = blocks - 1 - blockIdx.x;
+    int blocks = gridDim.x;
     long long split_steps = (long long)s.split_tiles * s.steps;
-    int step = (int)(split_steps * share / blocks);
-    int share_end = (int)(split_steps * (share + 1) / blocks);
-    int next_tile = s.split_tiles + blockIdx.x;
     bool packed_A = (ANY || TMM__MODE_A == TMM__VECTORS) && s.packed_A;
     bool packed_B = (ANY || TMM__MODE_A == TMM__VECTORS) && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
-    for (;;) {
-        /* The next piece of work: steps `begin` to `end` of a tile. */
-        int tile = next_tile, begin = 0, end = s.steps;
-        if (step < share_end) {
-            tile = step / s.steps;
-            begin = step - tile * s.steps;
-            if (end > begin + share_end - step) end = begin + share_end - step;
-            step += end - begin;
+    for (int piece = 0;; piece++) {
+        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
+           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
+        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
+        int start = (int)(split_steps * share / blocks);
+        int stop = (int)(split_steps * (share + 1) / blocks);
+        if (start < stop) {
+            first = start / s.steps;
+            pieces = (stop - 1) / s.steps + 1 - first;
+        }
+        int tile = first + piece, begin = 0, end = s.steps;
+        if (piece < pieces) {
+            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
+            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
         } else {
+            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
             if (tile >= s.tiles_down * s.tiles_across) break;
-            next_tile += blocks;
         }
         int down, across;
         tmm_find_tile(&s, tile, &down, &across);
@@ -1363,6 +1374,29 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        /* What this thread copies: its first element of a tile of A (kA, lineA) and of B, where they go
+           in shared memory, and how far apart those of its passes are in memory. */
+        int thread = tmm__thread();
+        int elementA = modeA == TMM__VECTORS ? thread * VECTOR : thread;
+        int elementB = modeB == TMM__VECTORS ? thread * VECTOR : thread;
+        int kA = modeA == TMM__ALONG_K ? thread % DEPTH : elementA / TILE_M;
+        int kB = modeB == TMM__ALONG_K ? thread % DEPTH : elementB / TILE_N;
+        int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : elementA % TILE_M;
+        int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : elementB % TILE_N;
+        int toA = kA * PITCH_A + lineA, toB = DEPTH * PITCH_A + kB * PITCH_B + lineB;
+        unsigned strideA =
+            (unsigned)(SIZE * (modeA == TMM__ALONG_K   ? THREADS / DEPTH * rsA
+                               : modeA == TMM__VECTORS ? THREADS * VECTOR / TILE_M * csA
+                                                       : csA));
+        unsigned strideB =
+            (unsigned)(SIZE * (modeB == TMM__ALONG_K   ? THREADS / DEPTH * csB
+                               : modeB == TMM__VECTORS ? THREADS * VECTOR / TILE_N * rsB
+                                                       : rsB));
+        /* The first row and column that this thread owns in a tile. */
+        int warp = thread / 32, lane = thread % 32;
+        int row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
+        int col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
+
         int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
         int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
 
@@ -1446,11 +1480,15 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the next piece's copies may begin */
 
+        thread = tmm__thread();
+        share = blocks - 1 - tmm__block();
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm_sums *to = (tmm_sums *)s.partials + (long long)share * (FOURS * THREADS) + thread;
 #pragma unroll
             for (int q = 0; q < FOURS; q++) {
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+                /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
+                   lies in the register bank of the element of B that is multiplied into it. */
                 tmm_sums swapped = {{four[1], four[0], four[3], four[2]}};
                 to[q * THREADS] = swapped;
             }
@@ -1480,24 +1518,39 @@ TMM_KERNEL void __launch_bounds__(128, 2)
                 }
             }
         }
-        /* Afresh: kept through the loop above, these would cost it registers. */
+        /* Computed anew: kept through the loop above, these would cost it registers. */
+        warp = thread / 32, lane = thread % 32;
+        row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
+        col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
         tmm_find_tile(&s, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
         TMM_TYPE *c0 = C + blockIdx.z * batchC;
-        bool aligned = ((size_t)(c0 + col + col0) | ldc * SIZE) % 16 == 0;
+        bool aligned = ((size_t)(c0 + col) | ldc * SIZE) % 16 == 0;
+        bool whole = row == first_row && row + TILE_M <= M && col == first_col && col + TILE_N <= N;
+        c0 += (row + row0) * ldc + col + col0;
+        if (aligned && whole) {
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+                for (int q = 0; q < COLS / 4; q++)
+                    tmm_store_four(c0 + 32 * q, row + row0 + i / 4 * 16 + i % 4,
+                                   col + col0 + 32 * q, true, 0, 0, alpha, beta, &sum[i][4 * q]);
+                c0 += i % 4 == 3 ? 13 * ldc : ldc;
+            }
+            continue;
+        }
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            long long r = row + row0 + i / 4 * 16 + i % 4;
-            if (r < first_row || r >= M) continue;
+            long long r = row + row0 + i / 4 * 16 + i % 4, c = col + col0;
+            if (r >= first_row && r < M)
 #pragma unroll
-            for (int q = 0; q < COLS / 4; q++) {
-                long long c = col + col0 + 32 * q;
-                tmm_store_four(c0 + r * ldc + c, r, c, first_col, N, aligned, alpha, beta,
-                               &sum[i][4 * q]);
-            }
+                for (int q = 0; q < COLS / 4; q++)
+                    tmm_store_four(c0 + 32 * q, r, c + 32 * q, false, first_col, N, alpha, beta,
+                                   &sum[i][4 * q]);
+            c0 += i % 4 == 3 ? 13 * ldc : ldc;
         }
     }
 }

@@ -95,11 +95,11 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
         SMALL(letter, "16x32") SMALL(letter, "32x32") SMALL(letter, "32x64") SKINNY(letter, "k_1") \
             SKINNY(letter, "k_4") SKINNY(letter, "k_16") SKINNY(letter, "lines_4")                 \
                 SKINNY(letter, "lines_16") "tmm_" letter "gemm_sum "
-#define KERNELS                     \
-    SIMPLE("s")                     \
-    SIMPLE("d")                     \
-    SIMPLE("i") FAST("s") FAST("d") \
-        FAST("i") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide"
+#define KERNELS \
+    SIMPLE("s") \
+    SIMPLE("d") \
+    SIMPLE("i") \
+    FAST("s") FAST("d") FAST("i") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide"
 
 int main(int count, char **words)
 {
