@@ -109,8 +109,8 @@
      INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
-/* The file includes itself: with TMM__EMIT set to pass through one kernel only (1 global,
-   2 shared, 3 register), and with TMM_NAME set to make the functions of one element type. */
+/* The file includes itself: with TMM__EMIT set to pass through one section only (1 for
+   KERNEL GLOBAL, and so on), and with TMM_NAME set to make the functions of one element type. */
 #ifndef TMM__EMIT
 #ifndef TMM_VERSION
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -2778,15 +2778,15 @@ static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, lo
     int largest = M <= 16 ? 1 : N <= 32 ? 2 : 3;
     if (N <= 16) largest = 0;
     while (largest > 0 && forms[largest].bytes > device->shared) largest--;
-    long long tiles[4], steps = (K + 7) / 8, parts = 1;
+    long long tiles[4], steps = (K + 7) / 8;
     for (int n = 0; n < 4; n++)
         tiles[n] = ((M - 1) / forms[n].rows + 1) * ((N - 1) / forms[n].cols + 1) * batch;
-    /* A short list of large tiles and long K: split along k, which pays from three parts of 64
+    /* Few large tiles and long K: split along k, which pays from three parts of 64
        steps on. Otherwise the smallest tile of which each multiprocessor gets one at most, or the
        largest. */
     int form = largest;
     void *partials = NULL;
-    parts = tmm__min(busy / tiles[largest], steps / 64);
+    long long parts = tmm__min(busy / tiles[largest], steps / 64);
     if (parts >= 3)
         partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
     if (partials == NULL) {
