@@ -41,13 +41,18 @@
    and, not yet chosen by TMM_AUTO:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below)
+     TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
+                        share out k; double on tensor cores from sm_80 on
+     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
+                        once, at the speed of memory
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED may sum in several pieces, which depend on the shape and the device only.
+     k. TMM_PIPELINED may sum in several pieces, TMM_SMALL and TMM_SKINNY always do, which depend on
+     the shape, the form and alignment of A and B, the device, and memory for them (LIMITS) only.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -90,19 +95,22 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   One device; matrices in its memory. Tensor cores are not used yet. TMM_PIPELINED takes up to
-   a partial tile (64 KB in float) for each block at work, and for large products copies of A and B
-   in the form that it reads best; without that memory it does without.
+   One device; matrices in its memory. Tensor cores are used for double by TMM_SMALL and TMM_SKINNY
+   alone. TMM_PIPELINED takes up to a partial tile (64 KB in float) for each block at work, and for
+   large products copies of A and B in the form that it reads best; TMM_SMALL and TMM_SKINNY, where
+   K is long and C is small, up to 32 x 64 partial sums for each multiprocessor. Without that memory
+   they do without, and sum in fewer pieces.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
      BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK)
+     SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
      INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
-/* The file includes itself: with TMM__EMIT set to pass through one kernel only (1 global,
-   2 shared, 3 register), and with TMM_NAME set to make the functions of one element type. */
+/* The file includes itself: with TMM__EMIT set to pass through one section only (1 for
+   KERNEL GLOBAL, and so on), and with TMM_NAME set to make the functions of one element type. */
 #ifndef TMM__EMIT
 #ifndef TMM_VERSION
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -194,6 +202,8 @@ typedef enum tmm_kernel {
     TMM_REGISTER_64,
     TMM_REGISTER_128,
     TMM_PIPELINED,
+    TMM_SMALL,
+    TMM_SKINNY,
     TMM_KERNEL_COUNT /* not a kernel: how many there are */
 } tmm_kernel;
 
@@ -249,37 +259,51 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 /* What the fast kernels share: asynchronous copies, flags between blocks, and the schedule. */
 
 /* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
-   "Data Movement and Conversion Instructions"; sm_80 and later). Each copies `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it), or writes zeros when not `valid`, in which case
-   the global address is not read. 16 bytes go by the second-level cache alone; smaller copies of a
-   line of 128 bytes come in turn, so those ask for the whole line. Elsewhere, plain copies. */
+   "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
+   a constant; both addresses a multiple of it), of which the first `valid` are read and the others
+   are zeros. 16 bytes go by the second-level cache alone; smaller copies of a line of 128 bytes
+   come in turn, so those ask for the whole line. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
 #define TMM__ASYNC 0
 #endif
 
-static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
-                                                       bool valid)
+static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *global, int bytes,
+                                                      int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
     if (bytes == 16)
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
-                     "l"(global), "r"(valid ? 16 : 0)
+                     "l"(global), "r"(valid)
                      : "memory");
     else if (bytes == 8)
         asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(global),
-                     "r"(valid ? 8 : 0)
+                     "r"(valid)
                      : "memory");
     else
         asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(global),
-                     "r"(valid ? 4 : 0)
+                     "r"(valid)
                      : "memory");
 #else
-    for (int i = 0; i < bytes / 4; i++)
-        ((unsigned *)shared)[i] = valid ? ((const unsigned *)global)[i] : 0;
+    for (int i = 0; i < bytes; i += 4) {
+        char *to = (char *)shared + i;
+        const char *from = (const char *)global + i;
+        if (valid >= i + 4) {
+            *(unsigned *)to = *(const unsigned *)from;
+        } else {
+            for (int j = 0; j < 4; j++) to[j] = i + j < valid ? from[j] : (char)0;
+        }
+    }
 #endif
+}
+
+/* The same, all or nothing. */
+static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
+                                                       bool valid)
+{
+    tmm__copy_part(shared, global, bytes, valid ? bytes : 0);
 }
 
 /* Ends a group of copies. */
@@ -296,6 +320,28 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #else
 #define TMM__COPY_WAIT(pending) ((void)(pending))
 #endif
+
+/* How many stages a ring of buffers has; two where copies cannot be under way for long. */
+#ifndef TMM__STAGES
+#if defined(__CUDA_ARCH__) && !TMM__ASYNC
+#define TMM__STAGES(most) 2
+#else
+#define TMM__STAGES(most) (most)
+#endif
+#endif
+
+/* Whether double products go to tensor cores (also on the CPU, which has a twin of them to test
+   with): see tmm_dmma. */
+#ifndef TMM__TENSOR
+#if TMM__ASYNC || defined(__CUCC__)
+#define TMM__TENSOR 1
+#else
+#define TMM__TENSOR 0
+#endif
+#endif
+
+/* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
+#define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
 /* threadIdx.x and blockIdx.x, asked anew: what is computed from them is then computed anew, too,
    and not kept in registers all the time. */
@@ -427,6 +473,8 @@ TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
     case TMM_REGISTER_64: return "register_64";
     case TMM_REGISTER_128: return "register_128";
     case TMM_PIPELINED: return "pipelined";
+    case TMM_SMALL: return "small";
+    case TMM_SKINNY: return "skinny";
     case TMM_KERNEL_COUNT: break;
     }
     return NULL;
@@ -442,6 +490,8 @@ typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */
     int pools;      /* has memory pools, for stream-ordered allocation */
+    int number;     /* as for cudaSetDevice; -1 if there is no device */
+    int shared;     /* bytes of shared memory that a block can have, asked for */
     double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
 } tmm__device;
 
@@ -450,6 +500,7 @@ static inline const tmm__device *tmm__current_device(void)
     static thread_local tmm__device known;
     static thread_local int known_device = -1;
     int device = 0, major = 0, minor = 0, count = 0, pools = 0, clock = 0, memory = 0, width = 0;
+    int shared = 0;
     if (cudaGetDevice(&device) == cudaSuccess && device == known_device) return &known;
     if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
@@ -461,6 +512,9 @@ static inline const tmm__device *tmm__current_device(void)
     known.processors = count > 0 ? count : 1;
     known.capability = 10 * major + minor;
     known.pools = pools;
+    known.number = device;
+    (void)cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    known.shared = shared > 49152 ? shared : 49152;
     /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
     (void)cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device);
     (void)cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, device);
@@ -471,6 +525,20 @@ static inline const tmm__device *tmm__current_device(void)
         memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known.arithmetic / 20;
     known_device = device;
     return &known;
+}
+
+/* Lets a kernel have more shared memory than the 48 KB that all may have; once for each device,
+   which *asked remembers (one bit for each device). */
+static inline tmm_status tmm__allow_shared(const void *kernel, int bytes, unsigned long long *asked)
+{
+    int device = tmm__current_device()->number;
+    unsigned long long bit = device >= 0 && device < 64 ? 1ull << device : 0;
+    if (bytes <= 49152 || (*asked & bit)) return TMM_OK;
+    tmm_status status =
+        tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                  "cudaFuncSetAttribute");
+    if (status == TMM_OK) *asked |= bit;
+    return status;
 }
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
@@ -1488,6 +1556,836 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 }
 #endif
 
+#if defined(TMM__EMIT) && TMM__EMIT == 6
+/* ============================== SMALL AND SKINNY ============================================== */
+/* What the kernels of the next two sections share. */
+
+/* What one wide copy moves; so many sums; and two sums. */
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm_wide {
+    TMM_TYPE v[TMM__WIDE];
+} tmm_wide;
+typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
+                                                        : 16) tmm_wide_sums {
+    TMM_SUM v[TMM__WIDE];
+} tmm_wide_sums;
+typedef struct alignas(2 * sizeof(TMM_SUM)) tmm_pair {
+    TMM_SUM v[2];
+} tmm_pair;
+
+/* One element to shared memory, zero if not inside. */
+static __device__ __forceinline__ void tmm_copy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
+{
+    if (sizeof(TMM_TYPE) % 4 == 0)
+        tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
+    else
+        *to = inside ? *from : (TMM_TYPE)0;
+}
+
+/* One element of C: alpha sum + beta C, through the epilogue. */
+static __device__ __forceinline__ TMM_TYPE tmm_finish(TMM_SUM sum, TMM_TYPE alpha, TMM_TYPE beta,
+                                                      const TMM_TYPE *C, long long row,
+                                                      long long col)
+{
+    TMM_SUM old = 0;
+    (void)row, (void)col;                                      /* only for the epilogue */
+    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+#ifdef TMM_EPILOGUE
+    value = TMM_EPILOGUE(value, row, col);
+#endif
+    return value;
+}
+
+/* C += A B by a warp, for double on the tensor cores of sm_80 and later: sums of multiply-adds as
+   without them, 32 a lane and instruction. A is 16 x 8, B 8 x 8, C 16 x 8 (PTX ISA 9.7, "Matrix
+   Fragments for mma.m16n8k8"). With g = lane / 4 and t = lane % 4, a lane has
+      a[0], a[1]: A(g, t), A(g + 8, t)      a[2], a[3]: A(g, t + 4), A(g + 8, t + 4)
+      b[0], b[1]: B(t, g), B(t + 4, g)
+      c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8
+   Before sm_90, four instructions of 8 x 8 x 4. The twin, which no GPU runs, has the same lanes. */
+static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
+                                                TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+{
+#if TMM__ASYNC
+    double x[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
+    double y[6] = {(double)a0, (double)a1, (double)a2, (double)a3, (double)b0, (double)b1};
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(x[0]), "+d"(x[1]), "+d"(x[2]), "+d"(x[3])
+        : "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]), "d"(y[4]), "d"(y[5]));
+#else
+#pragma unroll
+    for (int i = 0; i < 4; i++) /* a[i] with b[i / 2], to rows g or g + 8 */
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+d"(x[i % 2 * 2]), "+d"(x[i % 2 * 2 + 1])
+            : "d"(y[i]), "d"(y[4 + i / 2]));
+#endif
+#pragma unroll
+    for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)x[i];
+#else
+    int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    for (int k = 0; k < 8; k++) {
+        TMM_SUM a[2], b[2];
+        for (int i = 0; i < 2; i++) {
+            TMM_SUM a_mine = k < 4 ? i ? a1 : a0 : i ? a3 : a2;
+            a[i] = (TMM_SUM)__shfl_sync(0xffffffffu, a_mine, 4 * g + k % 4);
+            b[i] = (TMM_SUM)__shfl_sync(0xffffffffu, k < 4 ? b0 : b1, 4 * (2 * t + i) + k % 4);
+        }
+        for (int i = 0; i < 4; i++) c[i] += a[i / 2] * b[i % 2];
+    }
+#endif
+}
+
+/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
+   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
+   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of the parts:
+
+      parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
+               warp 0       warp 1                warp 7            lane: element
+                  \            |                    |
+                   +-----------+---- shared memory -+-->  warp 0: in this order, then to C
+   Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
+   two to five microseconds with its launch. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm_gemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
+                 const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                 long long ldc, long long batchC)
+{
+    __shared__ TMM_SUM sums[8][32];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    long long element = blockIdx.x * 32ll + lane;
+    long long row = element / N, col = element % N;
+    bool inside = element < M * N;
+    int share = (parts + 7) / 8, first = warp * share;
+    int last = first + share < parts ? first + share : parts;
+    partials += ((long long)blockIdx.z * parts + first) * (M * N) + element;
+    TMM_SUM sum = 0;
+    if (inside) {
+#pragma unroll 8
+        for (int part = first; part < last; part++) {
+            sum += *partials;
+            partials += M * N;
+        }
+    }
+    sums[warp][lane] = sum;
+    __syncthreads();
+    if (warp > 0 || !inside) return;
+#pragma unroll
+    for (int w = 1; w < 8; w++) sum += sums[w][lane];
+    C += blockIdx.z * batchC + row * ldc + col;
+    *C = tmm_finish(sum, alpha, beta, C, row, col);
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 7
+/* ============================== KERNEL SMALL ================================================== */
+/* For a small C: few tiles, so each must be done fast. A block has TMM__ROWS x TMM__COLS elements
+   of C and 8 warps. Every warp computes the whole tile, for every eighth step of 8 along k, with
+   copies, buffers and sums of its own: no warp waits for another until all have finished. Then the
+   eight partial tiles are added through shared memory.
+
+        k ->  step: 0 1 2 3 4 5 6 7 8 9 ...          +---------+  B
+             +-+-+-+-+-+-+-+-+-+-+-+-+               |w0       |  step 0: warp 0
+        A    |w|w|w|w|w|w|w|w|w|w|w|w|  ROWS         |w1       |  step 1: warp 1   each 8 x COLS
+             |0|1|2|3|4|5|6|7|0|1|2|3|               |w2       |
+             +-+-+-+-+-+-+-+-+-+-+-+-+               | ...     |
+              each ROWS x 8                          +---------+
+        C tile = ((sums of w0 + those of w1) + ...) + those of w7: always in this order
+
+   Within a warp, 4 lanes down and 8 across, quads of 4 x 4 as in REGISTER (tiles of 16 columns:
+   4 x 2); for double from sm_80 on tensor cores, see tmm_dmma:
+
+        8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
+        +--+--+--+--+--+--+--+--+--  --+            the lanes
+        | 0| 1| 2| 3| 4| 5| 6| 7| 0 ...|            +-----+-----+-----+-----+
+        | 8| 9|10|11|12|13|14|15| 8    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
+        |16|17|18|19|20|21|22|23|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
+        |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
+        +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
+
+   Each warp has a ring of 3 steps of A and B in shared memory as [k][line] (lines: rows of A,
+   columns of B), filled by asynchronous copies two steps ahead: up to K = 128 all of A and B that
+   a tile needs is on its way before the first multiply-add. What is contiguous along k is
+   transposed by copying single elements.
+   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4 for
+   16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier; at
+   512 copies and arithmetic, each about two thirds of the time, which overlap by half.
+
+   A tile may also be shared by fewer warps, a team of 2^team_log2, with 8 / 2^team_log2 tiles to a
+   block: for batches of tiny products. Tiles are numbered through all products of a batch.
+   blockIdx.y counts parts of k (one, unless partials is given); with more than one, each leaves its
+   plain sums in partials, an M x N matrix for each product and part, for KERNEL SUM. */
+
+/* The names stand for expressions of the type and the tile: one definition serves all. */
+#ifndef TMM__SMALL_WARPS
+#define TMM__SMALL_WARPS  8
+#define TMM__SMALL_STAGES TMM__STAGES(3)
+#define TMM__SMALL_LDA    (TMM__ROWS + 4) /* 4 more: see REGISTER */
+#define TMM__SMALL_LDB    (TMM__COLS + 4)
+#define TMM__SMALL_LDC    (TMM__COLS + 8) /* pairs of doubles in two rows: other banks */
+#define TMM__SMALL_STAGE  (8 * (TMM__SMALL_LDA + TMM__SMALL_LDB))
+#define TMM__SMALL_RING   (TMM__SMALL_STAGES * TMM__SMALL_STAGE * (int)sizeof(TMM_TYPE))
+#define TMM__SMALL_SUMS   (TMM__ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
+/* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
+#define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
+/* What a lane has of a row of B, and of C, side by side. */
+#define TMM__SMALL_PIECE (TMM__COLS < 32 ? 2 : 4)
+#endif
+enum { tmm_small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
+
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
+                           ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
+                           : 16) tmm_small_piece {
+    TMM_TYPE v[TMM__SMALL_PIECE];
+} tmm_small_piece;
+typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
+                                                               : 16) tmm_small_sums {
+    TMM_SUM v[TMM__SMALL_PIECE];
+} tmm_small_sums;
+
+/* One warp brings one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
+   tile[k][line] with rows of ld. x and tile are this lane's first places, `step` is from one of its
+   copies to the next in memory, lines_left and k_left count what is left of the matrix from its
+   first place on: beyond, zeros, unless all of it is known to be inside. A lane copies
+     VECTORS      wide copies along the lines, where they are contiguous and aligned
+     ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
+     ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
+static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, int lines,
+                                                       const TMM_TYPE *x, long long step, int mode,
+                                                       bool full, int lines_left, int k_left)
+{
+    if (mode == TMM__VECTORS) {
+        int across = lines / TMM__WIDE;
+        int size = lines_left < 0 ? 0 : lines_left > TMM__WIDE ? TMM__WIDE : lines_left;
+#pragma unroll
+        for (int i = 0; i < 8 * across / 32; i++) {
+            int k = i * 32 / across;
+            int valid = full ? TMM__WIDE : k < k_left ? size : 0;
+            tmm__copy_part(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                           valid * (int)sizeof(TMM_TYPE));
+            x += step;
+        }
+    } else if (mode == TMM__ALONG_K) {
+#pragma unroll
+        for (int i = 0; i < lines / 4; i++) {
+            tmm_copy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
+            x += step;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+#pragma unroll
+            for (int j = 0; j < lines; j += 16)
+                tmm_copy_one(&tile[2 * i * ld + j], x + j,
+                             full || (j < lines_left && 2 * i < k_left));
+            x += step;
+        }
+    }
+}
+
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <= 4096 ? 2 : 1)
+    tmm_gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
+                   const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                   const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                   TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                   unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
+{
+    enum {
+        ROWS = TMM__ROWS,
+        COLS = TMM__COLS,
+        LDA = TMM__SMALL_LDA,
+        LDB = TMM__SMALL_LDB,
+        LDC = TMM__SMALL_LDC,
+        STAGE = TMM__SMALL_STAGE,
+        STAGES = TMM__SMALL_STAGES,
+        WARPS = TMM__SMALL_WARPS,
+        WIDE = TMM__WIDE,
+        PIECE = TMM__SMALL_PIECE,
+        SIZE = sizeof(TMM_TYPE),
+        DOWN = ROWS / 4, /* without tensor cores: rows and columns of a lane */
+        ACROSS = COLS / 8,
+        SUMS = DOWN * ACROSS
+    };
+    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
+
+    /* This warp's tile, which 2^team_log2 share, and its place among them. Unsigned divisions of 32
+       bits: those of 64 would take a tenth of the time of a small product. */
+    int team = 1 << team_log2, member = warp & (team - 1);
+    unsigned tile = (blockIdx.x * (unsigned)WARPS + warp) >> team_log2, product = 0;
+    unsigned tiles_across = (unsigned)((unsigned long long)(N + COLS - 1) / COLS);
+    unsigned tiles = (unsigned)((unsigned long long)(M + ROWS - 1) / ROWS) * tiles_across;
+    if (batch > 1) {
+        product = tile / tiles;
+        tile -= product * tiles;
+    }
+    bool idle = tile >= tiles || product >= batch; /* the last block may have too many teams */
+    unsigned tile_down = tile / tiles_across;
+    long long tile_row = (long long)tile_down * ROWS;
+    long long tile_col = (long long)(tile - tile_down * tiles_across) * COLS;
+
+    /* The steps of this part of k, and the first of them; then those of this warp. */
+    int steps = (int)((unsigned long long)(K + 7) / 8), first = 0;
+    if (gridDim.y > 1) {
+        int part = (steps + (int)gridDim.y - 1) / (int)gridDim.y;
+        first = blockIdx.y * part;
+        steps = steps > first + part ? part : steps > first ? steps - first : 0;
+    }
+    int parts = steps < team ? steps : team; /* members who have something to do */
+    first += member;
+    steps = steps > member && !idle ? (steps - member + team - 1) >> team_log2 : 0;
+
+    A += product * batchA;
+    B += product * batchB;
+    int rows_left = M - tile_row < ROWS ? (int)(M - tile_row) : ROWS;
+    int cols_left = N - tile_col < COLS ? (int)(N - tile_col) : COLS;
+    long long k_left = K - first * 8ll;
+    bool inside = rows_left == ROWS && cols_left == COLS;
+    /* See tmm_small_fetch: how this lane copies, its first places, and its steps. */
+    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
+    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
+    int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
+    int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
+    int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;
+    long long stepA = 2 * csA, stepB = 2 * rsB;
+    if (modeA == TMM__ALONG_K) kA = lane % 8, lineA = lane / 8, stepA = 4 * rsA;
+    if (modeB == TMM__ALONG_K) kB = lane % 8, lineB = lane / 8, stepB = 4 * csB;
+    if (modeA == TMM__VECTORS) {
+        kA = lane / (ROWS / WIDE), lineA = lane % (ROWS / WIDE) * WIDE;
+        stepA = 32 / (ROWS / WIDE) * csA;
+    }
+    if (modeB == TMM__VECTORS) {
+        kB = lane / (COLS / WIDE), lineB = lane % (COLS / WIDE) * WIDE;
+        stepB = 32 / (COLS / WIDE) * rsB;
+    }
+    A += (tile_row + lineA) * rsA + (first * 8ll + kA) * csA;
+    B += (tile_col + lineB) * csB + (first * 8ll + kB) * rsB;
+    int toA = kA * LDA + lineA, toB = 8 * LDA + kB * LDB + lineB;
+
+    TMM_SUM sum[SUMS];
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) sum[i] = 0;
+
+    TMM_TYPE *next = ring, *slot = ring; /* where to copy to, and to compute from */
+    /* The first STAGES - 1 rounds only copy. */
+#pragma unroll 1
+    for (int step = 1 - STAGES; step < steps; step++) {
+        if (step >= 0) {
+            TMM__COPY_WAIT(STAGES - 2); /* this lane's copies of this step are there, */
+            __syncwarp(); /* the other lanes' too, and all have finished with the step before */
+        }
+        if (step + STAGES - 1 < steps) {
+            if (inside && k_left >= 8) {
+                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
+                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
+            } else {
+                int k_now = k_left < 8 ? (int)k_left : 8;
+                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
+                                k_now - kA);
+                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
+                                k_now - kB);
+            }
+            A += 8 * team * csA;
+            B += 8 * team * rsB;
+            k_left -= 8 * team;
+            next = next == ring + (STAGES - 1) * STAGE ? ring : next + STAGE;
+        }
+        tmm__copy_commit(); /* an empty group too: the wait counts groups */
+        if (step < 0) continue;
+
+        if (tensor) {
+            const TMM_TYPE *a = slot + lane % 4 * LDA + lane / 4;
+            const TMM_TYPE *b = slot + 8 * LDA + lane % 4 * LDB + lane / 4;
+            TMM_SUM fa[2][ROWS / 8], fb[2][COLS / 8];
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+#pragma unroll
+                for (int i = 0; i < ROWS / 8; i++) fa[k][i] = (TMM_SUM)a[4 * k * LDA + 8 * i];
+#pragma unroll
+                for (int j = 0; j < COLS / 8; j++) fb[k][j] = (TMM_SUM)b[4 * k * LDB + 8 * j];
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS / 16; i++)
+#pragma unroll
+                for (int j = 0; j < COLS / 8; j++)
+                    tmm_dmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
+                             fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+        } else {
+            const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
+#pragma unroll
+            for (int k = 0; k < 8; k++) {
+                tmm_four fa[DOWN / 4];
+                tmm_small_piece fb[ACROSS / PIECE];
+#pragma unroll
+                for (int q = 0; q < DOWN / 4; q++) fa[q] = *(const tmm_four *)&a[k * LDA + 16 * q];
+#pragma unroll
+                for (int q = 0; q < ACROSS / PIECE; q++)
+                    fb[q] = *(const tmm_small_piece *)&b[k * LDB + 32 * q];
+#pragma unroll
+                for (int i = 0; i < DOWN; i++)
+#pragma unroll
+                    for (int j = 0; j < ACROSS; j++)
+                        sum[i * ACROSS + j] +=
+                            (TMM_SUM)fa[i / 4].v[i % 4] * (TMM_SUM)fb[j / PIECE].v[j % PIECE];
+            }
+        }
+        slot = slot == ring + (STAGES - 1) * STAGE ? ring : slot + STAGE;
+    }
+
+    /* This warp's partial tile, in place of its ring. */
+    TMM__COPY_WAIT(0);
+    __syncwarp();
+    TMM_SUM *mine = (TMM_SUM *)ring;
+    if (steps == 0) { /* nothing to leave */
+    } else if (tensor) {
+#pragma unroll
+        for (int i = 0; i < ROWS / 8; i++)
+#pragma unroll
+            for (int j = 0; j < COLS / 8; j++) {
+                const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
+                tmm_pair pair = {{two[0], two[1]}};
+                *(tmm_pair *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+            }
+    } else {
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int q = 0; q < ACROSS / PIECE; q++) {
+                tmm_small_sums sums;
+#pragma unroll
+                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
+                *(tmm_small_sums *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
+                                         lane % 8 * PIECE] = sums;
+            }
+    }
+    __syncthreads();
+    if (idle) return;
+
+    C += product * batchC + tile_row * ldc + tile_col;
+    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_wide) == 0;
+    /* The team's partial tiles begin with that of its member 0. */
+    const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
+#pragma unroll 1
+    for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
+        int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
+        if (r >= rows_left || c >= cols_left) continue;
+        tmm_wide_sums part[WARPS], total;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+            if (w < parts)
+                part[w] = *(const tmm_wide_sums *)(team_memory + w * (TMM__SMALL_WARP) +
+                                                   (r * LDC + c) * sizeof(TMM_SUM));
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) total.v[j] = 0;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                if (w < parts) total.v[j] += part[w].v[j];
+        if (gridDim.y > 1) {
+            long long matrix = product * (long long)gridDim.y + blockIdx.y;
+            TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                if (c + j < cols_left) p[j] = total.v[j];
+            continue;
+        }
+        TMM_TYPE *out = C + r * ldc + c;
+        bool whole = alignedC && c + WIDE <= cols_left;
+        tmm_wide result;
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) {
+            if (c + j >= cols_left) continue;
+            result.v[j] =
+                tmm_finish(total.v[j], alpha, beta, out + j, tile_row + r, tile_col + c + j);
+            if (!whole) out[j] = result.v[j];
+        }
+        if (whole) *(tmm_wide *)out = result;
+    }
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 8
+/* ============================== KERNEL SKINNY ================================================= */
+/* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
+   the large operand once. Few columns and few rows are one problem:
+
+        few columns:  L = op(A), lines = its rows       S = op(B)
+        few rows:     L = op(B), lines = its columns    S = op(A)      C transposed
+        C(line, j) = alpha sum_k L(line, k) S(k, j) + beta C(line, j)         j < width
+
+          k ->   stages                   +-+
+                                          | |  S  K x width
+                                          +-+
+        +-----+-----+-----+--  --+-----+  +-+
+        |  0  |  1  |  2  |  ... |     |  | |  a block: LINES lines of C, with all of K
+        +-----+-----+-----+--  --+-----+  +-+
+                 L  lines x K              C
+
+   TMM__WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
+   contiguous along k and for L contiguous along the lines. Both keep a ring of stages of L and S in
+   shared memory, filled by asynchronous copies: 32 to 64 KB of a block are on their way at any
+   time, which is what reading at full speed needs (4.5 TB/s times a microsecond is 34 KB to each of
+   132 processors).
+
+   ALONG K (TMM__ALONG 1): 8 warps below each other, each with 4 groups of 8 lanes (WIDTH 16) or one
+   of 32 (WIDTH 1, 4); a lane has 4 lines and, of each, 16 bytes a stage:
+
+        WIDTH 16, float          k: 32 a stage              S: as [j][k], read by 16-byte loads:
+          line 0, 4, 8, 12  |0...|1...|2...| ... |7...|     8 addresses, the same for all 4 groups;
+          line 1, 5, 9, 13  |8...|9...|    lanes            4 + 16 loads for 256 multiply-adds
+          line 2, ...       |16..|                          a lane and stage
+          line 3, ...       |24..|
+      At the end the lanes of a group add their sums by shuffles.
+   ALONG THE LINES (0; WIDTH 4, 16): a lane has 16 bytes of neighbouring lines; 16 lanes side by
+   side and 2 along k; 8 warps along k, 8 k each a stage (double, WIDTH 16: 2 warps side by side):
+
+        k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
+        k + 1   |16..|17..|    ...   |31..|
+      At the end the two halves add by a shuffle, the eight warps through shared memory.
+   double, WIDTH 16, from sm_80 on: tensor cores (tmm_dmma) take the place of the multiply-adds. The
+   copies are the same, eight lanes side by side in 128 bytes; what a lane then needs was copied by
+   others, and lies where neither copies nor reads meet in a bank.
+   Where L is not aligned to 16 bytes, single elements are copied, and a lane's elements lie 8, 16
+   or 32 apart instead of side by side, so that neighbouring lanes still read neighbouring memory.
+
+   Global loads: lines K elements of L once, and of S width K for each block; WIDTH 16: 8 FLOP per
+   byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
+   blockIdx.y counts parts of k (one, unless partials is given), as in SMALL; blockIdx.z products. */
+
+/* As in SMALL: expressions of the type, TMM__ALONG and TMM__WIDTH. */
+#ifndef TMM__SKINNY_WARPS
+#define TMM__SKINNY_WARPS 8
+/* Wide copies of a thread and stage. */
+#define TMM__SKINNY_COPIES \
+    (TMM__ALONG && sizeof(TMM_TYPE) * TMM__WIDTH == 128 && TMM__STAGES(5) == 5 ? 8 : 4)
+/* Along the lines: how many warps are side by side, the others are along k. */
+#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__WIDTH == 128 ? 2 : 1)
+#define TMM__SKINNY_STAGES \
+    (!TMM__ALONG ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
+#define TMM__SKINNY_LANES (!TMM__ALONG ? 16 : TMM__WIDTH == 16 ? 8 : 32)
+#define TMM__SKINNY_LINES /* of a block */                       \
+    (TMM__ALONG ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
+                : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
+#define TMM__SKINNY_DEPTH /* k of a stage */                             \
+    (TMM__ALONG ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
+                : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
+/* The length of a row of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
+#define TMM__SKINNY_LDS                                               \
+    (TMM__ALONG ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
+                : TMM__WIDTH + (TMM__WIDTH == 16 ? 4 : 0))
+/* Elements of L in a stage; of L and S; bytes of the ring, and of the sums that take its place. */
+#define TMM__SKINNY_L (256 * TMM__SKINNY_COPIES * TMM__WIDE)
+#define TMM__SKINNY_STAGE \
+    (TMM__SKINNY_L +      \
+     ((TMM__ALONG ? TMM__WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * 16)
+#define TMM__SKINNY_RING (TMM__SKINNY_STAGES * TMM__SKINNY_STAGE * (int)sizeof(TMM_TYPE))
+#define TMM__SKINNY_SUMS                                                                          \
+    ((TMM__ALONG ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * TMM__WIDTH * \
+     (int)sizeof(TMM_SUM))
+#endif
+enum {
+    tmm_skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
+    tmm_skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
+    tmm_skinny_lines = TMM__SKINNY_LINES,
+    tmm_skinny_depth = TMM__SKINNY_DEPTH
+};
+
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 1)
+    tmm_gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
+                    const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
+                    long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
+                    long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                    long long ldc, long long batchC, int few_rows, TMM_SUM *__restrict__ partials)
+{
+    enum {
+        ALONG_K = TMM__ALONG,
+        WIDTH = TMM__WIDTH,
+        WIDE = TMM__WIDE,
+        STAGES = TMM__SKINNY_STAGES,
+        STAGE = TMM__SKINNY_STAGE,
+        DEPTH = TMM__SKINNY_DEPTH,
+        LINES = TMM__SKINNY_LINES,
+        LANES = TMM__SKINNY_LANES,
+        LDS = TMM__SKINNY_LDS,
+        COPIES = TMM__SKINNY_COPIES,
+        BESIDE = TMM__SKINNY_BESIDE,
+        BYTES = TMM__WIDE * sizeof(TMM_TYPE),   /* of a wide copy */
+        ACROSS = LINES / BESIDE,                /* along the lines: those of a warp */
+        S_COPIES = (WIDTH * DEPTH + 255) / 256, /* single elements of S to a thread and stage */
+        GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
+    };
+    const bool tensor = TMM__TENSOR && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
+                        sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
+    int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    long long first_line = (long long)blockIdx.x * LINES;
+    int lines_left = lines - first_line < LINES ? (int)(lines - first_line) : LINES;
+    long long stages = (K + DEPTH - 1) / DEPTH, first = 0; /* this block's, and its first */
+    if (gridDim.y > 1) {
+        long long part = (stages + gridDim.y - 1) / gridDim.y;
+        first = blockIdx.y * part;
+        stages = stages > first + part ? part : stages > first ? stages - first : 0;
+    }
+    long long k_left = K - first * DEPTH; /* from the next stage to be copied on */
+    L += blockIdx.z * batchL + first_line * line_strideL + first * DEPTH * k_strideL;
+    S += blockIdx.z * batchS + first * DEPTH * k_strideS;
+    C += blockIdx.z * batchC;
+    bool vectors =
+        ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) % alignof(tmm_wide) ==
+        0;
+
+    /* Which vectors of L are this lane's: number n has line line0 + n-th step, k k0 + n-th step;
+       its elements are `apart` from each other, along k or along the lines. */
+    int line0, k0, apart;
+    if (ALONG_K) {
+        line0 = warp * (LINES / TMM__SKINNY_WARPS) + lane / LANES;
+        k0 = lane % LANES * (vectors ? WIDE : 1);
+    } else {
+        line0 = warp % BESIDE * ACROSS + lane % LANES * (vectors ? WIDE : 1);
+        k0 = warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN;
+    }
+    apart = vectors ? 1 : LANES;
+#define TMM__LINE_STEP(n) (ALONG_K ? (n) % 4 * (32 / LANES) : 0)
+#define TMM__K_STEP(n) \
+    (ALONG_K ? (n) / 4 * (LANES * WIDE) : ((n) / GRAIN * 2) * GRAIN + (n) % GRAIN)
+    /* Where it puts vector n. Without tensor cores, only the lane itself reads it. With them,
+       (line r, vector q along k) or (k r, vector q along the lines) is at r * row + q of the warp's
+       vectors, but with two bits of q flipped so that neither copies nor reads of eight lanes
+       meet in a bank. */
+#define TMM__PLACE(r, q)                                   \
+    (ALONG_K ? (warp * 16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
+             : (warp * 8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
+    int place[4], from_place[4];
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        place[n] = WIDE * (tensor ? ALONG_K ? TMM__PLACE(n * 4 + lane / 8, lane % 8)
+                                            : TMM__PLACE(n * 2 + lane / 16, lane % 16)
+                                  : n * 256 + thread);
+        from_place[n] =
+            WIDE * (tensor ? ALONG_K ? TMM__PLACE(lane / 4 + n % 2 * 8, n / 2 * 4 + lane % 4)
+                                     : TMM__PLACE(lane % 4 + n / 2 * 4, n % 2 * 8 + lane / 4)
+                           : n * 256 + thread);
+    }
+/* Where vector n goes in a stage; it comes from from[n % 4], and from so many elements behind. */
+#define TMM__TO(n)     (place[(n) % 4] + (n) / 4 * (1024 * WIDE))
+#define TMM__BEYOND(n) ((n) < 4 ? 0 : TMM__K_STEP(n) - TMM__K_STEP((n) % 4))
+    const TMM_TYPE *from[4];
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        /* Along k, rows that do not exist are replaced by the last one: no check in the loop. */
+        int line = line0 + TMM__LINE_STEP(n);
+        if (ALONG_K && line >= lines_left) line = lines_left - 1;
+        from[n] = L + line * line_strideL + (k0 + TMM__K_STEP(n)) * k_strideL;
+    }
+    /* Which elements of S: number n has column j + n j_step, k k + n k_step. Columns that do not
+       exist are replaced by the last one. Neighbouring threads read neighbouring elements. */
+    int sj = k_strideS == 1 ? thread / DEPTH : thread % WIDTH, sk;
+    sk = k_strideS == 1 ? thread % DEPTH : thread / WIDTH;
+    if (!ALONG_K && WIDTH == 16 && k_strideS == 1) { /* against bank conflicts: 4 columns of 8 k */
+        sj = warp / (DEPTH / 8) * 4 + lane / 8;
+        sk = warp % (DEPTH / 8) * 8 + lane % 8;
+    }
+    int j_step = k_strideS == 1 ? 256 / DEPTH : 0, k_step = k_strideS == 1 ? 0 : 256 / WIDTH;
+    const TMM_TYPE *fromS[S_COPIES];
+    int toS[S_COPIES];
+#pragma unroll
+    for (int n = 0; n < S_COPIES; n++) {
+        int j = sj + n * j_step, k = sk + n * k_step;
+        int in_row = k;
+        if (ALONG_K && !vectors) /* in the order in which the lanes have L */
+            in_row = k / (LANES * WIDE) * (LANES * WIDE) + k % LANES * WIDE + k / LANES % WIDE;
+        toS[n] = TMM__SKINNY_L + (ALONG_K ? j * LDS + in_row : k * LDS + j);
+        fromS[n] = S + k * k_strideS + (j < width ? j : width - 1) * j_strideS;
+    }
+    bool copiesS = WIDTH * DEPTH >= 256 || thread < WIDTH * DEPTH;
+
+    enum {
+        SUMS = ALONG_K ? 4 * WIDTH : WIDE * WIDTH /* tensor: 8 or 16 of them are used */
+    };
+    TMM_SUM sum[SUMS];
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) sum[i] = 0;
+
+    TMM_TYPE *in = ring, *out = ring; /* the stage to copy to, and to compute from */
+#pragma unroll 1
+    for (long long stage = 1 - STAGES; stage < stages; stage++) {
+        if (stage >= 0) {
+            TMM__COPY_WAIT(STAGES - 2);
+            __syncthreads(); /* S is there, and all have finished with the stage before */
+        }
+        if (stage + STAGES - 1 < stages) {
+            bool full = vectors && k_left >= DEPTH && (ALONG_K || lines_left == LINES);
+            int left = k_left < DEPTH ? (int)k_left : DEPTH;
+            if (full) { /* no checks */
+#pragma unroll
+                for (int n = 0; n < COPIES; n++)
+                    tmm__copy_part(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
+            } else {
+#pragma unroll
+                for (int n = 0; n < COPIES; n++) {
+                    int line = line0 + TMM__LINE_STEP(n), k = k0 + TMM__K_STEP(n);
+                    int inside = ALONG_K ? left - k : k < left ? lines_left - line : 0;
+                    const TMM_TYPE *x = from[n % 4] + TMM__BEYOND(n);
+                    if (vectors) {
+                        int size = inside < 0 ? 0 : inside > WIDE ? WIDE : inside;
+                        tmm__copy_part(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
+                    } else {
+#pragma unroll
+                        for (int v = 0; v < WIDE; v++)
+                            tmm_copy_one(in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
+                    }
+                }
+            }
+            if (copiesS) {
+#pragma unroll
+                for (int n = 0; n < S_COPIES; n++)
+                    tmm_copy_one(in + toS[n], fromS[n], full || sk + n * k_step < left);
+            }
+#pragma unroll
+            for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
+#pragma unroll
+            for (int n = 0; n < S_COPIES; n++) fromS[n] += DEPTH * k_strideS;
+            k_left -= DEPTH;
+            in = in == ring + (STAGES - 1) * STAGE ? ring : in + STAGE;
+        }
+        tmm__copy_commit(); /* an empty group too: the wait counts groups */
+        if (stage < 0) continue;
+
+        const TMM_TYPE *mine = out, *s = out + TMM__SKINNY_L;
+        out = out == ring + (STAGES - 1) * STAGE ? ring : out + STAGE;
+#pragma unroll
+        for (int part = 0; part < COPIES / 4; part++) {
+            tmm_wide x[4];
+#pragma unroll
+            for (int n = 0; n < 4; n++)
+                x[n] = *(const tmm_wide *)&mine[part * 1024 * WIDE + from_place[n]];
+            if (tensor) {
+                int g = lane / 4, t = lane % 4;
+#pragma unroll
+                for (int j = 0; j < WIDTH / 8; j++) {
+                    /* Along k two pieces of 8 k for one of 16 lines, where k 2 t and 2 t + 1 stand
+                       for t and t + 4; along the lines one of 8 k for two of 16 lines, where lines
+                       2 g and 2 g + 1 stand for g and g + 8. */
+#pragma unroll
+                    for (int p = 0; p < 2; p++) {
+                        const TMM_TYPE *y = ALONG_K
+                                                ? &s[(8 * j + g) * LDS + part * 16 + 8 * p + 2 * t]
+                                                : &s[(warp / BESIDE * 8 + t) * LDS + 8 * j + g];
+                        if (ALONG_K) {
+                            tmm_wide two = *(const tmm_wide *)y;
+                            tmm_dmma(&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
+                                     x[2 * p + 1].v[1], two.v[0], two.v[1]);
+                        } else {
+                            tmm_dmma(&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0],
+                                     x[p + 2].v[1], y[0], y[4 * LDS]);
+                        }
+                    }
+                }
+                continue;
+            }
+#if TMM__ALONG
+            const TMM_TYPE *sl = s + part * LANES * WIDE + lane % LANES * WIDE;
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++) {
+                tmm_wide y = *(const tmm_wide *)&sl[j * LDS];
+#pragma unroll
+                for (int v = 0; v < WIDE; v++)
+#pragma unroll
+                    for (int n = 0; n < 4; n++)
+                        sum[n * WIDTH + j] += (TMM_SUM)x[n].v[v] * (TMM_SUM)y.v[v];
+            }
+#else
+            s += (warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
+#pragma unroll
+            for (int n = 0; n < COPIES; n += GRAIN) {
+                tmm_wide y[GRAIN * WIDTH / WIDE];
+#pragma unroll
+                for (int i = 0; i < GRAIN * WIDTH / WIDE; i++)
+                    y[i] = *(const tmm_wide *)&s[n * 2 * LDS + i * WIDE];
+#pragma unroll
+                for (int g = 0; g < GRAIN; g++)
+#pragma unroll
+                    for (int v = 0; v < WIDE; v++)
+#pragma unroll
+                        for (int j = 0; j < WIDTH; j++)
+                            sum[v * WIDTH + j] +=
+                                (TMM_SUM)x[n + g].v[v] *
+                                (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE];
+            }
+#endif
+        }
+    }
+    TMM__COPY_WAIT(0);
+    __syncthreads(); /* all have finished with the ring: now it takes sums, as [warp][line][j] */
+
+    TMM_SUM *sums = (TMM_SUM *)tmm_memory;
+    if (tensor) {
+        int g = lane / 4, t = lane % 4;
+#pragma unroll
+        for (int i = 0; i < SUMS && i < (ALONG_K ? 8 : 16); i++) {
+            int j = i / 4 % 2 * 8 + 2 * t + i % 2, half = i / 2 % 2, line;
+            if (ALONG_K)
+                line = warp * 16 + g + 8 * half;
+            else
+                line = warp / BESIDE * LINES + warp % BESIDE * ACROSS +
+                       (vectors ? 2 * (i / 8 * 8 + g) + half : i / 8 * 8 + g + 16 * half);
+            sums[line * WIDTH + j] = sum[i];
+        }
+    } else if (ALONG_K) {
+        /* Every lane of a group gets the same sums; each writes its share. */
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) {
+            TMM_SUM total = sum[i];
+#pragma unroll
+            for (int other = LANES / 2; other > 0; other /= 2)
+                total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, other);
+            if (i % LANES == lane % LANES)
+                sums[(line0 + i / WIDTH * (32 / LANES)) * WIDTH + i % WIDTH] = total;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) {
+            TMM_SUM total = sum[i];
+            total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, LANES);
+            if (i % 2 == lane / LANES)
+                sums[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH] =
+                    total;
+        }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int i = thread; i < WIDTH * LINES; i += 256) {
+        /* Neighbouring threads write neighbours in C. */
+        int line = few_rows ? i % LINES : i / WIDTH, j = few_rows ? i / LINES : i % WIDTH;
+        if (line >= lines_left || j >= width) continue;
+        TMM_SUM total = sums[line * WIDTH + j];
+        if (!ALONG_K) {
+#pragma unroll
+            for (int w = 1; w < TMM__SKINNY_WARPS / BESIDE; w++)
+                total += sums[(w * LINES + line) * WIDTH + j];
+        }
+        long long row = few_rows ? j : first_line + line, col = few_rows ? first_line + line : j;
+        if (gridDim.y > 1) {
+            partials[(blockIdx.z * (long long)gridDim.y + blockIdx.y) * (lines * width) +
+                     row * (few_rows ? lines : width) + col] = total;
+            continue;
+        }
+        TMM_TYPE *c = C + row * ldc + col;
+        *c = tmm_finish(total, alpha, beta, c, row, col);
+    }
+#undef TMM__LINE_STEP
+#undef TMM__K_STEP
+#undef TMM__PLACE
+#undef TMM__TO
+#undef TMM__BEYOND
+}
+#endif
+
 #ifndef TMM__EMIT
 #if defined(TMM_NAME)
 /* ============================== INSTANCES ===================================================== */
@@ -1507,6 +2405,23 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #define tmm_find_tile     TMM_FN(find_tile)
 #define tmm_gemm_reduce   TMM_FN(gemm_reduce)
 #define tmm_pack          TMM_FN(pack)
+#define tmm_wide          TMM_FN(wide)
+#define tmm_wide_sums     TMM_FN(wide_sums)
+#define tmm_pair          TMM_FN(pair)
+#define tmm_copy_one      TMM_FN(copy_one)
+#define tmm_finish        TMM_FN(finish)
+#define tmm_dmma          TMM_FN(dmma)
+#define tmm_gemm_sum      TMM_FN(gemm_sum)
+#define tmm_small_bytes   TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
+#define tmm_small_piece   TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
+#define tmm_small_sums    TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
+#define tmm_small_fetch   TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
+#define tmm_gemm_small    TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
+#define tmm_skinny_bytes  TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
+#define tmm_skinny_least  TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
+#define tmm_skinny_lines  TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
+#define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
+#define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
 
 #define TMM__EMIT 1
 #include "tiledmm.cuh"
@@ -1591,6 +2506,71 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #undef TMM__MODE_A
 #undef TMM__MODE_B
 #undef TMM__ROWS
+#undef TMM__EMIT
+
+#define TMM__EMIT 6
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+
+#define TMM__EMIT 7
+#define TMM__ROWS 16
+#define TMM__COLS 16
+#define TMM__EDGE 16x16
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#define TMM__COLS 32
+#define TMM__EDGE 16x32
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#undef TMM__ROWS
+#define TMM__ROWS 32
+#define TMM__COLS 32
+#define TMM__EDGE 32x32
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#define TMM__COLS 64
+#define TMM__EDGE 32x64
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#undef TMM__ROWS
+#undef TMM__EMIT
+
+/* KERNEL SKINNY for a large operand contiguous along k, and along the lines; there a width of 1
+   would gain 2% at most. */
+#define TMM__EMIT  8
+#define TMM__ALONG 1
+#define TMM__WIDTH 1
+#define TMM__EDGE  k_1
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#define TMM__WIDTH 4
+#define TMM__EDGE  k_4
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#define TMM__WIDTH 16
+#define TMM__EDGE  k_16
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#undef TMM__ALONG
+#define TMM__ALONG 0
+#define TMM__WIDTH 4
+#define TMM__EDGE  lines_4
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#define TMM__WIDTH 16
+#define TMM__EDGE  lines_16
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#undef TMM__ALONG
 #undef TMM__EMIT
 #endif
 
@@ -1753,6 +2733,177 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     return status;
 }
 
+/* How many blocks KERNEL SMALL and SKINNY should have at least. */
+#ifndef TMM__BUSY
+#define TMM__BUSY(processors) (processors)
+#endif
+
+/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
+   were parts, and giving back the memory of their sums. */
+static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, long long M, long long N, int parts,
+                                           TMM_TYPE alpha, void *partials, TMM_TYPE beta,
+                                           TMM_TYPE *C, long long ldc, long long strideC,
+                                           unsigned batch, tmm_stream stream)
+{
+    if (status == TMM_OK && partials != NULL) {
+        dim3 grid((unsigned)((M * N + 31) / 32), 1, batch);
+        tmm_gemm_sum<<<grid, 256, 0, stream>>>(M, N, parts, alpha, (const TMM_SUM *)partials, beta,
+                                               C, ldc, strideC);
+    }
+    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
+    if (partials != NULL) (void)cudaFreeAsync(partials, stream);
+    return status;
+}
+
+/* `batch` products by KERNEL SMALL (M, N > 0; as many as tiles fit in 32 bits). Strides as in the
+   kernels. */
+static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, long long K,
+                                                    TMM_TYPE alpha, const TMM_TYPE *A,
+                                                    long long rsA, long long csA, long long strideA,
+                                                    const TMM_TYPE *B, long long rsB, long long csB,
+                                                    long long strideB, TMM_TYPE beta, TMM_TYPE *C,
+                                                    long long ldc, long long strideC,
+                                                    unsigned batch, tmm_stream stream)
+{
+    static const struct {
+        int rows, cols, bytes;
+    } forms[4] = {{16, 16, TMM_FN(small_bytes_16x16)},
+                  {16, 32, TMM_FN(small_bytes_16x32)},
+                  {32, 32, TMM_FN(small_bytes_32x32)},
+                  {32, 64, TMM_FN(small_bytes_32x64)}};
+    static thread_local unsigned long long asked[4];
+    const tmm__device *device = tmm__current_device();
+    const long long busy = TMM__BUSY(device->processors);
+    /* The largest tile that fits the device and is not mostly outside C. */
+    int largest = M <= 16 ? 1 : N <= 32 ? 2 : 3;
+    if (N <= 16) largest = 0;
+    while (largest > 0 && forms[largest].bytes > device->shared) largest--;
+    long long tiles[4], steps = (K + 7) / 8;
+    for (int n = 0; n < 4; n++)
+        tiles[n] = ((M - 1) / forms[n].rows + 1) * ((N - 1) / forms[n].cols + 1) * batch;
+    /* Few large tiles and long K: split along k, which pays from three parts of 64
+       steps on. Otherwise the smallest tile of which each multiprocessor gets one at most, or the
+       largest. */
+    int form = largest;
+    void *partials = NULL;
+    long long parts = tmm__min(busy / tiles[largest], steps / 64);
+    if (parts >= 3)
+        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
+    if (partials == NULL) {
+        parts = 1;
+        for (form = 0; form < largest && tiles[form] > busy;) form++;
+    }
+    /* Where there are many tiles, or few steps, fewer warps to each. */
+    int team_log2 = 3;
+    while (team_log2 > 0 && ((tiles[form] << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
+        team_log2--;
+    /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
+       them need less. */
+    int bytes = (int)tmm__min(forms[form].bytes, device->shared);
+    dim3 grid((unsigned)(((tiles[form] << team_log2) + 7) / 8), (unsigned)parts);
+    tmm_status status = TMM_OK;
+#define TMM__LAUNCH(name)                                                                         \
+    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                  \
+    if (status == TMM_OK)                                                                         \
+    TMM_FN(name)<<<grid, 256, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
+                                               strideB, beta, C, ldc, strideC, batch, team_log2,  \
+                                               (TMM_SUM *)partials)
+    switch (form) {
+    case 0: TMM__LAUNCH(gemm_small_16x16); break;
+    case 1: TMM__LAUNCH(gemm_small_16x32); break;
+    case 2: TMM__LAUNCH(gemm_small_32x32); break;
+    default: TMM__LAUNCH(gemm_small_32x64); break;
+    }
+#undef TMM__LAUNCH
+    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
+                             batch, stream);
+}
+
+/* The same for any number of products: tiles are numbered through all of a launch. */
+static inline tmm_status TMM_FN(gemm__small)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                             const TMM_TYPE *A, long long rsA, long long csA,
+                                             long long strideA, const TMM_TYPE *B, long long rsB,
+                                             long long csB, long long strideB, TMM_TYPE beta,
+                                             TMM_TYPE *C, long long ldc, long long strideC,
+                                             unsigned batch, tmm_stream stream)
+{
+    long long tiles = ((M - 1) / 16 + 1) * ((N - 1) / 16 + 1); /* INT_MAX at most */
+    long long most = INT_MAX / tiles;
+    tmm_status status = TMM_OK;
+    for (long long first = 0; first < batch && status == TMM_OK; first += most)
+        status = TMM_FN(gemm__small_launch)(M, N, K, alpha, A + first * strideA, rsA, csA, strideA,
+                                            B + first * strideB, rsB, csB, strideB, beta,
+                                            C + first * strideC, ldc, strideC,
+                                            (unsigned)tmm__min(batch - first, most), stream);
+    return status;
+}
+
+/* `batch` products by KERNEL SKINNY (at most 65535; M, N > 0, one of them 16 at most). */
+static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                              const TMM_TYPE *A, long long rsA, long long csA,
+                                              long long strideA, const TMM_TYPE *B, long long rsB,
+                                              long long csB, long long strideB, TMM_TYPE beta,
+                                              TMM_TYPE *C, long long ldc, long long strideC,
+                                              unsigned batch, tmm_stream stream)
+{
+#define TMM__FORM(edge)                                                                        \
+    {                                                                                          \
+        TMM_FN(skinny_bytes_##edge), TMM_FN(skinny_least_##edge), TMM_FN(skinny_lines_##edge), \
+            TMM_FN(skinny_depth_##edge)                                                        \
+    }
+    static const struct {
+        int bytes, least, lines, depth;
+    } forms[5] = {TMM__FORM(k_1), TMM__FORM(k_4), TMM__FORM(k_16), TMM__FORM(lines_4),
+                  TMM__FORM(lines_16)};
+#undef TMM__FORM
+    static thread_local unsigned long long asked[5];
+    const tmm__device *device = tmm__current_device();
+    int few_rows = M < N;
+    long long lines = few_rows ? N : M, width = few_rows ? M : N;
+    const TMM_TYPE *L = few_rows ? B : A, *S = few_rows ? A : B;
+    long long lineL = few_rows ? csB : rsA, kL = few_rows ? rsB : csA;
+    long long kS = few_rows ? csA : rsB, jS = few_rows ? rsA : csB;
+    long long strideL = few_rows ? strideB : strideA, strideS = few_rows ? strideA : strideB;
+    int form = width > 4 ? 4 : 3;
+    if (kL == 1) form = width > 4 ? 2 : width > 1 ? 1 : 0;
+
+    if (forms[form].least > device->shared)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         forms[form].least, device->shared);
+
+    /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
+       one block a multiprocessor. */
+    long long blocks = (lines - 1) / forms[form].lines + 1;
+    long long wanted = (form == 2 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
+    long long stages = (K + forms[form].depth - 1) / forms[form].depth;
+    long long parts = tmm__min(wanted / (blocks * batch), stages / 4);
+    void *partials = NULL;
+    if (parts >= 2 && stages >= 32)
+        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
+    if (partials == NULL) parts = 1;
+    int bytes = (int)tmm__min(forms[form].bytes, device->shared); /* as for SMALL */
+    dim3 grid((unsigned)blocks, (unsigned)parts, batch);
+    tmm_status status = TMM_OK;
+#define TMM__LAUNCH(name)                                                                        \
+    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                 \
+    if (status == TMM_OK)                                                                        \
+    TMM_FN(name)<<<grid, 256, bytes, stream>>>(lines, width, K, alpha, L, lineL, kL, strideL, S, \
+                                               kS, jS, strideS, beta, C, ldc, strideC, few_rows, \
+                                               (TMM_SUM *)partials)
+    switch (form) {
+    case 0: TMM__LAUNCH(gemm_skinny_k_1); break;
+    case 1: TMM__LAUNCH(gemm_skinny_k_4); break;
+    case 2: TMM__LAUNCH(gemm_skinny_k_16); break;
+    case 3: TMM__LAUNCH(gemm_skinny_lines_4); break;
+    default: TMM__LAUNCH(gemm_skinny_lines_16); break;
+    }
+#undef TMM__LAUNCH
+    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
+                             batch, stream);
+}
+
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                              long long N, long long K, TMM_TYPE alpha,
                                              const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
@@ -1789,6 +2940,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     case TMM_REGISTER_64: tile = 64; break;
     case TMM_REGISTER_128: tile = 128; break;
     case TMM_PIPELINED: tile = 64; break;
+    case TMM_SMALL: tile = 16; break;
+    case TMM_SKINNY: tile = 16; break;
     default:
         if (tmm_kernel_string(kernel) == NULL)
             return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
@@ -1798,6 +2951,12 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                          "TMM_SHARED",
                          tmm_kernel_string(kernel));
     }
+    if (kernel == TMM_SMALL && K > 8ll * INT_MAX - 8)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", K);
+    if (kernel == TMM_SKINNY && M > 16 && N > 16)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
+                         M, N);
     if (kernel == TMM_PIPELINED && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel pipelined: K, lda or ldb (%lld, %lld, %lld) is too large for it",
@@ -1842,6 +3001,14 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         case TMM_PIPELINED:
             status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
                                              strideB, beta, c, ldc, strideC, grid.z, stream);
+            break;
+        case TMM_SMALL:
+            status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
+                                         beta, c, ldc, strideC, grid.z, stream);
+            break;
+        case TMM_SKINNY:
+            status = TMM_FN(gemm__skinny)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                          strideB, beta, c, ldc, strideC, grid.z, stream);
             break;
         }
 #undef TMM__LAUNCH
@@ -2024,6 +3191,23 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_find_tile
 #undef tmm_gemm_reduce
 #undef tmm_pack
+#undef tmm_wide
+#undef tmm_wide_sums
+#undef tmm_pair
+#undef tmm_copy_one
+#undef tmm_finish
+#undef tmm_dmma
+#undef tmm_gemm_sum
+#undef tmm_small_bytes
+#undef tmm_small_piece
+#undef tmm_small_sums
+#undef tmm_small_fetch
+#undef tmm_gemm_small
+#undef tmm_skinny_bytes
+#undef tmm_skinny_least
+#undef tmm_skinny_lines
+#undef tmm_skinny_depth
+#undef tmm_gemm_skinny
 #undef TMM__ONE_TILE
 #endif
 #ifndef TMM__MAKING_READY

@@ -4,7 +4,7 @@
 #include <nvrtc.h>
 #include "tap.h"
 
-enum { MAX_ENTRIES = 64, MAX_NAME = 64 };
+enum { MAX_ENTRIES = 128, MAX_NAME = 64 };
 
 static char *compiler_said; /* in the last compilation, NULL: nothing */
 
@@ -87,14 +87,19 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "tmm_" letter "gemm_global tmm_" letter "gemm_shared_8 tmm_" letter                      \
     "gemm_shared_16 tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_64 tmm_" letter \
     "gemm_register_128 "
-#define FAST(letter)                                                           \
-    "tmm_" letter "gemm_pipelined tmm_" letter "gemm_pipelined_nn tmm_" letter \
-    "gemm_pipelined_tn tmm_" letter "gemm_reduce tmm_" letter "pack "
-#define KERNELS                     \
-    SIMPLE("s")                     \
-    SIMPLE("d")                     \
-    SIMPLE("i") FAST("s") FAST("d") \
-        FAST("i") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide"
+#define SMALL(letter, tile)  "tmm_" letter "gemm_small_" tile " "
+#define SKINNY(letter, form) "tmm_" letter "gemm_skinny_" form " "
+#define FAST(letter)                                                                               \
+    "tmm_" letter "gemm_pipelined tmm_" letter "gemm_pipelined_nn tmm_" letter                     \
+    "gemm_pipelined_tn tmm_" letter "gemm_reduce tmm_" letter "pack " SMALL(letter, "16x16")       \
+        SMALL(letter, "16x32") SMALL(letter, "32x32") SMALL(letter, "32x64") SKINNY(letter, "k_1") \
+            SKINNY(letter, "k_4") SKINNY(letter, "k_16") SKINNY(letter, "lines_4")                 \
+                SKINNY(letter, "lines_16") "tmm_" letter "gemm_sum "
+#define KERNELS \
+    SIMPLE("s") \
+    SIMPLE("d") \
+    SIMPLE("i") \
+    FAST("s") FAST("d") FAST("i") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide"
 
 int main(int count, char **words)
 {

@@ -41,10 +41,25 @@ static void fill(float *x, float value)
     for (int i = 0; i < 4096; i++) x[i] = value;
 }
 
+/* 64 columns, or as many as the kernel can; the others of C must stay as they are. */
+static int columns(tmm_kernel kernel)
+{
+    return kernel == TMM_SKINNY ? 16 : 64;
+}
+
+static int count_unlike(tmm_kernel kernel, float inside, float outside)
+{
+    int wrong = 0;
+    for (int i = 0; i < 4096; i++)
+        wrong += hC[i] != (i % 64 < columns(kernel) ? inside : outside) || signbit(hC[i]);
+    return wrong;
+}
+
 static void test_blas_rules(tmm_kernel kernel)
 {
     const char *name = tmm_kernel_string(kernel);
     const tmm_op N = TMM_OP_N;
+    const int cols = columns(kernel);
     int wrong = 0;
     for (int i = 0; i < 4096; i++) hA[i] = (float)tap_uniform(), hB[i] = (float)tap_uniform();
     upload(dA, hA);
@@ -52,63 +67,60 @@ static void test_blas_rules(tmm_kernel kernel)
 
     fill(hC, NAN);
     upload(dC, hC);
-    tmm_status status = tmm_sgemm_with(kernel, N, N, 64, 64, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0);
+    tmm_status status = tmm_sgemm_with(kernel, N, N, 64, cols, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0);
     download(hC, dC);
-    for (int i = 0; i < 4096; i++) wrong += isnan(hC[i]);
+    for (int i = 0; i < 4096; i++) wrong += isnan(hC[i]) != (i % 64 >= cols);
     tap_ok(status == TMM_OK && wrong == 0, "%s: beta = 0 does not read C", name);
 
     fill(hC, 2);
     upload(dC, hC);
-    status = tmm_sgemm_with(kernel, N, N, 64, 64, 64, 0, NULL, 64, NULL, 64, 3, dC, 64, 0);
+    status = tmm_sgemm_with(kernel, N, N, 64, cols, 64, 0, NULL, 64, NULL, 64, 3, dC, 64, 0);
     download(hC, dC);
-    wrong = 0;
-    for (int i = 0; i < 4096; i++) wrong += hC[i] != 6;
+    wrong = count_unlike(kernel, 6, 2);
     tap_ok(status == TMM_OK && wrong == 0, "%s: alpha = 0 reads neither A nor B", name);
 
-    status = tmm_sgemm_with(kernel, N, N, 64, 64, 0, NAN, NULL, 1, NULL, 64, 3, dC, 64, 0);
+    status = tmm_sgemm_with(kernel, N, N, 64, cols, 0, NAN, NULL, 1, NULL, 64, 3, dC, 64, 0);
     download(hC, dC);
-    wrong = 0;
-    for (int i = 0; i < 4096; i++) wrong += hC[i] != 18;
+    wrong = count_unlike(kernel, 18, 2);
     tap_ok(status == TMM_OK && wrong == 0, "%s: K = 0 reads neither A nor B, nor uses alpha", name);
 
-    status = tmm_sgemm_with(kernel, N, N, 64, 64, 0, 1, NULL, 1, NULL, 64, 0, dC, 64, 0);
+    status = tmm_sgemm_with(kernel, N, N, 64, cols, 0, 1, NULL, 1, NULL, 64, 0, dC, 64, 0);
     download(hC, dC);
-    wrong = 0;
-    for (int i = 0; i < 4096; i++) wrong += hC[i] != 0 || signbit(hC[i]);
+    wrong = count_unlike(kernel, 0, 2);
     tap_ok(status == TMM_OK && wrong == 0, "%s: K = 0 and beta = 0 give zeros", name);
 
     status = tmm_sgemm_with(kernel, N, N, 0, 64, 64, 1, NULL, 64, NULL, 64, 0, NULL, 64, 0);
     if (status == TMM_OK)
         status = tmm_sgemm_with(kernel, N, N, 64, 0, 64, 1, NULL, 64, NULL, 1, 0, NULL, 1, 0);
     if (status == TMM_OK)
-        status = tmm_sgemm_batched_with(kernel, N, N, 64, 64, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0,
+        status = tmm_sgemm_batched_with(kernel, N, N, 64, cols, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0,
                                         0, 4096, 0, 0);
     download(hC, dC);
-    wrong = 0;
-    for (int i = 0; i < 4096; i++) wrong += hC[i] != 0;
+    wrong = count_unlike(kernel, 0, 2);
     tap_ok(status == TMM_OK && wrong == 0, "%s: M = 0, N = 0 or batch = 0 does nothing", name);
 
     /* One NaN in A spoils its row of C, one infinity in B its column, and nothing else. 61 of 64
        rows and columns, so that the zeros beyond the edge of a tile meet them too. */
-    float nan_at = hA[5 * 64 + 7], inf_at = hB[9 * 64 + 60];
+    int last = cols - 4;
+    float nan_at = hA[5 * 64 + 7], inf_at = hB[9 * 64 + last];
     hA[5 * 64 + 7] = NAN;
-    hB[9 * 64 + 60] = INFINITY;
+    hB[9 * 64 + last] = INFINITY;
     upload(dA, hA);
     upload(dB, hB);
-    status = tmm_sgemm_with(kernel, N, N, 61, 61, 61, 1, dA, 64, dB, 64, 0, dC, 64, 0);
+    status = tmm_sgemm_with(kernel, N, N, 61, last + 1, 61, 1, dA, 64, dB, 64, 0, dC, 64, 0);
     download(hC, dC);
     wrong = 0;
     for (int i = 0; i < 61; i++)
-        for (int j = 0; j < 61; j++) {
+        for (int j = 0; j <= last; j++) {
             float c = hC[i * 64 + j];
-            wrong += i == 5 ? !isnan(c) : j == 60 ? !isinf(c) : !isfinite(c);
+            wrong += i == 5 ? !isnan(c) : j == last ? !isinf(c) : !isfinite(c);
         }
     tap_ok(status == TMM_OK && wrong == 0,
            "%s: NaN and infinity propagate, and only where they "
            "should",
            name);
     hA[5 * 64 + 7] = nan_at;
-    hB[9 * 64 + 60] = inf_at;
+    hB[9 * 64 + last] = inf_at;
 }
 
 /* The status is TMM_ERROR_ARGUMENT and the sentence contains the word. */
@@ -188,6 +200,10 @@ static void test_errors(void)
     tap_ok(strings && tmm_status_string((tmm_status)77) != NULL, "every status has a name");
     tap_ok(tmm_kernel_string(TMM_KERNEL_COUNT) == NULL, "what is no kernel has no name");
 #ifndef _OPENMP
+    tap_ok(tmm_sgemm_with(TMM_SKINNY, N, N, 17, 17, 1, 1, dA, 17, dB, 17, 0, dC, 17, 0) ==
+                   TMM_ERROR_UNSUPPORTED &&
+               strstr(tmm_last_error(), "16 at most"),
+           "skinny refuses 17 x 17 with a sentence");
     tap_ok(tmm_sgemm_openmp(N, N, 8, 8, 8, 1, hA, 8, hB, 8, 0, hC, 8, 2) == TMM_ERROR_UNSUPPORTED &&
                strstr(tmm_last_error(), "-fopenmp") != NULL,
            "without OpenMP: says how to build with it");
@@ -220,19 +236,19 @@ static void test_epilogue(void)
     const float bias[4] = {10, 20, 30, 40};
     static int iA[4096], iB[4096], iC[4096];
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        int wrong = 0, clamped = 0;
         tmm_kernel kernel = (tmm_kernel)k;
+        int wrong = 0, clamped = 0, cols = columns(kernel) - 3;
         for (int i = 0; i < 4096; i++) hA[i] = 8 * (float)tap_uniform();
         for (int i = 0; i < 4096; i++) hB[i] = 8 * (float)tap_uniform();
         fill(hC, 1);
         upload(dA, hA);
         upload(dB, hB);
         upload(dC, hC);
-        tmm_status status = tmm_relugemm_with(kernel, TMM_OP_N, TMM_OP_N, 50, 61, 40, 2, dA, 64, dB,
-                                              64, -3, dC, 64, 0);
+        tmm_status status = tmm_relugemm_with(kernel, TMM_OP_N, TMM_OP_N, 50, cols, 40, 2, dA, 64,
+                                              dB, 64, -3, dC, 64, 0);
         download(hC, dC);
         for (int i = 0; i < 50; i++)
-            for (int j = 0; j < 61; j++) {
+            for (int j = 0; j < cols; j++) {
                 double sum = 0;
                 for (int p = 0; p < 40; p++) sum += (double)hA[i * 64 + p] * hB[p * 64 + j];
                 double want = fmax(0, 2 * sum - 3 + bias[j % 4] + i);
@@ -240,8 +256,8 @@ static void test_epilogue(void)
                 wrong += !(fabs(hC[i * 64 + j] - want) < 1e-2);
             }
         tap_ok(status == TMM_OK && wrong == 0 && clamped > 100,
-               "%s: epilogue with bias and ReLU (%d of 3050 clamped)", tmm_kernel_string(kernel),
-               clamped);
+               "%s: epilogue with bias and ReLU (%d of %d clamped)", tmm_kernel_string(kernel),
+               clamped, 50 * cols);
     }
     int wrong = 0, clamped = 0;
     for (int i = 0; i < 4096; i++) iA[i] = (int)(tap_bits() % 100) - 50;
