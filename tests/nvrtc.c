@@ -90,10 +90,12 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
 #define FAST(letter)                                                           \
     "tmm_" letter "gemm_pipelined tmm_" letter "gemm_pipelined_nn tmm_" letter \
     "gemm_pipelined_tn tmm_" letter "gemm_reduce tmm_" letter "pack "
-#define KERNELS                                 \
-    SIMPLE("s")                                 \
-    SIMPLE("d") SIMPLE("i") FAST("s") FAST("d") \
-        FAST("i") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide"
+#define KERNELS                                                              \
+    SIMPLE("s")                                                              \
+    SIMPLE("d")                                                              \
+    SIMPLE("i") FAST("s") FAST("d")                                          \
+        FAST("i") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide " \
+                  "tmm_dgemm_tensor tmm_dgemm_tensor_nn tmm_dgemm_tensor_tn"
 
 int main(int count, char **words)
 {
