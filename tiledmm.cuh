@@ -41,13 +41,16 @@
    and, not yet chosen by TMM_AUTO:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below)
+     TMM_TENSOR         the same on tensor cores, so far for double; worth it where these are fast
+                        for double (sm_80, sm_90, sm_100), elsewhere right but slow
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED may sum in several pieces, which depend on the shape and the device only.
+     k. TMM_PIPELINED and TMM_TENSOR do that, too, within each product of a batch; a single product
+     they may sum in several pieces, which depend on the shape and the device only.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -61,8 +64,8 @@
      TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
                          device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
 
-     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED before each launch. It needs no such
-                         thing, but compute-sanitizer's initcheck cannot know that
+     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED and TMM_TENSOR before each launch. They
+                         need no such thing, but compute-sanitizer's initcheck cannot know that
 
    YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
    undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:
@@ -90,19 +93,22 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   One device; matrices in its memory. Tensor cores are not used yet. TMM_PIPELINED takes up to
-   a partial tile (64 KB in float) for each block at work, and for large products copies of A and B
-   in the form that it reads best; without that memory it does without.
+   One device; matrices in its memory. TMM_PIPELINED and TMM_TENSOR take up to a partial tile of
+   64 KB for each block at work, and for large products copies of A and B in the form that they read
+   best; without that memory they do without. TMM_TENSOR is for TMM_TYPE double alone, on devices
+   that give a block 76 KB of shared memory (all from sm_80 on). Compile for the device itself (nvcc
+   -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
-     BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK)
+     BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK), KERNEL TENSOR
      INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
 /* The file includes itself: with TMM__EMIT set to pass through one kernel only (1 global,
-   2 shared, 3 register), and with TMM_NAME set to make the functions of one element type. */
+   2 shared, 3 register, 4 and 5 pipelined, 8 and 9 tensor), and with TMM_NAME set to make the
+   functions of one element type. */
 #ifndef TMM__EMIT
 #ifndef TMM_VERSION
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -186,7 +192,7 @@ typedef enum tmm_status {
     TMM_ERROR_MEMORY,      /* host or device memory is used up */
     TMM_ERROR_DEVICE,      /* no CUDA device, or the program was not built for this one */
     TMM_ERROR_CUDA,        /* a launch or copy failed; tmm_last_error() has CUDA's words */
-    TMM_ERROR_UNSUPPORTED, /* not in this build: a tile that was not made, OpenMP left out */
+    TMM_ERROR_UNSUPPORTED, /* a tile or kernel that was not made, OpenMP left out of this build */
 } tmm_status;
 
 typedef enum tmm_op { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
@@ -547,8 +553,10 @@ static inline cudaMemPool_t tmm__pool(int device)
         TMM__POOL(0)
         TMM__POOL(1)
         TMM__POOL(2)
-        TMM__POOL(3) TMM__POOL(4) TMM__POOL(5) TMM__POOL(6) TMM__POOL(7) TMM__POOL(8) TMM__POOL(9)
-            TMM__POOL(10) TMM__POOL(11) TMM__POOL(12) TMM__POOL(13) TMM__POOL(14) TMM__POOL(15)
+        TMM__POOL(3)
+        TMM__POOL(4)
+        TMM__POOL(5) TMM__POOL(6) TMM__POOL(7) TMM__POOL(8) TMM__POOL(9) TMM__POOL(10) TMM__POOL(11)
+            TMM__POOL(12) TMM__POOL(13) TMM__POOL(14) TMM__POOL(15)
 #undef TMM__POOL
                 default : return NULL;
     }
@@ -686,7 +694,8 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
                                 long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                 tmm_stream stream);
 
-/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile that this type does not have. */
+/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
+   does not have. */
 TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                      long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                      long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
@@ -2017,7 +2026,8 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 #define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
 #endif
 
-/* What KERNEL PIPELINED and TENSOR cannot do: strides and numbers of tiles and steps beyond 32 bits. */
+/* What KERNEL PIPELINED and TENSOR cannot do: strides and numbers of tiles and steps beyond 32
+   bits. */
 static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long long K,
                                                long long stride_A, long long stride_B)
 {
@@ -2051,7 +2061,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
 
     /* The instance of the kernel. The tile of PIPELINED is 4 rows x warps_down by 256 / warps_down,
        in form ANY half as high. */
-    enum { ANY, TN, NN, TALL, WIDE } form = ANY;
+    enum { ANY, TN, NN, TALL, WIDE, TENSOR } form = ANY;
     int rows = MOST_ROWS, warps_down = 2, depth = tensor ? 16 : 8;
     int most_m = tensor ? 128 : 8 * MOST_ROWS, most_n = tensor ? 64 : 128;
     int inA = modeA == TMM__VECTORS && M >= most_m; /* TN could use it in place */
@@ -2131,24 +2141,22 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
                                    TMM__TENSOR_BYTES);                                        \
         TMM__LAUNCH(name, TMM__TENSOR_BYTES);                                                 \
     } while (0)
-    if (tensor && form == TN)
-        TMM__LAUNCH_TENSOR(gemm_tensor_tn);
-    else if (tensor && form == NN)
-        TMM__LAUNCH_TENSOR(gemm_tensor_nn);
-    else if (tensor)
-        TMM__LAUNCH_TENSOR(gemm_tensor);
-    else
+#endif
+    switch (form + (tensor ? TENSOR : 0)) {
+    case TN: TMM__LAUNCH(gemm_pipelined_tn, 0); break;
+    case NN: TMM__LAUNCH(gemm_pipelined_nn, 0); break;
+#ifdef TMM__NARROW_TILES
+    case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall, 0); break;
+    case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide, 0); break;
+#endif
+#if TMM__IS_DOUBLE
+    case TENSOR + TN: TMM__LAUNCH_TENSOR(gemm_tensor_tn); break;
+    case TENSOR + NN: TMM__LAUNCH_TENSOR(gemm_tensor_nn); break;
+    case TENSOR: TMM__LAUNCH_TENSOR(gemm_tensor); break;
 #undef TMM__LAUNCH_TENSOR
 #endif
-        switch (form) {
-        case TN: TMM__LAUNCH(gemm_pipelined_tn, 0); break;
-        case NN: TMM__LAUNCH(gemm_pipelined_nn, 0); break;
-#ifdef TMM__NARROW_TILES
-        case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall, 0); break;
-        case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide, 0); break;
-#endif
-        default: TMM__LAUNCH(gemm_pipelined, 0); break;
-        }
+    default: TMM__LAUNCH(gemm_pipelined, 0); break;
+    }
 #undef TMM__LAUNCH
     if (s.reduce) {
         int tiles = s.tiles_down * s.tiles_across;
