@@ -555,7 +555,8 @@ static inline cudaMemPool_t tmm__pool(int device)
         TMM__POOL(2)
         TMM__POOL(3)
         TMM__POOL(4)
-        TMM__POOL(5) TMM__POOL(6) TMM__POOL(7) TMM__POOL(8) TMM__POOL(9) TMM__POOL(10) TMM__POOL(11)
+        TMM__POOL(5)
+        TMM__POOL(6) TMM__POOL(7) TMM__POOL(8) TMM__POOL(9) TMM__POOL(10) TMM__POOL(11)
             TMM__POOL(12) TMM__POOL(13) TMM__POOL(14) TMM__POOL(15)
 #undef TMM__POOL
                 default : return NULL;
@@ -601,8 +602,8 @@ static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, 
     s->tiles_across = tiles_across;
     s->steps = steps;
     int blocks = tiles < most_blocks ? tiles : most_blocks;
-    /* Little to gain where the last round is nearly full. */
-    if (!split || rest == 0 || rest > 0.98 * most_blocks) return blocks;
+    /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
+    if (!split || steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
 #ifndef TMM__REDUCE_FROM
 #define TMM__REDUCE_FROM 3
 #endif

@@ -448,6 +448,12 @@ static void F(test_split)(tmm_kernel kernel)
             wrong += status != TMM_OK;
             different += memcmp(first, other, bytes) != 0;
         }
+        /* Without steps there is nothing to share out, but C is to be written all the same. */
+        CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
+        wrong += TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, N, K, 0, NULL, K, NULL, N, 0, C.d, N,
+                                0) != TMM_OK;
+        CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
+        for (long long i = 0; i < M * N; i++) wrong += other[i] != 0;
         /* Elements below 1: sums of K products differ by 2 (K + 2) u K at most. */
         for (long long i = 0; i < M * N; i++)
             wrong +=
