@@ -45,14 +45,17 @@
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
                         once, at the speed of memory
+     TMM_TENSOR         the same on tensor cores, so far for double; worth it where these are fast
+                        for double (sm_80, sm_90, sm_100), elsewhere right but slow
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED may sum in several pieces, TMM_SMALL and TMM_SKINNY always do, which depend on
-     the shape, the form and alignment of A and B, the device, and memory for them (LIMITS) only.
+     k. TMM_PIPELINED and TMM_TENSOR do that, too, within each product of a batch; a single product
+     they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which depend on the
+     shape, the form and alignment of A and B, the device, and memory for them (LIMITS) only.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -66,8 +69,8 @@
      TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
                          device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
 
-     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED before each launch. It needs no such
-                         thing, but compute-sanitizer's initcheck cannot know that
+     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED and TMM_TENSOR before each launch. They
+                         need no such thing, but compute-sanitizer's initcheck cannot know that
 
    YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
    undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:
@@ -95,17 +98,20 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   One device; matrices in its memory. Tensor cores are used for double by TMM_SMALL and TMM_SKINNY
-   alone. TMM_PIPELINED takes up to a partial tile (64 KB in float) for each block at work, and for
-   large products copies of A and B in the form that it reads best; TMM_SMALL and TMM_SKINNY, where
-   K is long and C is small, up to 32 x 64 partial sums for each multiprocessor. Without that memory
-   they do without, and sum in fewer pieces.
+   One device; matrices in its memory. TMM_PIPELINED and TMM_TENSOR take up to a partial tile of
+   64 KB for each block at work, and for large products copies of A and B in the form that they read
+   best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial sums for
+   each multiprocessor. Without that memory they do without, and sum in fewer pieces. TMM_TENSOR is
+   for TMM_TYPE double alone, on devices that give a block 76 KB of shared memory (all from sm_80
+   on). Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores
+   of sm_90 at half their speed.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
      BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK)
      SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
+     KERNEL TENSOR
      INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
@@ -178,6 +184,14 @@
 #define TMM__JOIN(a, b)  TMM__JOIN_(a, b)
 #define TMM_FN(x)        TMM__JOIN(TMM__JOIN(tmm_, TMM_NAME), x) /* TMM_FN(gemm) is tmm_sgemm */
 
+/* 1 if TMM_TYPE and TMM_SUM are the word double, for #if: only then is there a second argument 1. */
+#define TMM__SECOND_(a, b, ...) b
+#define TMM__SECOND(...)        TMM__SECOND_(__VA_ARGS__)
+#define TMM__WORD_double        , 1
+#define TMM__IS_DOUBLE                                     \
+    (TMM__SECOND(TMM__JOIN(TMM__WORD_, TMM_TYPE), 0, 0) && \
+     TMM__SECOND(TMM__JOIN(TMM__WORD_, TMM_SUM), 0, 0))
+
 #ifndef __CUDACC_RTC__
 /* ============================== TYPES ========================================================= */
 typedef enum tmm_status {
@@ -186,7 +200,7 @@ typedef enum tmm_status {
     TMM_ERROR_MEMORY,      /* host or device memory is used up */
     TMM_ERROR_DEVICE,      /* no CUDA device, or the program was not built for this one */
     TMM_ERROR_CUDA,        /* a launch or copy failed; tmm_last_error() has CUDA's words */
-    TMM_ERROR_UNSUPPORTED, /* not in this build: a tile that was not made, OpenMP left out */
+    TMM_ERROR_UNSUPPORTED, /* a tile or kernel that was not made, OpenMP left out of this build */
 } tmm_status;
 
 typedef enum tmm_op { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
@@ -204,6 +218,7 @@ typedef enum tmm_kernel {
     TMM_PIPELINED,
     TMM_SMALL,
     TMM_SKINNY,
+    TMM_TENSOR,
     TMM_KERNEL_COUNT /* not a kernel: how many there are */
 } tmm_kernel;
 
@@ -256,7 +271,8 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 
 #if TMM__KERNELS
 /* ============================== BUILDING BLOCKS =============================================== */
-/* What the fast kernels share: asynchronous copies, flags between blocks, and the schedule. */
+/* What the fast kernels share: asynchronous copies, flags between blocks, multiply-adds of small
+   matrices, and the schedule. */
 
 /* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
    "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
@@ -389,8 +405,60 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
     *flag = 0; /* so that an old flag never looks like a new one */
 }
 
-/* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+/* c += a b, a 16 x 16 and b 16 x 8, by a warp. Of a, b and c its lanes hold, with g = lane / 4 and
+   t = lane % 4,
+       a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
+   for q = 0 .. 3; h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k16 with floating point
+   type", .f64, sm_90 and later; and "Matrix Fragments for mma.m8n8k4 with .f64 floating point
+   type", sm_80 and later, of which 8 are as much). Elsewhere lanes tell each other what they hold:
+   many times slower, in a function of its own, for it would be long if repeated. */
+#if TMM__ASYNC
+static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
+{
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+          "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#else
+#pragma unroll
+    for (int q = 0; q < 4; q++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                : "+d"(c[2 * h]), "+d"(c[2 * h + 1])
+                : "d"(a[2 * q + h]), "d"(b[q]));
+#endif
+}
+#else
+static inline __device__ __noinline__ void tmm__mma_double(double *c, const double *a,
+                                                           const double *b)
+{
+    int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    for (int k = 0; k < 16; k++) {
+        int q = k / 4, row = 4 * g + k % 4, col = 8 * t + k % 4; /* lanes that hold what it needs */
+        double upper = __shfl_sync(0xffffffff, a[2 * q], row);
+        double lower = __shfl_sync(0xffffffff, a[2 * q + 1], row);
+        double left = __shfl_sync(0xffffffff, b[q], col);
+        double right = __shfl_sync(0xffffffff, b[q], col + 4);
+        c[0] += upper * left;
+        c[1] += upper * right;
+        c[2] += lower * left;
+        c[3] += lower * right;
+    }
+}
+#endif
+
+/* How a tile of an operand is copied: see KERNEL PIPELINED and, for K_VECTORS, KERNEL TENSOR. */
+enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS, TMM__K_VECTORS };
+
+/* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
+enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
+
+/* Elements of a plane, and bytes of all stages, of KERNEL TENSOR. */
+#define TMM__PLANE(lines) (4 * (lines) + 20)
+#define TMM__TENSOR_BYTES (3 * 4 * (TMM__PLANE(128) + TMM__PLANE(64)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -475,6 +543,7 @@ TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
     case TMM_PIPELINED: return "pipelined";
     case TMM_SMALL: return "small";
     case TMM_SKINNY: return "skinny";
+    case TMM_TENSOR: return "tensor";
     case TMM_KERNEL_COUNT: break;
     }
     return NULL;
@@ -505,6 +574,8 @@ static inline const tmm__device *tmm__current_device(void)
     if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+            cudaSuccess ||
         cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) != cudaSuccess) {
         (void)cudaGetLastError();
         device = -1;
@@ -513,7 +584,6 @@ static inline const tmm__device *tmm__current_device(void)
     known.capability = 10 * major + minor;
     known.pools = pools;
     known.number = device;
-    (void)cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     known.shared = shared > 49152 ? shared : 49152;
     /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
     (void)cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device);
@@ -628,8 +698,8 @@ static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, 
     s->tiles_across = tiles_across;
     s->steps = steps;
     int blocks = tiles < most_blocks ? tiles : most_blocks;
-    /* Little to gain where the last round is nearly full. */
-    if (!split || rest == 0 || rest > 0.98 * most_blocks) return blocks;
+    /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
+    if (!split || steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
 #ifndef TMM__REDUCE_FROM
 #define TMM__REDUCE_FROM 3
 #endif
@@ -721,7 +791,8 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
                                 long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                 tmm_stream stream);
 
-/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile that this type does not have. */
+/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
+   does not have. */
 TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                      long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                      long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
@@ -1141,6 +1212,10 @@ typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_fou
     TMM_TYPE v[4];
 } tmm_four;
 
+typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm_two {
+    TMM_TYPE v[2];
+} tmm_two;
+
 /* Four sums of a partial tile. */
 typedef struct alignas(16) tmm_sums {
     TMM_SUM v[4];
@@ -1206,12 +1281,33 @@ static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row
     if (whole) *(tmm_four *)C = four;
 }
 
+/* The same for two elements. */
+static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
+                                                     long long first_col, long long N, bool aligned,
+                                                     TMM_TYPE alpha, TMM_TYPE beta,
+                                                     const TMM_SUM *sum)
+{
+    tmm_two two;
+    (void)row; /* only for the epilogue */
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        bool inside = col + j >= first_col && col + j < N;
+        TMM_SUM old = 0;
+        if (beta != 0 && inside) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[j]);
+        two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#ifdef TMM_EPILOGUE
+        if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
+#endif
+        if (inside && !(aligned && col >= first_col && col + 2 <= N)) C[j] = two.v[j];
+    }
+    if (aligned && col >= first_col && col + 2 <= N) *(tmm_two *)C = two;
+}
+
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
    are walked downwards, then across. */
-static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int tile, int *down,
-                                                     int *across)
+static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int BAND, int tile,
+                                                     int *down, int *across)
 {
-    enum { BAND = 4 };
     int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
     int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
     *across = rest / high;
@@ -1259,11 +1355,11 @@ TMM_KERNEL void __launch_bounds__(256)
    says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
    = 8, warp w adds up every eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
    first warp the eight results; always in this order. Reads 4 bytes a sum and piece, once: bound
-   by the second-level cache. */
+   by the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 8. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                     TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
-                    int parts, const tmm__schedule s)
+                    int parts, int tensor, const tmm__schedule s)
 {
     const int COLS = 8, fours = rows * COLS / 4;
     __shared__ tmm_sums sums[256];
@@ -1288,15 +1384,25 @@ TMM_KERNEL void __launch_bounds__(256)
             for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
     }
 
-    /* Whose four sums these are, and where they belong: as in KERNEL PIPELINED. */
+    /* Whose four sums these are, and where they belong: as in the kernel that left them. */
     int thread = group % 128, four = group / 128, i = four / (COLS / 4), j = four % (COLS / 4);
     int warps_across = 4 / warps_down, tile_m = 4 * rows * warps_down, tile_n = 64 * warps_across;
-    int down, across;
-    tmm_find_tile(&s, tile, &down, &across);
+    int band = TMM__BAND, down, across;
+    if (tensor) tile_m = 128, tile_n = 64, band = TMM__TENSOR_BAND;
+    tmm_find_tile(&s, band, tile, &down, &across);
     long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
     if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
     if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
+    if (tensor) {
+        row += thread / 64 * 64 + four / 4 * 16 + thread % 32 / 4;
+        col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
+        for (int h = 0; h < 2; h++, row += 8)
+            if (row >= first_row && row < M)
+                tmm_store_two(C + row * ldc + col, row, col, first_col, N, false, alpha, beta,
+                              &sum.v[2 * h]);
+        return;
+    }
     row += thread / 32 / warps_across * (4 * rows) + thread % 32 / 8 * 4 + i / 4 * 16 + i % 4;
     col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
     if (row < first_row || row >= M) return;
@@ -1369,7 +1475,7 @@ TMM_KERNEL void __launch_bounds__(128, 2)
             if (tile >= s.tiles_down * s.tiles_across) break;
         }
         int down, across;
-        tmm_find_tile(&s, tile, &down, &across);
+        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -1522,7 +1628,7 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         warp = thread / 32, lane = thread % 32;
         row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
         col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
-        tmm_find_tile(&s, tile, &down, &across);
+        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -2386,6 +2492,316 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 }
 #endif
 
+#if defined(TMM__EMIT) && TMM__EMIT == 9
+/* ============================== KERNEL TENSOR ================================================= */
+/* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
+   element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
+
+   Tile of C: 128 x 64, 4 warps of 64 x 32, each 4 x 4 matrices of 16 x 8 (tmm__mma_double). Of such
+   a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
+       +--------+--------+     +----+----+----+----+       columns   0 1   2 3   4 5   6 7
+       | warp 0 | warp 1 |     |    |    |    |    | 16          0 | L0  | L1  | L2  | L3  | c0 c1
+       |        |        |     +----+----+----+----+             1 | L4  | L5  | L6  | L7  |
+    64 |        |        |     |    |    |    |    |             : |  :  |  :  |  :  |  :  |
+       +--------+--------+     +----+----+----+----+     rows    7 | L28 | L29 | L30 | L31 |
+       | warp 2 | warp 3 |     |    |    |    |    |             8 | L0  | L1  | L2  | L3  | c2 c3
+       |        |        |     +----+----+----+----+             : |  :  |  :  |  :  |  :  |
+       |        |        |     |    |    |    |    |            15 | L28 | L29 | L30 | L31 |
+       +--------+--------+     +----+----+----+----+
+           32       32            8    8    8    8
+
+   Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
+   PIPELINED. From there a lane takes 8 elements of A for each 16 rows and 4 of B for each 8
+   columns, its part of a matrix 16 deep:
+       rows 0 .. 2   of matrices: multiply; load the A of the next row; start copies for the step
+                     after the next, one after each multiplication
+       barrier       every warp has in registers what it needs of this stage
+       last row      multiply; load B and the first A of the next step
+
+   A stage holds, for A and then for B, four planes of 4 k each. Loads of a fragment take 4 lines x
+   4 k a half-warp, and both forms of a plane put these into 16 different banks of 8 bytes:
+       copied along the lines    element (k, line) at (lines + 4) k + line
+       copied along k            element (k, line) at 4 line + k
+   4 more elements a plane do the same for the copies along k, which write to all four planes.
+
+   The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED.
+   Bands of 8 rows of tiles: the 264 tiles at work on 132 multiprocessors form a square of sorts.
+
+   Global loads: (1 / 64 + 1 / 128) M N K elements, 10.7 FLOP per byte, mostly from the second-level
+   cache. Shared loads: 16 (64 + 32) elements a warp for 16 x 64 x 32 multiply-adds, 5.3 FLOP per
+   byte. What bounds it: the tensor cores, 16 x 8 x 16 multiply-adds in 64 cycles of a scheduler,
+   two warps each, which leave them idle when both wait; and, for longer than a few ms, the power
+   that the device may take. Before sm_80 there is nothing to gain: see tmm__mma_double.
+
+   modeA and modeB are those of KERNEL PIPELINED, and
+     K_VECTORS    as ALONG_K with 16 bytes a thread, 8 threads along k
+   with 16 threads along k in ALONG_K. A launch needs TMM__TENSOR_BYTES of dynamic shared memory. */
+
+/* Copies one pass of what this thread has to copy of a tile of `lines` lines and 16 k. Arguments as
+   for tmm_copy_tile; `mode`, `lines`, `pass` and `whole` are constants. */
+static __device__ __forceinline__ void tmm_copy_pass(double *to, const char *from, unsigned stride,
+                                                     int mode, int lines, int pass, bool whole,
+                                                     bool valid, int lines_left, int depth_left)
+{
+    int width = mode == TMM__VECTORS || mode == TMM__K_VECTORS ? 2 : 1;
+    int k = 128 * width / lines * pass, line = 128 * width / 16 * pass; /* one of them advances */
+    bool along_k = mode == TMM__ALONG_K || mode == TMM__K_VECTORS;
+    bool inside = along_k ? line < lines_left && depth_left > 0 : k < depth_left && lines_left > 0;
+    to += along_k ? 4 * line : k / 4 * TMM__PLANE(lines) + k % 4 * (lines + 4);
+    tmm__copy_async(to, from + (unsigned long long)stride * pass, 8 * width,
+                    whole ? valid : inside);
+}
+
+/* All passes. `mode` need not be a constant. */
+static __device__ __forceinline__ void tmm_copy_passes(double *to, const char *from,
+                                                       unsigned stride, int mode, int lines,
+                                                       int lines_left, int depth_left)
+{
+#define TMM__PASSES(mode, count)                               \
+    _Pragma("unroll") for (int pass = 0; pass < count; pass++) \
+        tmm_copy_pass(to, from, stride, mode, lines, pass, false, true, lines_left, depth_left)
+    if (mode == TMM__ALONG_K)
+        TMM__PASSES(TMM__ALONG_K, lines / 8);
+    else if (mode == TMM__ALONG_LINES)
+        TMM__PASSES(TMM__ALONG_LINES, lines / 8);
+    else if (mode == TMM__VECTORS)
+        TMM__PASSES(TMM__VECTORS, lines / 16);
+    else
+        TMM__PASSES(TMM__K_VECTORS, lines / 16);
+#undef TMM__PASSES
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 10
+/* One instance of the kernel. TMM__MODE_A and TMM__MODE_B: as for KERNEL PIPELINED. */
+TMM_KERNEL void __launch_bounds__(128, 2)
+    tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
+                    const double *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const double *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    double beta, double *__restrict__ C, long long ldc, long long batchC, int modeA,
+                    int modeB, const tmm__schedule s)
+{
+    enum {
+        THREADS = 128,
+        TILE_M = 128,
+        TILE_N = 64,
+        DEPTH = 16,
+        STAGES = 3,
+        DOWN = 4, /* matrices of a warp */
+        ACROSS = 4,
+        PLANE_A = TMM__PLANE(TILE_M),
+        PLANE_B = TMM__PLANE(TILE_N),
+        STAGE = 4 * (PLANE_A + PLANE_B),
+        SIZE = 8,
+        ANY = TMM__MODE_A < 0
+    };
+    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES, "what the launcher asks for");
+    extern __shared__ __align__(16) double tmm__tensor_stages[];
+    double *shared = tmm__tensor_stages;
+    if (!ANY) {
+        modeA = TMM__MODE_A;
+        modeB = TMM__MODE_B;
+    }
+
+    /* What this thread copies: as in KERNEL PIPELINED. */
+    int thread = threadIdx.x;
+    bool along_kA = modeA == TMM__ALONG_K || modeA == TMM__K_VECTORS;
+    bool along_kB = modeB == TMM__ALONG_K || modeB == TMM__K_VECTORS;
+    int widthA = modeA == TMM__VECTORS || modeA == TMM__K_VECTORS ? 2 : 1;
+    int widthB = modeB == TMM__VECTORS || modeB == TMM__K_VECTORS ? 2 : 1;
+    int elementA = thread * widthA, elementB = thread * widthB;
+    int kA = along_kA ? elementA % DEPTH : elementA / TILE_M;
+    int kB = along_kB ? elementB % DEPTH : elementB / TILE_N;
+    int lineA = along_kA ? elementA / DEPTH : elementA % TILE_M;
+    int lineB = along_kB ? elementB / DEPTH : elementB % TILE_N;
+    int toA = kA / 4 * PLANE_A + (along_kA ? 4 * lineA + kA % 4 : kA % 4 * (TILE_M + 4) + lineA);
+    int toB = kB / 4 * PLANE_B + (along_kB ? 4 * lineB + kB % 4 : kB % 4 * (TILE_N + 4) + lineB);
+    toB += 4 * PLANE_A;
+    unsigned strideA =
+        (unsigned)(SIZE * widthA * (along_kA ? THREADS / DEPTH * rsA : THREADS / TILE_M * csA));
+    unsigned strideB =
+        (unsigned)(SIZE * widthB * (along_kB ? THREADS / DEPTH * csB : THREADS / TILE_N * rsB));
+
+    /* Where this lane finds its element of the first fragments, and the first row and column of
+       what it owns in a tile. */
+    int lane = thread % 32, g = lane / 4, t = lane % 4;
+    int row0 = thread / 64 * (16 * DOWN) + g, col0 = thread / 32 % 2 * (8 * ACROSS) + g;
+    int stepA = along_kA ? 4 : 1, stepB = along_kB ? 4 : 1; /* from line to line */
+    int firstA = row0 * stepA + t * (along_kA ? 1 : TILE_M + 4);
+    int firstB = 4 * PLANE_A + col0 * stepB + t * (along_kB ? 1 : TILE_N + 4);
+    col0 += 2 * t - g;
+
+    /* This block's share of the split tiles, as steps numbered through all of them. */
+    int blocks = gridDim.x, share = blocks - 1 - blockIdx.x;
+    long long split_steps = (long long)s.split_tiles * s.steps;
+    int step = (int)(split_steps * share / blocks);
+    int share_end = (int)(split_steps * (share + 1) / blocks);
+    int next_tile = s.split_tiles + blockIdx.x;
+    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
+
+    for (;;) {
+        /* The next piece of work: steps `begin` to `end` of a tile. */
+        int tile = next_tile, begin = 0, end = s.steps;
+        if (step < share_end) {
+            tile = step / s.steps;
+            begin = step - tile * s.steps;
+            if (end > begin + share_end - step) end = begin + share_end - step;
+            step += end - begin;
+        } else {
+            if (tile >= s.tiles_down * s.tiles_across) break;
+            next_tile += blocks;
+        }
+        int down, across;
+        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+        /* Moved back inside, unless what lies outside may be read. */
+        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
+        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
+
+        double sum[DOWN][ACROSS][4], a[2][8], b[ACROSS][4];
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
+
+        /* Fill all stages but one. */
+        long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
+        const char *fromA =
+            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
+        const char *fromB =
+            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
+        int left = end - begin;
+#pragma unroll 1
+        for (int stage = 0; stage < STAGES - 1; stage++) {
+            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
+            if (stage < left) {
+                tmm_copy_passes(shared + stage * STAGE + toA, fromA, strideA, modeA, TILE_M,
+                                rows_left, depth - kA);
+                tmm_copy_passes(shared + stage * STAGE + toB, fromB, strideB, modeB, TILE_N,
+                                cols_left, depth - kB);
+            }
+            fromA += depth * csA * SIZE;
+            fromB += depth * rsB * SIZE;
+            tmm__copy_commit();
+        }
+        TMM__COPY_WAIT(STAGES - 2);
+        __syncthreads();
+
+        int read = 0; /* where the stage that is worked on begins */
+#define TMM__LOAD_A(buffer, i)                                                                  \
+    _Pragma("unroll") for (int q = 0; q < 4; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
+        a[buffer][2 * q + h] = shared[read + firstA + q * PLANE_A + (16 * (i) + 8 * h) * stepA]
+#define TMM__LOAD_B(j)                                      \
+    _Pragma("unroll") for (int q = 0; q < 4; q++) b[j][q] = \
+        shared[read + firstB + q * PLANE_B + 8 * (j)*stepB]
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(j);
+        TMM__LOAD_A(0, 0);
+#pragma unroll 1
+        for (; left > 0; left--) {
+            /* Everyone has left the stage before this one: refill it. */
+            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+            bool more = left >= STAGES;
+#pragma unroll
+            for (int i = 0; i < DOWN; i++) {
+                if (i < DOWN - 1) {
+                    TMM__LOAD_A((i + 1) % 2, i + 1);
+                } else { /* on to the next stage, which must be complete */
+                    tmm__copy_commit();
+                    TMM__COPY_WAIT(STAGES - 2);
+                    __syncthreads();
+                    read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                }
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++) {
+                    int pass = i * ACROSS + j - TILE_M / 16;
+                    tmm__mma_double(sum[i][j], a[i % 2], b[j]);
+                    if (i == DOWN - 1) {
+                        TMM__LOAD_B(j);
+                        if (j == 0) TMM__LOAD_A(0, 0);
+                    } else if (!ANY && pass < 0) {
+                        tmm_copy_pass(shared + write + toA, fromA, strideA, TMM__MODE_A, TILE_M,
+                                      pass + TILE_M / 16, true, more, 0, 0);
+                    } else if (!ANY) {
+                        tmm_copy_pass(shared + write + toB, fromB, strideB, TMM__MODE_B, TILE_N,
+                                      pass, true, more, 0, 0);
+                    } else if (i + j == 0) {
+                        tmm_copy_passes(shared + write + toA, fromA, strideA, modeA, TILE_M,
+                                        more ? rows_left : 0, DEPTH - kA);
+                        tmm_copy_passes(shared + write + toB, fromB, strideB, modeB, TILE_N,
+                                        more ? cols_left : 0, DEPTH - kB);
+                    }
+                }
+            }
+            fromA += DEPTH * csA * SIZE;
+            fromB += DEPTH * rsB * SIZE;
+        }
+#undef TMM__LOAD_A
+#undef TMM__LOAD_B
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* the next piece's copies may begin */
+
+        if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
+            tmm_sums *to =
+                (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+            for (int q = 0; q < DOWN * ACROSS; q++) {
+                const double *four = sum[q / ACROSS][q % ACROSS];
+                tmm_sums sums = {{four[0], four[1], four[2], four[3]}};
+                to[q * THREADS] = sums;
+            }
+            __syncthreads();
+            if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
+            continue;
+        }
+        if (end < s.steps) { /* the owner: add what the others have left */
+            long long last_step = (tile + 1ll) * s.steps;
+            int others = 0;
+            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
+            for (int other = thread; other < others; other += THREADS)
+                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
+            __syncthreads();
+            for (int other = share + 1; other <= share + others; other++) {
+                const tmm_sums *from = (const tmm_sums *)s.partials +
+                                       (long long)other * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+                for (int q = 0; q < DOWN * ACROSS; q++) {
+                    tmm_sums more = from[q * THREADS];
+                    if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
+#pragma unroll
+                    for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
+                }
+            }
+        }
+        /* Afresh: kept through the loop above, these would cost it registers. */
+        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+        row = first_row, col = first_col;
+        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        double *c0 = C + blockIdx.z * batchC;
+        bool aligned = ((size_t)(c0 + col + col0) | ldc * SIZE) % 16 == 0;
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                long long r = row + row0 + 16 * i + 8 * h;
+                if (r < first_row || r >= M) continue;
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++) {
+                    long long c = col + col0 + 8 * j;
+                    tmm_store_two(c0 + r * ldc + c, r, c, first_col, N, aligned, alpha, beta,
+                                  &sum[i][j][2 * h]);
+                }
+            }
+    }
+}
+#endif
+
 #ifndef TMM__EMIT
 #if defined(TMM_NAME)
 /* ============================== INSTANCES ===================================================== */
@@ -2399,9 +2815,11 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #define tmm_fetch_quad    TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
 #define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
 #define tmm_four          TMM_FN(four)
+#define tmm_two           TMM_FN(two)
 #define tmm_sums          TMM_FN(sums)
 #define tmm_copy_tile     TMM_FN(copy_tile)
 #define tmm_store_four    TMM_FN(store_four)
+#define tmm_store_two     TMM_FN(store_two)
 #define tmm_find_tile     TMM_FN(find_tile)
 #define tmm_gemm_reduce   TMM_FN(gemm_reduce)
 #define tmm_pack          TMM_FN(pack)
@@ -2422,6 +2840,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #define tmm_skinny_lines  TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
 #define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
 #define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
+#define tmm_copy_pass     TMM_FN(copy_pass)
+#define tmm_copy_passes   TMM_FN(copy_passes)
 
 #define TMM__EMIT 1
 #include "tiledmm.cuh"
@@ -2572,6 +2992,34 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #undef TMM__EDGE
 #undef TMM__ALONG
 #undef TMM__EMIT
+
+/* KERNEL TENSOR for any operands; for those of A B; and as in A^T B, or packed. */
+#if TMM__IS_DOUBLE
+#define TMM__EMIT 9
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+#define TMM__EMIT       10
+#define TMM__MODE_A     -1
+#define TMM__MODE_B     -1
+#define tmm_gemm_tensor TMM_FN(gemm_tensor)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#define TMM__MODE_A     TMM__K_VECTORS
+#define TMM__MODE_B     TMM__VECTORS
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_nn)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__MODE_A
+#define TMM__MODE_A     TMM__VECTORS
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_tn)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#undef TMM__EMIT
+#endif
 #endif
 
 #if TMM__HOST
@@ -2611,7 +3059,8 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 #define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
 #endif
 
-/* What KERNEL PIPELINED cannot do: strides and numbers of tiles and steps beyond 32 bits. */
+/* What KERNEL PIPELINED and TENSOR cannot do: strides and numbers of tiles and steps beyond 32
+   bits. */
 static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long long K,
                                                long long stride_A, long long stride_B)
 {
@@ -2620,8 +3069,9 @@ static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long lo
     return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
 }
 
-/* `batch` products by KERNEL PIPELINED (at most 65535; M, N > 0). Strides as in the kernels. */
-static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long long K,
+/* `batch` products by KERNEL PIPELINED or TENSOR (at most 65535; M, N > 0). Strides as in the
+   kernels. */
+static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long long N, long long K,
                                                  TMM_TYPE alpha, const TMM_TYPE *A, long long rsA,
                                                  long long csA, long long strideA,
                                                  const TMM_TYPE *B, long long rsB, long long csB,
@@ -2637,33 +3087,40 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     size_t offB = SIZE < 4 ? 1 : (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
     int modeA = csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    if (tensor && csA == 1 && ((size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE) % 16 == 0)
+        modeA = TMM__K_VECTORS;
+    if (tensor && rsB == 1 && ((size_t)B | csB * SIZE | strideB * SIZE | K * SIZE) % 16 == 0)
+        modeB = TMM__K_VECTORS;
 
-    /* The instance of the kernel; its tile is 4 rows x warps_down by 256 / warps_down. */
-    enum { ANY, TN, NN, TALL, WIDE } form = ANY;
-    int rows = MOST_ROWS, warps_down = 2;
-    if (modeA == TMM__ALONG_K && modeB == TMM__VECTORS) {
-        if (M >= 8 * MOST_ROWS && N >= 128) form = NN;
+    /* The instance of the kernel. The tile of PIPELINED is 4 rows x warps_down by 256 / warps_down,
+       in form ANY half as high. */
+    enum { ANY, TN, NN, TALL, WIDE, TENSOR } form = ANY;
+    int rows = MOST_ROWS, warps_down = 2, depth = tensor ? 16 : 8;
+    int most_m = tensor ? 128 : 8 * MOST_ROWS, most_n = tensor ? 64 : 128;
+    int inA = modeA == TMM__VECTORS && M >= most_m; /* TN could use it in place */
+    int inB = modeB == TMM__VECTORS && N >= most_n;
+    int nn = modeA == (tensor ? TMM__K_VECTORS : TMM__ALONG_K) && M >= most_m && inB;
+    if (nn) form = NN;
+    if (inA && inB) form = TN;
 #ifdef TMM__NARROW_TILES
+    if (modeA == TMM__ALONG_K && modeB == TMM__VECTORS && !tensor) {
         if (M >= 16 * MOST_ROWS && N >= 64 && N <= 96) form = TALL, warps_down = 4;
         if (M >= 4 * MOST_ROWS && M <= 6 * MOST_ROWS && N >= 256) form = WIDE, warps_down = 1;
-#endif
     }
-    int inA = modeA == TMM__VECTORS && M >= 8 * MOST_ROWS; /* TN could use it in place */
-    int inB = modeB == TMM__VECTORS && N >= 128;
-    if (inA && inB) form = TN;
+#endif
 
     /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
        part of what M N K costs. */
     long long pitchA = 0, pitchB = 0;
     double packing = (inA ? 0.0 : M) + (inB ? 0.0 : N);
     packing *= 2.0 * K * SIZE / device->bandwidth;
-    double saving = (form == NN ? 0.06 : 0.15) * 2 * M * N * K / device->arithmetic;
+    double saving = (form != NN ? 0.15 : tensor ? 0.01 : 0.06) * 2 * M * N * K / device->arithmetic;
     if ((form == ANY || form == NN) && batch == 1 && K > 0 && SIZE >= 4 &&
         TMM__WORTH_PACKING(packing, saving) &&
         TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128)) {
         form = TN;
-        if (!inA) pitchA = ((M - 1) / (8 * MOST_ROWS) + 1) * (8 * MOST_ROWS);
-        if (!inB) pitchB = ((N - 1) / 128 + 1) * 128;
+        if (!inA) pitchA = ((M - 1) / most_m + 1) * most_m;
+        if (!inB) pitchB = ((N - 1) / most_n + 1) * most_n;
     }
 
     /* Who computes what, and the memory for that. */
@@ -2671,10 +3128,10 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     char *memory = NULL;
     int blocks = 0;
     for (int split = batch == 1; blocks == 0; split = 0) {
-        if (form == ANY) rows = MOST_ROWS / 2;
-        int tile_m = 4 * rows * warps_down, tile_n = 256 / warps_down;
+        if (form == ANY && !tensor) rows = MOST_ROWS / 2;
+        int tile_m = tensor ? 128 : 4 * rows * warps_down, tile_n = tensor ? 64 : 256 / warps_down;
         blocks = tmm__plan(&s, (int)((M - 1) / tile_m + 1), (int)((N - 1) / tile_n + 1),
-                           (int)((K + 7) / 8), 2 * device->processors, split);
+                           (int)((K + depth - 1) / depth), 2 * device->processors, split);
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0) {
@@ -2684,8 +3141,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         if (bytesA + bytesB + partials == 0) break;
         memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
         if (memory == NULL) { /* then without */
-            if (pitchA + pitchB > 0)
-                form = modeA == TMM__ALONG_K && inB && M >= 8 * MOST_ROWS ? NN : ANY;
+            if (pitchA + pitchB > 0) form = nn ? NN : ANY;
             blocks = 0;
             pitchA = pitchB = 0;
             continue;
@@ -2708,17 +3164,31 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
     }
     dim3 grid(blocks, 1, batch);
-#define TMM__LAUNCH(name)                                                                     \
-    TMM_FN(name)<<<grid, 128, 0, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
-                                           strideB, beta, C, ldc, strideC, modeA, modeB, s)
-    switch (form) {
-    case TN: TMM__LAUNCH(gemm_pipelined_tn); break;
-    case NN: TMM__LAUNCH(gemm_pipelined_nn); break;
-#ifdef TMM__NARROW_TILES
-    case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall); break;
-    case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide); break;
+#define TMM__LAUNCH(name, bytes)                                                                  \
+    TMM_FN(name)<<<grid, 128, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
+                                               strideB, beta, C, ldc, strideC, modeA, modeB, s)
+#if TMM__IS_DOUBLE
+#define TMM__LAUNCH_TENSOR(name)                                                              \
+    do {                                                                                      \
+        (void)cudaFuncSetAttribute(TMM_FN(name), cudaFuncAttributeMaxDynamicSharedMemorySize, \
+                                   TMM__TENSOR_BYTES);                                        \
+        TMM__LAUNCH(name, TMM__TENSOR_BYTES);                                                 \
+    } while (0)
 #endif
-    default: TMM__LAUNCH(gemm_pipelined); break;
+    switch (form + (tensor ? TENSOR : 0)) {
+    case TN: TMM__LAUNCH(gemm_pipelined_tn, 0); break;
+    case NN: TMM__LAUNCH(gemm_pipelined_nn, 0); break;
+#ifdef TMM__NARROW_TILES
+    case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall, 0); break;
+    case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide, 0); break;
+#endif
+#if TMM__IS_DOUBLE
+    case TENSOR + TN: TMM__LAUNCH_TENSOR(gemm_tensor_tn); break;
+    case TENSOR + NN: TMM__LAUNCH_TENSOR(gemm_tensor_nn); break;
+    case TENSOR: TMM__LAUNCH_TENSOR(gemm_tensor); break;
+#undef TMM__LAUNCH_TENSOR
+#endif
+    default: TMM__LAUNCH(gemm_pipelined, 0); break;
     }
 #undef TMM__LAUNCH
     if (s.reduce) {
@@ -2726,7 +3196,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
         tmm_gemm_reduce<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
                                                                        rows, warps_down, pieces,
-                                                                       parts, s);
+                                                                       parts, tensor, s);
     }
     tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);
@@ -2939,6 +3409,16 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     case TMM_GLOBAL: tile = 32; break;
     case TMM_REGISTER_64: tile = 64; break;
     case TMM_REGISTER_128: tile = 128; break;
+    case TMM_TENSOR:
+        if (!TMM__IS_DOUBLE)
+            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double alone");
+        if (tmm__current_device()->shared < TMM__TENSOR_BYTES)
+            return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                             "kernel tensor needs %d bytes of shared memory a block, more than "
+                             "this device has",
+                             TMM__TENSOR_BYTES);
+        tile = 64;
+        break;
     case TMM_PIPELINED: tile = 64; break;
     case TMM_SMALL: tile = 16; break;
     case TMM_SKINNY: tile = 16; break;
@@ -2957,10 +3437,11 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
                          M, N);
-    if (kernel == TMM_PIPELINED && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+    if ((kernel == TMM_PIPELINED || kernel == TMM_TENSOR) &&
+        !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel pipelined: K, lda or ldb (%lld, %lld, %lld) is too large for it",
-                         K, lda, ldb);
+                         "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
+                         tmm_kernel_string(kernel), K, lda, ldb);
     if (M == 0 || N == 0 || batch == 0) return TMM_OK;
     long long tiles_down = (M - 1) / tile + 1, tiles_across = (N - 1) / tile + 1;
     if (tiles_down > INT_MAX / tiles_across)
@@ -2999,8 +3480,10 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         case TMM_REGISTER_64: TMM__LAUNCH(TMM_FN(gemm_register_64), 256, 1); break;
         case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
         case TMM_PIPELINED:
-            status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                             strideB, beta, c, ldc, strideC, grid.z, stream);
+        case TMM_TENSOR:
+            status = TMM_FN(gemm__pipelined)(kernel == TMM_TENSOR, M, N, K, alpha, a, rsA, csA,
+                                             strideA, b, rsB, csB, strideB, beta, c, ldc, strideC,
+                                             grid.z, stream);
             break;
         case TMM_SMALL:
             status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
@@ -3185,9 +3668,11 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_fetch_quad
 #undef tmm_put_quad
 #undef tmm_four
+#undef tmm_two
 #undef tmm_sums
 #undef tmm_copy_tile
 #undef tmm_store_four
+#undef tmm_store_two
 #undef tmm_find_tile
 #undef tmm_gemm_reduce
 #undef tmm_pack
@@ -3208,6 +3693,8 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_skinny_lines
 #undef tmm_skinny_depth
 #undef tmm_gemm_skinny
+#undef tmm_copy_pass
+#undef tmm_copy_passes
 #undef TMM__ONE_TILE
 #endif
 #ifndef TMM__MAKING_READY

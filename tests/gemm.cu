@@ -12,8 +12,11 @@
 #include "../tiledmm.cuh"
 #undef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) \
-    ((packing) + (saving) > 0) /* KERNEL PIPELINED at sizes where it is not */
-#define TMM_NAME s24           /* ... and tile */
+    ((packing) + (saving) > 0) /* KERNEL PIPELINED and TENSOR at sizes where it is not */
+#define TMM_TYPE double
+#define TMM_NAME dp
+#include "../tiledmm.cuh"
+#define TMM_NAME s24 /* ... and tile */
 #define TMM_TILE 24
 #include "../tiledmm.cuh"
 #undef TMM__BUSY
@@ -47,6 +50,7 @@ static const test_case test_cases[] = {
     {5, 200, 3, 1, 2, 0, 0},     {200, 3, 130, -1, 0, 8, 0}, {64, 64, 0, 1, 2, 0, 0},
     {64, 100, 24, 0, 0.5, 0, 0}, {1, 150, 70, 1, 0, 0, 3},   {150, 1, 70, 1, 0, 0, 0},
     {300, 80, 40, 1, 0, 4, 0},   {70, 300, 33, 2, 1, 0, 0},  {256, 64, 20, 1, 1, 0, 0},
+    {200, 60, 150, 1, 1, 0, 0},  {33, 20, 180, 1, 0, 1, 0},
 };
 enum { TEST_CASES = sizeof test_cases / sizeof *test_cases };
 
@@ -84,6 +88,11 @@ static int test_on_gpu; /* a real device: larger sizes are affordable */
 #include "gemm.cu"
 #define T       double
 #define LETTER  d
+#define UNIT    1.1102230246251565e-16
+#define GARBAGE ((double)NAN)
+#include "gemm.cu"
+#define T       double
+#define LETTER  dp
 #define UNIT    1.1102230246251565e-16
 #define GARBAGE ((double)NAN)
 #include "gemm.cu"
@@ -129,6 +138,7 @@ static void test_far(void)
             tmm_sgemm_with((tmm_kernel)k, TMM_OP_N, TMM_OP_N, 2, 1, 1, 2, A, ld, A, 1, 0, C, ld, 0);
         for (int i = 0; i < 2; i++)
             CHECK_CUDA(cudaMemcpy(&h[i], C + i * ld, sizeof(float), cudaMemcpyDeviceToHost));
+        if (status == TMM_ERROR_UNSUPPORTED) continue;
         tap_ok(status == TMM_OK && h[0] == 18 && h[1] == 30, "%s: leading dimension beyond 2^31",
                tmm_kernel_string((tmm_kernel)k));
     }
@@ -155,6 +165,7 @@ static void test_grids(void)
             tmm_sgemm_with(kernel, TMM_OP_N, TMM_OP_N, M, 1, 1, 1, dA, 1, dB, 1, 0, dC, 1, 0);
         CHECK_CUDA(cudaMemcpy(h, dC, M * sizeof(float), cudaMemcpyDeviceToHost));
         for (int i = 0; i < M; i++) wrong += h[i] != 3 * (float)i;
+        if (status == TMM_ERROR_UNSUPPORTED) continue;
         tap_ok(status == TMM_OK && wrong == 0, "%s: %d rows", tmm_kernel_string(kernel), M);
     }
     CHECK_CUDA(cudaMemset(dC, 0xff, M * sizeof(float)));
@@ -179,6 +190,7 @@ int main(void)
     tap_seed((unsigned long long)time(NULL));
     test_type_s();
     test_type_d();
+    test_type_dp();
     test_type_i();
     test_type_u();
     test_type_s24();
@@ -414,14 +426,18 @@ static void F(test_bits)(void)
             }
         }
     }
-    CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
-    TMM(gemm_batched_with)
-    (TMM_PIPELINED, TMM_OP_N, TMM_OP_N, M / 2, N, K, (T)3, A.d, K, B.d, N, (T)-7, C.d, N, M / 2 * K,
-     0, M / 2 * N, 2, 0);
-    CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
-    if (memcmp(simple, other, bytes) != 0) {
-        different++;
-        tap_note("pipelined, without a split, differs");
+    for (int k = TMM_PIPELINED; k < TMM_KERNEL_COUNT; k++) {
+        if (k == TMM_SMALL || k == TMM_SKINNY) continue; /* these always sum in pieces */
+        CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
+        tmm_status status =
+            TMM(gemm_batched_with)((tmm_kernel)k, TMM_OP_N, TMM_OP_N, M / 2, N, K, (T)3, A.d, K,
+                                   B.d, N, (T)-7, C.d, N, M / 2 * K, 0, M / 2 * N, 2, 0);
+        if (status == TMM_ERROR_UNSUPPORTED) continue;
+        CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
+        if (memcmp(simple, other, bytes) != 0) {
+            different++;
+            tap_note("%s, without a split, differs", tmm_kernel_string((tmm_kernel)k));
+        }
     }
     tap_ok(different == 0 && kernels >= TMM_KERNEL_COUNT - 3,
            "%s: the same bits in %d runs of %d kernels, and from the simple ones",
@@ -432,6 +448,56 @@ static void F(test_bits)(void)
     F(test_free)(A);
     F(test_free)(B);
     F(test_free)(C);
+}
+
+/* The kernels that share tiles out along k, at sizes where they do, against TMM_REGISTER; and the
+   same bits in every run, whoever comes first. */
+static void F(test_split)(tmm_kernel kernel)
+{
+    /* For 264 blocks at work: fewer tiles than that, more, and one whose sums are many. */
+    static const int on_gpu[][3] = {{1300, 640, 300}, {2500, 2601, 98}, {100, 90, 5000}};
+    static const int on_cpu[][3] = {{300, 200, 110}, {150, 290, 50}, {70, 50, 500}};
+    long long wrong = 0, different = 0;
+    for (int n = 0; n < 3; n++) {
+        const int *size = test_on_gpu ? on_gpu[n] : on_cpu[n];
+        const long long M = size[0], N = kernel == TMM_SKINNY ? 11 : size[1], K = size[2];
+        const size_t bytes = (size_t)(M * N) * sizeof(T);
+        F(test_matrix) A = F(test_make)(M, K, 0, 0, 1), B = F(test_make)(K, N, 0, 0, 1);
+        F(test_matrix) C = F(test_make)(M, N, 0, 0, 0);
+        T *expected = (T *)malloc(bytes), *first = (T *)malloc(bytes), *other = (T *)malloc(bytes);
+        TMM(gemm_with)
+        (TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, K, 1, A.d, K, B.d, N, 0, C.d, N, 0);
+        CHECK_CUDA(cudaMemcpy(expected, C.d, bytes, cudaMemcpyDeviceToHost));
+        for (int run = 0; run < (test_on_gpu ? 20 : 2); run++) {
+            CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
+            tmm_status status = TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, N, K, 1, A.d, K, B.d,
+                                               N, 0, C.d, N, 0);
+            CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
+            if (run == 0) memcpy(first, other, bytes);
+            wrong += status != TMM_OK;
+            different += memcmp(first, other, bytes) != 0;
+        }
+        /* Without steps there is nothing to share out, but C is to be written all the same. */
+        CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
+        wrong += TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, N, K, 0, NULL, K, NULL, N, 0, C.d, N,
+                                0) != TMM_OK;
+        CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
+        for (long long i = 0; i < M * N; i++) wrong += other[i] != 0;
+        /* Elements below 1: sums of K products differ by 2 (K + 2) u K at most. */
+        for (long long i = 0; i < M * N; i++)
+            wrong +=
+                UNIT != 0
+                    ? !(fabs((double)first[i] - (double)expected[i]) <= 2.0 * (K + 2) * UNIT * K)
+                    : first[i] != expected[i];
+        free(expected);
+        free(first);
+        free(other);
+        F(test_free)(A);
+        F(test_free)(B);
+        F(test_free)(C);
+    }
+    tap_ok(wrong == 0 && different == 0, "%s %s: shared out along k, always the same bits",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel));
 }
 
 /* Host pointers in and out; A x I = A to the bit. */
@@ -460,14 +526,22 @@ static void F(test_matmul)(void)
 
 static void F(test_type)(void)
 {
+    int left_out = 0;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
         tmm_kernel kernel = (tmm_kernel)k;
+        if (strcmp(STRING(LETTER), "dp") == 0 && kernel < TMM_PIPELINED) continue; /* no packing */
         if (TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, 0, 0, 0, 1, NULL, 1, NULL, 1, 0, NULL, 1,
-                           0) == TMM_ERROR_UNSUPPORTED)
-            continue; /* an instance with one tile */
+                           0) == TMM_ERROR_UNSUPPORTED) {
+            left_out++; /* an instance with one tile; tensor cores for another type */
+            continue;
+        }
         for (int op = 0; op < 4; op++) F(test_kernel)(kernel, (tmm_op)(op & 1), (tmm_op)(op >> 1));
         F(test_batch)(kernel);
+        if (kernel >= TMM_PIPELINED) F(test_split)(kernel);
     }
+    int expected = UNIT != 0 && UNIT < 1e-10 ? 0 : strcmp(STRING(LETTER), "s24") == 0 ? 4 : 1;
+    tap_ok(left_out == expected, "%s: %d kernels left out",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", expected);
     F(test_bits)();
     F(test_matmul)();
 }
