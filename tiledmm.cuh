@@ -43,8 +43,8 @@
                         evenly along k; takes memory for that from a pool of its own (below)
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
-     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
-                        once, at the speed of memory
+     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
+                        operand once, at the speed of memory
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
@@ -1639,7 +1639,7 @@ static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM 
 
 /* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
    matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
-   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of the parts:
+   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of them:
 
       parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
                warp 0       warp 1                warp 7            lane: element
@@ -1708,8 +1708,8 @@ TMM_KERNEL void __launch_bounds__(256)
    columns of B), filled by asynchronous copies two steps ahead: up to K = 128 all of A and B that
    a tile needs is on its way before the first multiply-add. What is contiguous along k is
    transposed by copying single elements.
-   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4 for
-   16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier; at
+   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4
+   for 16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier; at
    512 copies and arithmetic, each about two thirds of the time, which overlap by half.
 
    A tile may also be shared by fewer warps, a team of 2^team_log2, with 8 / 2^team_log2 tiles to a
@@ -2054,7 +2054,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <
 
    Global loads: lines K elements of L once, and of S width K for each block; WIDTH 16: 8 FLOP per
    byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
-   blockIdx.y counts parts of k (one, unless partials is given), as in SMALL; blockIdx.z products. */
+   blockIdx.y counts parts of k (one, unless partials is given), as in SMALL. */
 
 /* As in SMALL: expressions of the type, TMM__ALONG and TMM__WIDTH. */
 #ifndef TMM__SKINNY_WARPS
