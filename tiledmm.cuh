@@ -550,17 +550,25 @@ static inline cudaMemPool_t tmm__pool(int device)
         static cudaMemPool_t pool##n = tmm__make_pool(n); \
         return pool##n;                                   \
     }
-        TMM__POOL(0)
-        TMM__POOL(1)
-        TMM__POOL(2)
-        TMM__POOL(3)
-        TMM__POOL(4)
-        TMM__POOL(5)
-        TMM__POOL(6) TMM__POOL(7) TMM__POOL(8) TMM__POOL(9) TMM__POOL(10) TMM__POOL(11)
-            TMM__POOL(12) TMM__POOL(13) TMM__POOL(14) TMM__POOL(15)
+        TMM__POOL(0);
+        TMM__POOL(1);
+        TMM__POOL(2);
+        TMM__POOL(3);
+        TMM__POOL(4);
+        TMM__POOL(5);
+        TMM__POOL(6);
+        TMM__POOL(7);
+        TMM__POOL(8);
+        TMM__POOL(9);
+        TMM__POOL(10);
+        TMM__POOL(11);
+        TMM__POOL(12);
+        TMM__POOL(13);
+        TMM__POOL(14);
+        TMM__POOL(15);
 #undef TMM__POOL
-                default : return NULL;
     }
+    return NULL;
 }
 
 /* Device memory for one launch, to be given back with cudaFreeAsync on the same stream; NULL if
