@@ -655,8 +655,8 @@ static inline cudaMemPool_t tmm__pool(int device)
         TMM__POOL(14);
         TMM__POOL(15);
 #undef TMM__POOL
-    default: return NULL;
     }
+    return NULL;
 }
 
 /* Device memory for one launch, to be given back with cudaFreeAsync on the same stream; NULL if
