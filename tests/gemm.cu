@@ -297,7 +297,11 @@ static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
 {
     long long failures = 0, tested = 0;
     int cases = TEST_CASES + (kernel >= TMM_PIPELINED ? FAST_CASES : 0);
+    /* The CPU runner's tensor cores are slow: a third of the shapes for each op, the next third for
+       the next one. */
+    int sparse = !test_on_gpu && kernel == TMM_TENSOR;
     for (int n = 0; n < cases; n++) {
+        if (sparse && (n + opA + 2 * opB) % 3 != 0) continue;
         const test_case *c = n < TEST_CASES ? &test_cases[n] : &fast_cases[n - TEST_CASES];
         int untransA = opA == TMM_OP_N, untransB = opB == TMM_OP_N;
         F(test_matrix)
@@ -357,7 +361,7 @@ static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
         F(test_free)(B);
         F(test_free)(C);
     }
-    tap_ok(failures == 0 && tested >= 12, "%s %s %c%c: %lld shapes",
+    tap_ok(failures == 0 && tested >= (sparse ? 7 : 12), "%s %s %c%c: %lld shapes",
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel),
            opA == TMM_OP_N ? 'N' : 'T', opB == TMM_OP_N ? 'N' : 'T', tested);
 }
