@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 
 struct cudaArray {
     float *texels;
@@ -100,6 +101,20 @@ cudaError_t enter()
     return cudaSuccess;
 }
 
+/* CUCC_FAIL=KIND:N makes the N-th call of a kind fail, counted from where the variable was set. */
+bool planted(const char *kind)
+{
+    static std::string seen;
+    static long count;
+    const char *text = getenv("CUCC_FAIL");
+    if (!text || !*text) return false;
+    state_lock lock(state().lock);
+    if (seen != text) seen = text, count = 0;
+    size_t length = strlen(kind);
+    if (strncmp(text, kind, length) || text[length] != ':') return false;
+    return ++count == atol(text + length + 1);
+}
+
 cudaError_t check_device(int device)
 {
     if (!state().devices) return failed(cudaErrorNoDevice);
@@ -140,6 +155,8 @@ cudaError_t allocate(void **pointer, size_t size, int device)
     if (!pointer) return failed(cudaErrorInvalidValue);
     *pointer = nullptr;
     if (!size) return cudaSuccess;
+    if (planted(device == pinned_host ? "pinned" : "malloc"))
+        return failed(cudaErrorMemoryAllocation);
     runtime_state &s = state();
     state_lock lock(s.lock);
     if (device >= 0 && size > s.memory - s.device[device].used)
@@ -246,6 +263,7 @@ cudaError_t copy(const char *function, void *to, const void *from, size_t size, 
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if ((unsigned int)kind > cudaMemcpyDefault) return failed(cudaErrorInvalidMemcpyDirection);
+    if (planted("copy")) return failed(cudaErrorUnknown);
     if (!size) return cudaSuccess;
     copy_lock lock;
     if (!check_side(function, "destination", to, size, destination_side(kind)) ||
@@ -262,6 +280,7 @@ cudaError_t copy_2d(const char *function, void *to, size_t to_pitch, const void 
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if ((unsigned int)kind > cudaMemcpyDefault) return failed(cudaErrorInvalidMemcpyDirection);
+    if (planted("copy")) return failed(cudaErrorUnknown);
     if (width > to_pitch || width > from_pitch) return failed(cudaErrorInvalidPitchValue);
     if (!width || !height) return cudaSuccess;
     copy_lock lock;
@@ -274,22 +293,24 @@ cudaError_t copy_2d(const char *function, void *to, size_t to_pitch, const void 
     return cudaSuccess;
 }
 
+/* Whether two pointers are on the devices that they are said to be on. */
+bool belong(const char *function, const void *to, int to_device, const void *from, int from_device)
+{
+    state_lock lock(state().lock);
+    int target = find_region(to).device, origin = find_region(from).device;
+    if ((target < 0 || target == to_device) && (origin < 0 || origin == from_device)) return true;
+    fprintf(stderr, "cucc: %s: a pointer does not belong to the device it is said to\n", function);
+    return false;
+}
+
 cudaError_t copy_peer(const char *function, void *to, int to_device, const void *from,
                       int from_device, size_t size, cudaStream_t stream)
 {
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_device(to_device)) return error;
     if (cudaError_t error = check_device(from_device)) return error;
-    {
-        state_lock lock(state().lock);
-        int target = find_region(to).device, origin = find_region(from).device;
-        if (size &&
-            ((target >= 0 && target != to_device) || (origin >= 0 && origin != from_device))) {
-            fprintf(stderr, "cucc: %s: a pointer does not belong to the device it is said to\n",
-                    function);
-            return failed(cudaErrorInvalidValue);
-        }
-    }
+    if (size && !belong(function, to, to_device, from, from_device))
+        return failed(cudaErrorInvalidValue);
     return copy(function, to, from, size, cudaMemcpyDeviceToDevice, stream);
 }
 
@@ -493,6 +514,14 @@ void launch(const launch_request &request)
         abort();
     }
     if (enter()) return;
+    if (planted("launch")) {
+        failed(cudaErrorLaunchOutOfResources);
+        return;
+    }
+    if (planted("kernel")) {
+        fail_for_good(cudaErrorLaunchFailure);
+        return;
+    }
     if (cudaError_t error = check_configuration(request)) {
         failed(error);
         return;
@@ -600,6 +629,7 @@ cudaError_t cudaGetDevice(int *device)
 cudaError_t cudaSetDevice(int device)
 {
     if (cudaError_t error = check_device(device)) return error;
+    if (planted("device")) return failed(cudaErrorInvalidDevice);
     current_device = device;
     return cudaSuccess;
 }
@@ -685,6 +715,14 @@ cudaError_t cudaDeviceReset()
         }
         free((void *)a->first);
         a = s.allocations.erase(a);
+    }
+    for (auto i = s.streams.begin(); i != s.streams.end();) {
+        cudaStream_t stream = *i;
+        i = stream->device == current_device ? (delete stream, s.streams.erase(i)) : std::next(i);
+    }
+    for (auto i = s.events.begin(); i != s.events.end();) {
+        cudaEvent_t event = *i;
+        i = event->device == current_device ? (delete event, s.events.erase(i)) : std::next(i);
     }
     s.device[current_device] = device_state();
     activate(current_device);
@@ -898,6 +936,21 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
     return copy_peer("cudaMemcpyPeerAsync", to, to_device, from, from_device, size, stream);
 }
 
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    const char *function = "cudaMemcpy3DPeerAsync";
+    if (cudaError_t error = enter()) return error;
+    if (!p || p->srcArray || p->dstArray || p->extent.depth != 1 || p->srcPos.x || p->srcPos.y ||
+        p->srcPos.z || p->dstPos.x || p->dstPos.y || p->dstPos.z)
+        return failed(cudaErrorInvalidValue);
+    if (cudaError_t error = check_device(p->dstDevice)) return error;
+    if (cudaError_t error = check_device(p->srcDevice)) return error;
+    if (!belong(function, p->dstPtr.ptr, p->dstDevice, p->srcPtr.ptr, p->srcDevice))
+        return failed(cudaErrorInvalidValue);
+    return copy_2d(function, p->dstPtr.ptr, p->dstPtr.pitch, p->srcPtr.ptr, p->srcPtr.pitch,
+                   p->extent.width, p->extent.height, cudaMemcpyDeviceToDevice, stream);
+}
+
 cudaError_t cudaMemset(void *to, int value, size_t size)
 {
     return set("cudaMemset", to, value, size, nullptr);
@@ -989,6 +1042,8 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 {
     if (cudaError_t error = enter()) return error;
     if (!stream || flags > cudaStreamNonBlocking) return failed(cudaErrorInvalidValue);
+    *stream = nullptr;
+    if (planted("stream")) return failed(cudaErrorMemoryAllocation);
     state_lock lock(state().lock);
     *stream = new CUstream_st{current_device};
     state().streams.insert(*stream);
@@ -1031,6 +1086,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
     if (cudaError_t error = enter()) return error;
     if (!event) return failed(cudaErrorInvalidValue);
+    *event = nullptr;
+    if (planted("event")) return failed(cudaErrorMemoryAllocation);
     state_lock lock(state().lock);
     *event = new CUevent_st{current_device, !(flags & cudaEventDisableTiming), false, {}};
     state().events.insert(*event);
@@ -1160,6 +1217,13 @@ void report_leaks()
         else
             fprintf(stderr, "cucc: leak of %zu bytes of memory of device %d\n", a.second.size,
                     device);
+        leaked = true;
+    }
+    size_t count = 0;
+    for (cudaStream_t stream : s.streams) count += !s.device[stream->device].sticky;
+    for (cudaEvent_t event : s.events) count += !s.device[event->device].sticky;
+    if (count) {
+        fprintf(stderr, "cucc: leak of %zu streams and events\n", count);
         leaked = true;
     }
     fflush(nullptr);

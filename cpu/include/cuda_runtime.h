@@ -198,9 +198,44 @@ struct cudaMemLocation {
     int id;
 };
 
+struct cudaPitchedPtr {
+    void *ptr;
+    size_t pitch, xsize, ysize;
+};
+
+struct cudaExtent {
+    size_t width, height, depth;
+};
+
+struct cudaPos {
+    size_t x, y, z;
+};
+
+inline cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t x, size_t y)
+{
+    return {pointer, pitch, x, y};
+}
+inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
+{
+    return {width, height, depth};
+}
+
 /* Textures: two-dimensional arrays of float, read by texel coordinates, clamped at the edges. */
 typedef struct cudaArray *cudaArray_t;
 typedef unsigned long long cudaTextureObject_t;
+
+/* Plain memory only: no arrays, no positions, a depth of 1. */
+struct cudaMemcpy3DPeerParms {
+    cudaArray_t srcArray;
+    cudaPos srcPos;
+    cudaPitchedPtr srcPtr;
+    int srcDevice;
+    cudaArray_t dstArray;
+    cudaPos dstPos;
+    cudaPitchedPtr dstPtr;
+    int dstDevice;
+    cudaExtent extent;
+};
 
 enum cudaChannelFormatKind { cudaChannelFormatKindFloat = 2 };
 
@@ -311,6 +346,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t size, cudaStream_t stream = 0);
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parameters,
+                                  cudaStream_t stream = 0);
 cudaError_t cudaMemset(void *to, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream = 0);
 
