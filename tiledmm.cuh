@@ -21,8 +21,13 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+   Device pointers on several devices, complete when it returns:
+     tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
      tmm_smatmul(M, N, K, A, B, C)            C = A * B on the current device, the whole job
+     tmm_sgemm_host(opA, ..., ldc, options)   of any size, also beyond device memory, on one or
+                                              several devices; options: tmm_host_options or NULL
+     tmm_sgemm_host_memory(opA, opB, M, N, K, options, device_bytes, pinned_bytes)   what it takes
      tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
      tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
    Checks, host pointers:
@@ -90,12 +95,13 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   One device; matrices in its memory. Tensor cores are not used yet. TMM_PIPELINED takes up to
-   a partial tile (64 KB in float) for each block at work, and for large products copies of A and B
-   in the form that it reads best; without that memory it does without.
+   Tensor cores are not used yet. TMM_PIPELINED takes up to a partial tile (64 KB in float) for each
+   block at work, and for large products copies of A and B in the form that it reads best; without
+   that memory it does without.
 
    CONTENTS   search for the words in capitals
-     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS
+     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS,
+     HOST MACHINERY
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
      BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK)
      INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
@@ -1260,16 +1266,22 @@ static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best
         /* Slots of C beyond the group's, so that a next block can begin while one drains. */
         long long spare = streams + 1;
         for (int stays = 1; stays >= 0; stays--) {
-            long long group = stays ? l.ni : 1;
-            do {
-                l.group = group;
-                l.nA = stays ? group * l.nk : 2;
-                l.nB = 2;
-                l.nC = tmm__min(l.ni * l.nj, (l.nk > 1 ? group : 1) + (stays ? spare : 1));
-                tmm__layout_sizes(job, &l);
-            } while (l.bytes > most && (group = group / 2) > 0);
+            size_t more = (size_t)l.nk * l.bytesA + (l.nk > 1 ? l.bytesC : 0);
+            l.group = 1;
+            l.nA = stays ? l.nk : 2;
+            l.nB = 2;
+            l.nC = tmm__min(l.ni * l.nj, stays ? 1 + spare : 2);
+            tmm__layout_sizes(job, &l);
             least = l.bytes;
             if (l.bytes > most) continue;
+            if (stays) { /* as many rows of blocks as there is memory for, then columns of B */
+                l.group += tmm__min(l.ni - 1, (long long)((most - l.bytes) / more));
+                l.nA = l.group * l.nk;
+                if (l.nk > 1) l.nC = tmm__min(l.ni * l.nj, l.group + spare);
+                tmm__layout_sizes(job, &l);
+            }
+            l.nB = tmm__min(l.nj * l.nk, 2 + (long long)((most - l.bytes) / l.bytesB));
+            tmm__layout_sizes(job, &l);
             double passes = (double)((l.ni - 1) / l.group + 1);
             double bytes =
                 (double)job->size * ((double)rows * job->K * (stays ? 1 : l.nj) +
@@ -4056,7 +4068,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 
 /* ============================== HISTORY =======================================================
    0.1  global, shared and register kernels; float, double, int and types of your own; batches;
-        CPU reference; checks.
+        CPU reference; checks; from host memory and over several devices.
 
    MIT No Attribution. Copyright (c) 2026 the tiledmm and raytrace authors.
    Permission is hereby granted, free of charge, to any person obtaining a copy of this software
