@@ -132,6 +132,7 @@ cpu_test() { # a test program on the CPU runner: three thread orders, then sanit
         done
         for number in $more_devices; do
             tap "$name, $number devices" env CUCC_DEVICES="$number" "$program.cpu"
+            tap "$name, $number devices, late streams" env CUCC_DEVICES="$number" CUCC_STREAMS="late:$RANDOM" "$program.cpu"
         done
     else
         say "not ok 1 - $name: does not build on the CPU runner"

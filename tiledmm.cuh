@@ -741,6 +741,9 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
 #ifndef TMM__HOST_CHUNK
 #define TMM__HOST_CHUNK (2 << 20) /* bytes of a pinned chunk */
 #endif
+#ifndef TMM__MULTI_COLUMNS
+#define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
+#endif
 enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64 };
 
 #ifdef _WIN32
@@ -1560,7 +1563,10 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
     status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
     if (status == TMM_OK && !w->started) {
         w->started = 1;
-        status = tmm__on(w->device, cudaEventRecord(w->start, w->in), "cudaEventRecord");
+        cudaError_t error = cudaEventRecord(w->start, w->in);
+        for (int s = 0; s < h->streams && error == cudaSuccess; s++)
+            error = cudaStreamWaitEvent(w->compute[s], w->start, 0);
+        status = tmm__on(w->device, error, "cudaEventRecord");
     }
     if (status == TMM_OK) status = tmm__retire(h, w, moved);
     if (status != TMM_OK) return status;
@@ -2033,7 +2039,6 @@ static inline void tmm__host_close(tmm__host *h)
     for (int n = 0; n < h->chunk_count; n++) free(h->chunks[n].events);
     if (h->owns_pinned) (void)cudaFreeHost(h->pinned);
     free(h->workers);
-    (void)cudaGetLastError();
 }
 
 /* The whole of tmm_?gemm_host, once the arguments of GEMM have been checked and M, N > 0.
@@ -2063,6 +2068,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
             *pinned_needs = (size_t)(threads > 1 ? 2 * threads : 4) * TMM__HOST_CHUNK + 256;
         free(h->workers);
         (void)cudaSetDevice(current);
+        (void)cudaGetLastError();
         return status;
     }
     size_t size = job->size;
@@ -2114,6 +2120,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
     }
     tmm__host_close(h);
     (void)cudaSetDevice(current);
+    (void)cudaGetLastError();
     return status;
 }
 
@@ -2273,7 +2280,8 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
     size_t pitch = 0, bytes = 0;
     int current = 0, gathers = job->K > 0 && count > 1;
     if (gathers) {
-        bn = tmm__edge(job->N, least > 512 ? least : tmm__min(job->N, 512));
+        bn = tmm__edge(job->N,
+                       tmm__min(job->N, least > TMM__MULTI_COLUMNS ? least : TMM__MULTI_COLUMNS));
         pitch = ((size_t)(job->opB == TMM_OP_N ? bn : job->K) * job->size + 15) / 16 * 16;
         bytes = (pitch * (size_t)(job->opB == TMM_OP_N ? job->K : bn) + 255) / 256 * 256;
     }
@@ -2301,10 +2309,14 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
                                       gathers && parts[n].rows > 0
                                           ? bytes * (size_t)tmm__min(nj, TMM__MULTI_BUFFERS)
                                           : 0);
-    for (int n = 0; n < count && status == TMM_OK; n++)
-        if (parts[n].rows > 0)
-            status = tmm__on(parts[n].device, cudaEventRecord(members[n].start, members[n].copy),
-                             "cudaEventRecord");
+    for (int n = 0; n < count && status == TMM_OK; n++) {
+        tmm__member *m = &members[n];
+        if (parts[n].rows == 0) continue;
+        cudaError_t error = cudaEventRecord(m->start, m->copy);
+        for (int c = 0; c < TMM__MULTI_STREAMS && error == cudaSuccess; c++)
+            error = cudaStreamWaitEvent(m->compute[c], m->start, 0);
+        status = tmm__on(parts[n].device, error, "cudaEventRecord");
+    }
     for (long long j = 0; j < nj; j++)
         for (int n = 0; n < count && status == TMM_OK; n++)
             if (parts[n].rows > 0)
@@ -2333,8 +2345,8 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
     }
     for (int n = 0; n < count; n++) tmm__member_close(&parts[n], &members[n]);
     free(members);
-    (void)cudaGetLastError();
     (void)cudaSetDevice(current);
+    (void)cudaGetLastError();
     return status;
 }
 #endif /* TMM__HOST */

@@ -5,6 +5,7 @@
 #include "tap.h"
 #define TMM__HOST_DEPTH               64
 #define TMM__HOST_CHUNK               4096
+#define TMM__MULTI_COLUMNS            32
 #define TMM_NAME                      biased
 #define TMM_EPILOGUE(value, row, col) ((value) + 1)
 #include "../tiledmm.cuh"

@@ -415,6 +415,8 @@ struct launch_request {
     const void *const *pointers; /* the arguments that are pointers to objects; else null */
     void (*run_thread)(void *closure);
     void *closure;
+    void *(*copy_closure)(const void *closure); /* for launches that wait in a stream */
+    void (*free_closure)(void *closure);
 };
 void launch(const launch_request &request);
 
@@ -440,12 +442,18 @@ template <class... P> struct prepared_launch {
 
     void operator()(P... arguments)
     {
-        auto thread = [&] { kernel(arguments...); };
+        auto thread = [=, *this] { kernel(arguments...); };
         const void *pointers[] = {object_pointer(arguments)..., nullptr};
         request.argument_count = sizeof...(P);
         request.pointers = pointers;
         request.run_thread = [](void *closure) { (*static_cast<decltype(thread) *>(closure))(); };
         request.closure = &thread;
+        request.copy_closure = [](const void *closure) {
+            return (void *)new auto(*static_cast<const decltype(thread) *>(closure));
+        };
+        request.free_closure = [](void *closure) {
+            delete static_cast<decltype(thread) *>(closure);
+        };
         launch(request);
     }
 };
@@ -454,7 +462,8 @@ template <class... P>
 prepared_launch<P...> prepare(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
                               size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
 {
-    return {{name, (const void *)kernel, grid, block, dynamic_shared, stream, 0, 0, 0, 0}, kernel};
+    return {{name, (const void *)kernel, grid, block, dynamic_shared, stream, 0, 0, 0, 0, 0, 0},
+            kernel};
 }
 } // namespace cucc
 
