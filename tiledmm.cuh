@@ -46,13 +46,21 @@
    and, not yet chosen by TMM_AUTO:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below)
+     TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
+                        share out k; double on tensor cores from sm_80 on
+     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
+                        once, at the speed of memory
+     TMM_TENSOR         the same on tensor cores, so far for double; worth it where these are fast
+                        for double (sm_80, sm_90, sm_100), elsewhere right but slow
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED may sum in several pieces, which depend on the shape and the device only.
+     k. TMM_PIPELINED and TMM_TENSOR do that, too, within each product of a batch; a single product
+     they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which depend on the
+     shape, the form and alignment of A and B, the device, and memory for them (LIMITS) only.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -66,8 +74,8 @@
      TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
                          device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
 
-     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED before each launch. It needs no such
-                         thing, but compute-sanitizer's initcheck cannot know that
+     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED and TMM_TENSOR before each launch. They
+                         need no such thing, but compute-sanitizer's initcheck cannot know that
 
    YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
    undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:
@@ -95,20 +103,26 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   Tensor cores are not used yet. TMM_PIPELINED takes up to a partial tile (64 KB in float) for each
-   block at work, and for large products copies of A and B in the form that it reads best; without
-   that memory it does without.
+   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of
+   64 KB for each block at work, and for large products copies of A and B in the form that they read
+   best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial sums for
+   each multiprocessor. Without that memory they do without, and sum in fewer pieces. TMM_TENSOR is
+   for TMM_TYPE double alone, on devices that give a block 76 KB of shared memory (all from sm_80
+   on). Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores
+   of sm_90 at half their speed.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS,
      HOST MACHINERY
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
      BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK)
+     SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
+     KERNEL TENSOR
      INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
-/* The file includes itself: with TMM__EMIT set to pass through one kernel only (1 global,
-   2 shared, 3 register), and with TMM_NAME set to make the functions of one element type. */
+/* The file includes itself: with TMM__EMIT set to pass through one section only (1 for
+   KERNEL GLOBAL, and so on), and with TMM_NAME set to make the functions of one element type. */
 #ifndef TMM__EMIT
 #ifndef TMM_VERSION
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -181,6 +195,14 @@
 #define TMM__JOIN(a, b)  TMM__JOIN_(a, b)
 #define TMM_FN(x)        TMM__JOIN(TMM__JOIN(tmm_, TMM_NAME), x) /* TMM_FN(gemm) is tmm_sgemm */
 
+/* 1 if TMM_TYPE and TMM_SUM are the word double, for #if: only then is there a second argument 1. */
+#define TMM__SECOND_(a, b, ...) b
+#define TMM__SECOND(...)        TMM__SECOND_(__VA_ARGS__)
+#define TMM__WORD_double        , 1
+#define TMM__IS_DOUBLE                                     \
+    (TMM__SECOND(TMM__JOIN(TMM__WORD_, TMM_TYPE), 0, 0) && \
+     TMM__SECOND(TMM__JOIN(TMM__WORD_, TMM_SUM), 0, 0))
+
 #ifndef __CUDACC_RTC__
 #include <stddef.h>
 
@@ -191,7 +213,7 @@ typedef enum tmm_status {
     TMM_ERROR_MEMORY,      /* host or device memory is used up */
     TMM_ERROR_DEVICE,      /* no CUDA device, or the program was not built for this one */
     TMM_ERROR_CUDA,        /* a launch or copy failed; tmm_last_error() has CUDA's words */
-    TMM_ERROR_UNSUPPORTED, /* not in this build: a tile that was not made, OpenMP left out */
+    TMM_ERROR_UNSUPPORTED, /* a tile or kernel that was not made, OpenMP left out of this build */
     TMM_ERROR_CANCELLED,   /* by the caller's progress function */
 } tmm_status;
 
@@ -208,6 +230,9 @@ typedef enum tmm_kernel {
     TMM_REGISTER_64,
     TMM_REGISTER_128,
     TMM_PIPELINED,
+    TMM_SMALL,
+    TMM_SKINNY,
+    TMM_TENSOR,
     TMM_KERNEL_COUNT /* not a kernel: how many there are */
 } tmm_kernel;
 
@@ -312,40 +337,55 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 
 #if TMM__KERNELS
 /* ============================== BUILDING BLOCKS =============================================== */
-/* What the fast kernels share: asynchronous copies, flags between blocks, and the schedule. */
+/* What the fast kernels share: asynchronous copies, flags between blocks, multiply-adds of small
+   matrices, and the schedule. */
 
 /* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
-   "Data Movement and Conversion Instructions"; sm_80 and later). Each copies `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it), or writes zeros when not `valid`, in which case
-   the global address is not read. 16 bytes go by the second-level cache alone; smaller copies of a
-   line of 128 bytes come in turn, so those ask for the whole line. Elsewhere, plain copies. */
+   "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
+   a constant; both addresses a multiple of it), of which the first `valid` are read and the others
+   are zeros. 16 bytes go by the second-level cache alone; smaller copies of a line of 128 bytes
+   come in turn, so those ask for the whole line. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
 #define TMM__ASYNC 0
 #endif
 
-static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
-                                                       bool valid)
+static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *global, int bytes,
+                                                      int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
     if (bytes == 16)
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
-                     "l"(global), "r"(valid ? 16 : 0)
+                     "l"(global), "r"(valid)
                      : "memory");
     else if (bytes == 8)
         asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(global),
-                     "r"(valid ? 8 : 0)
+                     "r"(valid)
                      : "memory");
     else
         asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(global),
-                     "r"(valid ? 4 : 0)
+                     "r"(valid)
                      : "memory");
 #else
-    for (int i = 0; i < bytes / 4; i++)
-        ((unsigned *)shared)[i] = valid ? ((const unsigned *)global)[i] : 0;
+    for (int i = 0; i < bytes; i += 4) {
+        char *to = (char *)shared + i;
+        const char *from = (const char *)global + i;
+        if (valid >= i + 4) {
+            *(unsigned *)to = *(const unsigned *)from;
+        } else {
+            for (int j = 0; j < 4; j++) to[j] = i + j < valid ? from[j] : (char)0;
+        }
+    }
 #endif
+}
+
+/* The same, all or nothing. */
+static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
+                                                       bool valid)
+{
+    tmm__copy_part(shared, global, bytes, valid ? bytes : 0);
 }
 
 /* Ends a group of copies. */
@@ -362,6 +402,28 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #else
 #define TMM__COPY_WAIT(pending) ((void)(pending))
 #endif
+
+/* How many stages a ring of buffers has; two where copies cannot be under way for long. */
+#ifndef TMM__STAGES
+#if defined(__CUDA_ARCH__) && !TMM__ASYNC
+#define TMM__STAGES(most) 2
+#else
+#define TMM__STAGES(most) (most)
+#endif
+#endif
+
+/* Whether double products go to tensor cores (also on the CPU, which has a twin of them to test
+   with): see tmm_dmma. */
+#ifndef TMM__TENSOR
+#if TMM__ASYNC || defined(__CUCC__)
+#define TMM__TENSOR 1
+#else
+#define TMM__TENSOR 0
+#endif
+#endif
+
+/* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
+#define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
 /* threadIdx.x and blockIdx.x, asked anew: what is computed from them is then computed anew, too,
    and not kept in registers all the time. */
@@ -412,8 +474,60 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 /* What the launcher of KERNEL PIPELINED may do. */
 enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
 
-/* How a tile of an operand is copied: see KERNEL PIPELINED. */
-enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
+/* c += a b, a 16 x 16 and b 16 x 8, by a warp. Of a, b and c its lanes hold, with g = lane / 4 and
+   t = lane % 4,
+       a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
+   for q = 0 .. 3; h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k16 with floating point
+   type", .f64, sm_90 and later; and "Matrix Fragments for mma.m8n8k4 with .f64 floating point
+   type", sm_80 and later, of which 8 are as much). Elsewhere lanes tell each other what they hold:
+   many times slower, in a function of its own, for it would be long if repeated. */
+#if TMM__ASYNC
+static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
+{
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+          "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#else
+#pragma unroll
+    for (int q = 0; q < 4; q++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                : "+d"(c[2 * h]), "+d"(c[2 * h + 1])
+                : "d"(a[2 * q + h]), "d"(b[q]));
+#endif
+}
+#else
+static inline __device__ __noinline__ void tmm__mma_double(double *c, const double *a,
+                                                           const double *b)
+{
+    int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    for (int k = 0; k < 16; k++) {
+        int q = k / 4, row = 4 * g + k % 4, col = 8 * t + k % 4; /* lanes that hold what it needs */
+        double upper = __shfl_sync(0xffffffff, a[2 * q], row);
+        double lower = __shfl_sync(0xffffffff, a[2 * q + 1], row);
+        double left = __shfl_sync(0xffffffff, b[q], col);
+        double right = __shfl_sync(0xffffffff, b[q], col + 4);
+        c[0] += upper * left;
+        c[1] += upper * right;
+        c[2] += lower * left;
+        c[3] += lower * right;
+    }
+}
+#endif
+
+/* How a tile of an operand is copied: see KERNEL PIPELINED and, for K_VECTORS, KERNEL TENSOR. */
+enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS, TMM__K_VECTORS };
+
+/* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
+enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
+
+/* Elements of a plane, and bytes of all stages, of KERNEL TENSOR. */
+#define TMM__PLANE(lines) (4 * (lines) + 20)
+#define TMM__TENSOR_BYTES (3 * 4 * (TMM__PLANE(128) + TMM__PLANE(64)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -497,6 +611,9 @@ TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
     case TMM_REGISTER_64: return "register_64";
     case TMM_REGISTER_128: return "register_128";
     case TMM_PIPELINED: return "pipelined";
+    case TMM_SMALL: return "small";
+    case TMM_SKINNY: return "skinny";
+    case TMM_TENSOR: return "tensor";
     case TMM_KERNEL_COUNT: break;
     }
     return NULL;
@@ -512,6 +629,8 @@ typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */
     int pools;      /* has memory pools, for stream-ordered allocation */
+    int number;     /* as for cudaSetDevice; -1 if there is no device */
+    int shared;     /* bytes of shared memory that a block can have, asked for */
     double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
 } tmm__device;
 
@@ -520,10 +639,13 @@ static inline const tmm__device *tmm__current_device(void)
     static thread_local tmm__device known;
     static thread_local int known_device = -1;
     int device = 0, major = 0, minor = 0, count = 0, pools = 0, clock = 0, memory = 0, width = 0;
+    int shared = 0;
     if (cudaGetDevice(&device) == cudaSuccess && device == known_device) return &known;
     if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+            cudaSuccess ||
         cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) != cudaSuccess) {
         (void)cudaGetLastError();
         device = -1;
@@ -531,6 +653,8 @@ static inline const tmm__device *tmm__current_device(void)
     known.processors = count > 0 ? count : 1;
     known.capability = 10 * major + minor;
     known.pools = pools;
+    known.number = device;
+    known.shared = shared > 49152 ? shared : 49152;
     /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
     (void)cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device);
     (void)cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, device);
@@ -541,6 +665,20 @@ static inline const tmm__device *tmm__current_device(void)
         memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known.arithmetic / 20;
     known_device = device;
     return &known;
+}
+
+/* Lets a kernel have more shared memory than the 48 KB that all may have; once for each device,
+   which *asked remembers (one bit for each device). */
+static inline tmm_status tmm__allow_shared(const void *kernel, int bytes, unsigned long long *asked)
+{
+    int device = tmm__current_device()->number;
+    unsigned long long bit = device >= 0 && device < 64 ? 1ull << device : 0;
+    if (bytes <= 49152 || (*asked & bit)) return TMM_OK;
+    tmm_status status =
+        tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                  "cudaFuncSetAttribute");
+    if (status == TMM_OK) *asked |= bit;
+    return status;
 }
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
@@ -630,8 +768,8 @@ static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, 
     s->tiles_across = tiles_across;
     s->steps = steps;
     int blocks = tiles < most_blocks ? tiles : most_blocks;
-    /* Little to gain where the last round is nearly full. */
-    if (!split || rest == 0 || rest > 0.98 * most_blocks) return blocks;
+    /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
+    if (!split || steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
 #ifndef TMM__REDUCE_FROM
 #define TMM__REDUCE_FROM 3
 #endif
@@ -2374,7 +2512,8 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
                                 long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                 tmm_stream stream);
 
-/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile that this type does not have. */
+/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
+   does not have. */
 TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                      long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                      long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
@@ -2418,7 +2557,8 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
    used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little),
    TMM_ERROR_CUDA (a copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`),
-   TMM_ERROR_UNSUPPORTED (a kernel that this type lacks, or TMM_EPILOGUE, which would see rows and
+   TMM_ERROR_UNSUPPORTED (a kernel that this type lacks or whose bits depend on the shape:
+   TMM_TENSOR, TMM_SMALL, TMM_SKINNY; or TMM_EPILOGUE, which would see rows and
    columns of blocks). */
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
@@ -2805,9 +2945,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    not ask. A tile that would stick out is moved back inside; what it computes a second time is
    not stored.
 
-   A launch has as many blocks as fit at once, each with tile after tile, band by band: tiles of
-   BAND = 4 rows of tiles are walked downwards, so that blocks at work at a time share rows of A
-   and columns of B in the second-level cache. Tiles rarely come out even: with 576 tiles and 264
+   A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
+   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
+   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576 tiles and 264
    blocks, the third round would have 48. So the first tiles (here 264 + 48) are not given out
    whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et al.,
    "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on the
@@ -2816,8 +2956,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
       share    |   3   |   2   |   1   |   0   |
    Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
    which the owner adds in ascending k. Shares are numbered backwards, for a block may wait only
-   for blocks that were started before it. Where a tile would have many owners' helpers (few tiles,
-   long K), all pieces become partial tiles and KERNEL REDUCE adds them up.
+   for blocks that were started before it. Where a tile would be cut into many pieces (few tiles,
+   long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
 
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
    16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
@@ -2833,6 +2973,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_four {
     TMM_TYPE v[4];
 } tmm_four;
+
+typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm_two {
+    TMM_TYPE v[2];
+} tmm_two;
 
 /* Four sums of a partial tile. */
 typedef struct alignas(16) tmm_sums {
@@ -2899,12 +3043,33 @@ static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row
     if (whole) *(tmm_four *)C = four;
 }
 
+/* The same for two elements. */
+static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
+                                                     long long first_col, long long N, bool aligned,
+                                                     TMM_TYPE alpha, TMM_TYPE beta,
+                                                     const TMM_SUM *sum)
+{
+    tmm_two two;
+    (void)row; /* only for the epilogue */
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        bool inside = col + j >= first_col && col + j < N;
+        TMM_SUM old = 0;
+        if (beta != 0 && inside) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[j]);
+        two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#ifdef TMM_EPILOGUE
+        if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
+#endif
+        if (inside && !(aligned && col >= first_col && col + 2 <= N)) C[j] = two.v[j];
+    }
+    if (aligned && col >= first_col && col + 2 <= N) *(tmm_two *)C = two;
+}
+
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
    are walked downwards, then across. */
-static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int tile, int *down,
-                                                     int *across)
+static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int BAND, int tile,
+                                                     int *down, int *across)
 {
-    enum { BAND = 4 };
     int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
     int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
     *across = rest / high;
@@ -2952,11 +3117,11 @@ TMM_KERNEL void __launch_bounds__(256)
    says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
    = 8, warp w adds up every eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
    first warp the eight results; always in this order. Reads 4 bytes a sum and piece, once: bound
-   by the second-level cache. */
+   by the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 8. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                     TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
-                    int parts, const tmm__schedule s)
+                    int parts, int tensor, const tmm__schedule s)
 {
     const int COLS = 8, fours = rows * COLS / 4;
     __shared__ tmm_sums sums[256];
@@ -2981,27 +3146,41 @@ TMM_KERNEL void __launch_bounds__(256)
             for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
     }
 
-    /* Whose four sums these are, and where they belong: as in KERNEL PIPELINED. */
+    /* Whose four sums these are, and where they belong: as in the kernel that left them. */
     int thread = group % 128, four = group / 128, i = four / (COLS / 4), j = four % (COLS / 4);
     int warps_across = 4 / warps_down, tile_m = 4 * rows * warps_down, tile_n = 64 * warps_across;
-    int down, across;
-    tmm_find_tile(&s, tile, &down, &across);
+    int band = TMM__BAND, down, across;
+    if (tensor) tile_m = 128, tile_n = 64, band = TMM__TENSOR_BAND;
+    tmm_find_tile(&s, band, tile, &down, &across);
     long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
     if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
     if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
+    if (tensor) {
+        row += thread / 64 * 64 + four / 4 * 16 + thread % 32 / 4;
+        col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
+        for (int h = 0; h < 2; h++, row += 8)
+            if (row >= first_row && row < M)
+                tmm_store_two(C + row * ldc + col, row, col, first_col, N, false, alpha, beta,
+                              &sum.v[2 * h]);
+        return;
+    }
     row += thread / 32 / warps_across * (4 * rows) + thread % 32 / 8 * 4 + i / 4 * 16 + i % 4;
     col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
     if (row < first_row || row >= M) return;
     TMM_SUM ordered[4] = {sum.v[1], sum.v[0], sum.v[3], sum.v[2]};
-    tmm_store_four(C + row * ldc + col, row, col, false, first_col, N, alpha, beta, ordered);
+    C += row * ldc + col;
+    if ((size_t)C % 16 == 0 && col >= first_col && col + 4 <= N)
+        tmm_store_four(C, row, col, true, first_col, N, alpha, beta, ordered);
+    else
+        tmm_store_four(C, row, col, false, first_col, N, alpha, beta, ordered);
 }
 #endif
 
 #if defined(TMM__EMIT) && TMM__EMIT == 5
-/* One instance of the kernel, with TMM__WARPS_DOWN x (4 / TMM__WARPS_DOWN) warps. TMM__MODES:
-   modeA and modeB as constants, or -1 for any, known at run time; these alone take matrices smaller
-   than a tile, and 64-bit strides. */
+/* One instance of the kernel, with TMM__WARPS_DOWN x (4 / TMM__WARPS_DOWN) warps and TMM__ROWS rows a
+   thread. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for any, known at run time;
+   that instance alone takes matrices smaller than a tile. */
 TMM_KERNEL void __launch_bounds__(128, 2)
     tmm_gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
                        const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -3058,7 +3237,7 @@ TMM_KERNEL void __launch_bounds__(128, 2)
             if (tile >= s.tiles_down * s.tiles_across) break;
         }
         int down, across;
-        tmm_find_tile(&s, tile, &down, &across);
+        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -3176,6 +3355,8 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #pragma unroll
             for (int q = 0; q < FOURS; q++) {
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+                /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
+                   lies in the register bank of the element of B that is multiplied into it. */
                 tmm_sums swapped = {{four[1], four[0], four[3], four[2]}};
                 to[q * THREADS] = swapped;
             }
@@ -3209,7 +3390,7 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         warp = thread / 32, lane = thread % 32;
         row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
         col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
-        tmm_find_tile(&s, tile, &down, &across);
+        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -3243,6 +3424,1146 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 }
 #endif
 
+#if defined(TMM__EMIT) && TMM__EMIT == 6
+/* ============================== SMALL AND SKINNY ============================================== */
+/* What the kernels of the next two sections share. */
+
+/* What one wide copy moves; so many sums; and two sums. */
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm_wide {
+    TMM_TYPE v[TMM__WIDE];
+} tmm_wide;
+typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
+                                                        : 16) tmm_wide_sums {
+    TMM_SUM v[TMM__WIDE];
+} tmm_wide_sums;
+typedef struct alignas(2 * sizeof(TMM_SUM)) tmm_pair {
+    TMM_SUM v[2];
+} tmm_pair;
+
+/* One element to shared memory, zero if not inside. */
+static __device__ __forceinline__ void tmm_copy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
+{
+    if (sizeof(TMM_TYPE) % 4 == 0)
+        tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
+    else
+        *to = inside ? *from : (TMM_TYPE)0;
+}
+
+/* One element of C: alpha sum + beta C, through the epilogue. */
+static __device__ __forceinline__ TMM_TYPE tmm_finish(TMM_SUM sum, TMM_TYPE alpha, TMM_TYPE beta,
+                                                      const TMM_TYPE *C, long long row,
+                                                      long long col)
+{
+    TMM_SUM old = 0;
+    (void)row, (void)col;                                      /* only for the epilogue */
+    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+#ifdef TMM_EPILOGUE
+    value = TMM_EPILOGUE(value, row, col);
+#endif
+    return value;
+}
+
+/* C += A B by a warp, for double on the tensor cores of sm_80 and later: sums of multiply-adds as
+   without them, 32 a lane and instruction. A is 16 x 8, B 8 x 8, C 16 x 8 (PTX ISA 9.7, "Matrix
+   Fragments for mma.m16n8k8"). With g = lane / 4 and t = lane % 4, a lane has
+      a[0], a[1]: A(g, t), A(g + 8, t)      a[2], a[3]: A(g, t + 4), A(g + 8, t + 4)
+      b[0], b[1]: B(t, g), B(t + 4, g)
+      c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8
+   Before sm_90, four instructions of 8 x 8 x 4. The twin, which no GPU runs, has the same lanes. */
+static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
+                                                TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+{
+#if TMM__ASYNC
+    double x[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
+    double y[6] = {(double)a0, (double)a1, (double)a2, (double)a3, (double)b0, (double)b1};
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(x[0]), "+d"(x[1]), "+d"(x[2]), "+d"(x[3])
+        : "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]), "d"(y[4]), "d"(y[5]));
+#else
+#pragma unroll
+    for (int i = 0; i < 4; i++) /* a[i] with b[i / 2], to rows g or g + 8 */
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+d"(x[i % 2 * 2]), "+d"(x[i % 2 * 2 + 1])
+            : "d"(y[i]), "d"(y[4 + i / 2]));
+#endif
+#pragma unroll
+    for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)x[i];
+#else
+    int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    for (int k = 0; k < 8; k++) {
+        TMM_SUM a[2], b[2];
+        for (int i = 0; i < 2; i++) {
+            TMM_SUM a_mine = k < 4 ? i ? a1 : a0 : i ? a3 : a2;
+            a[i] = (TMM_SUM)__shfl_sync(0xffffffffu, a_mine, 4 * g + k % 4);
+            b[i] = (TMM_SUM)__shfl_sync(0xffffffffu, k < 4 ? b0 : b1, 4 * (2 * t + i) + k % 4);
+        }
+        for (int i = 0; i < 4; i++) c[i] += a[i / 2] * b[i % 2];
+    }
+#endif
+}
+
+/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
+   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
+   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of the parts:
+
+      parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
+               warp 0       warp 1                warp 7            lane: element
+                  \            |                    |
+                   +-----------+---- shared memory -+-->  warp 0: in this order, then to C
+   Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
+   two to five microseconds with its launch. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm_gemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
+                 const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                 long long ldc, long long batchC)
+{
+    __shared__ TMM_SUM sums[8][32];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    long long element = blockIdx.x * 32ll + lane;
+    long long row = element / N, col = element % N;
+    bool inside = element < M * N;
+    int share = (parts + 7) / 8, first = warp * share;
+    int last = first + share < parts ? first + share : parts;
+    partials += ((long long)blockIdx.z * parts + first) * (M * N) + element;
+    TMM_SUM sum = 0;
+    if (inside) {
+#pragma unroll 8
+        for (int part = first; part < last; part++) {
+            sum += *partials;
+            partials += M * N;
+        }
+    }
+    sums[warp][lane] = sum;
+    __syncthreads();
+    if (warp > 0 || !inside) return;
+#pragma unroll
+    for (int w = 1; w < 8; w++) sum += sums[w][lane];
+    C += blockIdx.z * batchC + row * ldc + col;
+    *C = tmm_finish(sum, alpha, beta, C, row, col);
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 7
+/* ============================== KERNEL SMALL ================================================== */
+/* For a small C: few tiles, so each must be done fast. A block has TMM__ROWS x TMM__COLS elements
+   of C and 8 warps. Every warp computes the whole tile, for every eighth step of 8 along k, with
+   copies, buffers and sums of its own: no warp waits for another until all have finished. Then the
+   eight partial tiles are added through shared memory.
+
+        k ->  step: 0 1 2 3 4 5 6 7 8 9 ...          +---------+  B
+             +-+-+-+-+-+-+-+-+-+-+-+-+               |w0       |  step 0: warp 0
+        A    |w|w|w|w|w|w|w|w|w|w|w|w|  ROWS         |w1       |  step 1: warp 1   each 8 x COLS
+             |0|1|2|3|4|5|6|7|0|1|2|3|               |w2       |
+             +-+-+-+-+-+-+-+-+-+-+-+-+               | ...     |
+              each ROWS x 8                          +---------+
+        C tile = ((sums of w0 + those of w1) + ...) + those of w7: always in this order
+
+   Within a warp, 4 lanes down and 8 across, quads of 4 x 4 as in REGISTER (tiles of 16 columns:
+   4 x 2); for double from sm_80 on tensor cores, see tmm_dmma:
+
+        8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
+        +--+--+--+--+--+--+--+--+--  --+            the lanes
+        | 0| 1| 2| 3| 4| 5| 6| 7| 0 ...|            +-----+-----+-----+-----+
+        | 8| 9|10|11|12|13|14|15| 8    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
+        |16|17|18|19|20|21|22|23|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
+        |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
+        +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
+
+   Each warp has a ring of 3 steps of A and B in shared memory as [k][line] (lines: rows of A,
+   columns of B), filled by asynchronous copies two steps ahead: up to K = 128 all of A and B that
+   a tile needs is on its way before the first multiply-add. What is contiguous along k is
+   transposed by copying single elements.
+   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4 for
+   16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier; at
+   512 copies and arithmetic, each about two thirds of the time, which overlap by half.
+
+   A tile may also be shared by fewer warps, a team of 2^team_log2, with 8 / 2^team_log2 tiles to a
+   block: for batches of tiny products. Tiles are numbered through all products of a batch.
+   blockIdx.y counts parts of k (one, unless partials is given); with more than one, each leaves its
+   plain sums in partials, an M x N matrix for each product and part, for KERNEL SUM. */
+
+/* The names stand for expressions of the type and the tile: one definition serves all. */
+#ifndef TMM__SMALL_WARPS
+#define TMM__SMALL_WARPS  8
+#define TMM__SMALL_STAGES TMM__STAGES(3)
+#define TMM__SMALL_LDA    (TMM__ROWS + 4) /* 4 more: see REGISTER */
+#define TMM__SMALL_LDB    (TMM__COLS + 4)
+#define TMM__SMALL_LDC    (TMM__COLS + 8) /* pairs of doubles in two rows: other banks */
+#define TMM__SMALL_STAGE  (8 * (TMM__SMALL_LDA + TMM__SMALL_LDB))
+#define TMM__SMALL_RING   (TMM__SMALL_STAGES * TMM__SMALL_STAGE * (int)sizeof(TMM_TYPE))
+#define TMM__SMALL_SUMS   (TMM__ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
+/* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
+#define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
+/* What a lane has of a row of B, and of C, side by side. */
+#define TMM__SMALL_PIECE (TMM__COLS < 32 ? 2 : 4)
+#endif
+enum { tmm_small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
+
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
+                           ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
+                           : 16) tmm_small_piece {
+    TMM_TYPE v[TMM__SMALL_PIECE];
+} tmm_small_piece;
+typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
+                                                               : 16) tmm_small_sums {
+    TMM_SUM v[TMM__SMALL_PIECE];
+} tmm_small_sums;
+
+/* One warp brings one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
+   tile[k][line] with rows of ld. x and tile are this lane's first places, `step` is from one of its
+   copies to the next in memory, lines_left and k_left count what is left of the matrix from its
+   first place on: beyond, zeros, unless all of it is known to be inside. A lane copies
+     VECTORS      wide copies along the lines, where they are contiguous and aligned
+     ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
+     ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
+static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, int lines,
+                                                       const TMM_TYPE *x, long long step, int mode,
+                                                       bool full, int lines_left, int k_left)
+{
+    if (mode == TMM__VECTORS) {
+        int across = lines / TMM__WIDE;
+        int size = lines_left < 0 ? 0 : lines_left > TMM__WIDE ? TMM__WIDE : lines_left;
+#pragma unroll
+        for (int i = 0; i < 8 * across / 32; i++) {
+            int k = i * 32 / across;
+            int valid = full ? TMM__WIDE : k < k_left ? size : 0;
+            tmm__copy_part(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                           valid * (int)sizeof(TMM_TYPE));
+            x += step;
+        }
+    } else if (mode == TMM__ALONG_K) {
+#pragma unroll
+        for (int i = 0; i < lines / 4; i++) {
+            tmm_copy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
+            x += step;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+#pragma unroll
+            for (int j = 0; j < lines; j += 16)
+                tmm_copy_one(&tile[2 * i * ld + j], x + j,
+                             full || (j < lines_left && 2 * i < k_left));
+            x += step;
+        }
+    }
+}
+
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <= 4096 ? 2 : 1)
+    tmm_gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
+                   const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                   const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                   TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                   unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
+{
+    enum {
+        ROWS = TMM__ROWS,
+        COLS = TMM__COLS,
+        LDA = TMM__SMALL_LDA,
+        LDB = TMM__SMALL_LDB,
+        LDC = TMM__SMALL_LDC,
+        STAGE = TMM__SMALL_STAGE,
+        STAGES = TMM__SMALL_STAGES,
+        WARPS = TMM__SMALL_WARPS,
+        WIDE = TMM__WIDE,
+        PIECE = TMM__SMALL_PIECE,
+        SIZE = sizeof(TMM_TYPE),
+        DOWN = ROWS / 4, /* without tensor cores: rows and columns of a lane */
+        ACROSS = COLS / 8,
+        SUMS = DOWN * ACROSS
+    };
+    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
+
+    /* This warp's tile, which 2^team_log2 share, and its place among them. Unsigned divisions of 32
+       bits: those of 64 would take a tenth of the time of a small product. */
+    int team = 1 << team_log2, member = warp & (team - 1);
+    unsigned tile = (blockIdx.x * (unsigned)WARPS + warp) >> team_log2, product = 0;
+    unsigned tiles_across = (unsigned)((unsigned long long)(N + COLS - 1) / COLS);
+    unsigned tiles = (unsigned)((unsigned long long)(M + ROWS - 1) / ROWS) * tiles_across;
+    if (batch > 1) {
+        product = tile / tiles;
+        tile -= product * tiles;
+    }
+    bool idle = tile >= tiles || product >= batch; /* the last block may have too many teams */
+    unsigned tile_down = tile / tiles_across;
+    long long tile_row = (long long)tile_down * ROWS;
+    long long tile_col = (long long)(tile - tile_down * tiles_across) * COLS;
+
+    /* The steps of this part of k, and the first of them; then those of this warp. */
+    int steps = (int)((unsigned long long)(K + 7) / 8), first = 0;
+    if (gridDim.y > 1) {
+        int part = (steps + (int)gridDim.y - 1) / (int)gridDim.y;
+        first = blockIdx.y * part;
+        steps = steps > first + part ? part : steps > first ? steps - first : 0;
+    }
+    int parts = steps < team ? steps : team; /* members who have something to do */
+    first += member;
+    steps = steps > member && !idle ? (steps - member + team - 1) >> team_log2 : 0;
+
+    A += product * batchA;
+    B += product * batchB;
+    int rows_left = M - tile_row < ROWS ? (int)(M - tile_row) : ROWS;
+    int cols_left = N - tile_col < COLS ? (int)(N - tile_col) : COLS;
+    long long k_left = K - first * 8ll;
+    bool inside = rows_left == ROWS && cols_left == COLS;
+    /* See tmm_small_fetch: how this lane copies, its first places, and its steps. */
+    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
+    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
+    int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
+    int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
+    int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;
+    long long stepA = 2 * csA, stepB = 2 * rsB;
+    if (modeA == TMM__ALONG_K) kA = lane % 8, lineA = lane / 8, stepA = 4 * rsA;
+    if (modeB == TMM__ALONG_K) kB = lane % 8, lineB = lane / 8, stepB = 4 * csB;
+    if (modeA == TMM__VECTORS) {
+        kA = lane / (ROWS / WIDE), lineA = lane % (ROWS / WIDE) * WIDE;
+        stepA = 32 / (ROWS / WIDE) * csA;
+    }
+    if (modeB == TMM__VECTORS) {
+        kB = lane / (COLS / WIDE), lineB = lane % (COLS / WIDE) * WIDE;
+        stepB = 32 / (COLS / WIDE) * rsB;
+    }
+    A += (tile_row + lineA) * rsA + (first * 8ll + kA) * csA;
+    B += (tile_col + lineB) * csB + (first * 8ll + kB) * rsB;
+    int toA = kA * LDA + lineA, toB = 8 * LDA + kB * LDB + lineB;
+
+    TMM_SUM sum[SUMS];
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) sum[i] = 0;
+
+    TMM_TYPE *next = ring, *slot = ring; /* where to copy to, and to compute from */
+    /* The first STAGES - 1 rounds only copy. */
+#pragma unroll 1
+    for (int step = 1 - STAGES; step < steps; step++) {
+        if (step >= 0) {
+            TMM__COPY_WAIT(STAGES - 2); /* this lane's copies of this step are there, */
+            __syncwarp(); /* the other lanes' too, and all have finished with the step before */
+        }
+        if (step + STAGES - 1 < steps) {
+            if (inside && k_left >= 8) {
+                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
+                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
+            } else {
+                int k_now = k_left < 8 ? (int)k_left : 8;
+                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
+                                k_now - kA);
+                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
+                                k_now - kB);
+            }
+            A += 8 * team * csA;
+            B += 8 * team * rsB;
+            k_left -= 8 * team;
+            next = next == ring + (STAGES - 1) * STAGE ? ring : next + STAGE;
+        }
+        tmm__copy_commit(); /* an empty group too: the wait counts groups */
+        if (step < 0) continue;
+
+        if (tensor) {
+            const TMM_TYPE *a = slot + lane % 4 * LDA + lane / 4;
+            const TMM_TYPE *b = slot + 8 * LDA + lane % 4 * LDB + lane / 4;
+            TMM_SUM fa[2][ROWS / 8], fb[2][COLS / 8];
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+#pragma unroll
+                for (int i = 0; i < ROWS / 8; i++) fa[k][i] = (TMM_SUM)a[4 * k * LDA + 8 * i];
+#pragma unroll
+                for (int j = 0; j < COLS / 8; j++) fb[k][j] = (TMM_SUM)b[4 * k * LDB + 8 * j];
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS / 16; i++)
+#pragma unroll
+                for (int j = 0; j < COLS / 8; j++)
+                    tmm_dmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
+                             fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+        } else {
+            const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
+#pragma unroll
+            for (int k = 0; k < 8; k++) {
+                tmm_four fa[DOWN / 4];
+                tmm_small_piece fb[ACROSS / PIECE];
+#pragma unroll
+                for (int q = 0; q < DOWN / 4; q++) fa[q] = *(const tmm_four *)&a[k * LDA + 16 * q];
+#pragma unroll
+                for (int q = 0; q < ACROSS / PIECE; q++)
+                    fb[q] = *(const tmm_small_piece *)&b[k * LDB + 32 * q];
+#pragma unroll
+                for (int i = 0; i < DOWN; i++)
+#pragma unroll
+                    for (int j = 0; j < ACROSS; j++)
+                        sum[i * ACROSS + j] +=
+                            (TMM_SUM)fa[i / 4].v[i % 4] * (TMM_SUM)fb[j / PIECE].v[j % PIECE];
+            }
+        }
+        slot = slot == ring + (STAGES - 1) * STAGE ? ring : slot + STAGE;
+    }
+
+    /* This warp's partial tile, in place of its ring. */
+    TMM__COPY_WAIT(0);
+    __syncwarp();
+    TMM_SUM *mine = (TMM_SUM *)ring;
+    if (steps == 0) { /* nothing to leave */
+    } else if (tensor) {
+#pragma unroll
+        for (int i = 0; i < ROWS / 8; i++)
+#pragma unroll
+            for (int j = 0; j < COLS / 8; j++) {
+                const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
+                tmm_pair pair = {{two[0], two[1]}};
+                *(tmm_pair *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+            }
+    } else {
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int q = 0; q < ACROSS / PIECE; q++) {
+                tmm_small_sums sums;
+#pragma unroll
+                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
+                *(tmm_small_sums *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
+                                         lane % 8 * PIECE] = sums;
+            }
+    }
+    __syncthreads();
+    if (idle) return;
+
+    C += product * batchC + tile_row * ldc + tile_col;
+    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_wide) == 0;
+    /* The team's partial tiles begin with that of its member 0. */
+    const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
+#pragma unroll 1
+    for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
+        int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
+        if (r >= rows_left || c >= cols_left) continue;
+        tmm_wide_sums part[WARPS], total;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+            if (w < parts)
+                part[w] = *(const tmm_wide_sums *)(team_memory + w * (TMM__SMALL_WARP) +
+                                                   (r * LDC + c) * sizeof(TMM_SUM));
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) total.v[j] = 0;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                if (w < parts) total.v[j] += part[w].v[j];
+        if (gridDim.y > 1) {
+            long long matrix = product * (long long)gridDim.y + blockIdx.y;
+            TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                if (c + j < cols_left) p[j] = total.v[j];
+            continue;
+        }
+        TMM_TYPE *out = C + r * ldc + c;
+        bool whole = alignedC && c + WIDE <= cols_left;
+        tmm_wide result;
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) {
+            if (c + j >= cols_left) continue;
+            result.v[j] =
+                tmm_finish(total.v[j], alpha, beta, out + j, tile_row + r, tile_col + c + j);
+            if (!whole) out[j] = result.v[j];
+        }
+        if (whole) *(tmm_wide *)out = result;
+    }
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 8
+/* ============================== KERNEL SKINNY ================================================= */
+/* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
+   the large operand once. Few columns and few rows are one problem:
+
+        few columns:  L = op(A), lines = its rows       S = op(B)
+        few rows:     L = op(B), lines = its columns    S = op(A)      C transposed
+        C(line, j) = alpha sum_k L(line, k) S(k, j) + beta C(line, j)         j < width
+
+          k ->   stages                   +-+
+                                          | |  S  K x width
+                                          +-+
+        +-----+-----+-----+--  --+-----+  +-+
+        |  0  |  1  |  2  |  ... |     |  | |  a block: LINES lines of C, with all of K
+        +-----+-----+-----+--  --+-----+  +-+
+                 L  lines x K              C
+
+   TMM__WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
+   contiguous along k and for L contiguous along the lines. Both keep a ring of stages of L and S in
+   shared memory, filled by asynchronous copies: 32 to 64 KB of a block are on their way at any
+   time, which is what reading at full speed needs (4.5 TB/s times a microsecond is 34 KB to each of
+   132 processors).
+
+   ALONG K (TMM__ALONG 1): 8 warps below each other, each with 4 groups of 8 lanes (WIDTH 16) or one
+   of 32 (WIDTH 1, 4); a lane has 4 lines and, of each, 16 bytes a stage:
+
+        WIDTH 16, float          k: 32 a stage              S: as [j][k], read by 16-byte loads:
+          line 0, 4, 8, 12  |0...|1...|2...| ... |7...|     8 addresses, the same for all 4 groups;
+          line 1, 5, 9, 13  |8...|9...|    lanes            4 + 16 loads for 256 multiply-adds
+          line 2, ...       |16..|                          a lane and stage
+          line 3, ...       |24..|
+      At the end the lanes of a group add their sums by shuffles.
+   ALONG THE LINES (0; WIDTH 4, 16): a lane has 16 bytes of neighbouring lines; 16 lanes side by
+   side and 2 along k; 8 warps along k, 8 k each a stage (double, WIDTH 16: 2 warps side by side):
+
+        k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
+        k + 1   |16..|17..|    ...   |31..|
+      At the end the two halves add by a shuffle, the eight warps through shared memory.
+   double, WIDTH 16, from sm_80 on: tensor cores (tmm_dmma) take the place of the multiply-adds. The
+   copies are the same, eight lanes side by side in 128 bytes; what a lane then needs was copied by
+   others, and lies where neither copies nor reads meet in a bank.
+   Where L is not aligned to 16 bytes, single elements are copied, and a lane's elements lie 8, 16
+   or 32 apart instead of side by side, so that neighbouring lanes still read neighbouring memory.
+
+   Global loads: lines K elements of L once, and of S width K for each block; WIDTH 16: 8 FLOP per
+   byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
+   blockIdx.y counts parts of k (one, unless partials is given), as in SMALL; blockIdx.z products. */
+
+/* As in SMALL: expressions of the type, TMM__ALONG and TMM__WIDTH. */
+#ifndef TMM__SKINNY_WARPS
+#define TMM__SKINNY_WARPS 8
+/* Wide copies of a thread and stage. */
+#define TMM__SKINNY_COPIES \
+    (TMM__ALONG && sizeof(TMM_TYPE) * TMM__WIDTH == 128 && TMM__STAGES(5) == 5 ? 8 : 4)
+/* Along the lines: how many warps are side by side, the others are along k. */
+#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__WIDTH == 128 ? 2 : 1)
+#define TMM__SKINNY_STAGES \
+    (!TMM__ALONG ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
+#define TMM__SKINNY_LANES (!TMM__ALONG ? 16 : TMM__WIDTH == 16 ? 8 : 32)
+#define TMM__SKINNY_LINES /* of a block */                       \
+    (TMM__ALONG ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
+                : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
+#define TMM__SKINNY_DEPTH /* k of a stage */                             \
+    (TMM__ALONG ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
+                : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
+/* The length of a row of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
+#define TMM__SKINNY_LDS                                               \
+    (TMM__ALONG ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
+                : TMM__WIDTH + (TMM__WIDTH == 16 ? 4 : 0))
+/* Elements of L in a stage; of L and S; bytes of the ring, and of the sums that take its place. */
+#define TMM__SKINNY_L (256 * TMM__SKINNY_COPIES * TMM__WIDE)
+#define TMM__SKINNY_STAGE \
+    (TMM__SKINNY_L +      \
+     ((TMM__ALONG ? TMM__WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * 16)
+#define TMM__SKINNY_RING (TMM__SKINNY_STAGES * TMM__SKINNY_STAGE * (int)sizeof(TMM_TYPE))
+#define TMM__SKINNY_SUMS                                                                          \
+    ((TMM__ALONG ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * TMM__WIDTH * \
+     (int)sizeof(TMM_SUM))
+#endif
+enum {
+    tmm_skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
+    tmm_skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
+    tmm_skinny_lines = TMM__SKINNY_LINES,
+    tmm_skinny_depth = TMM__SKINNY_DEPTH
+};
+
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 1)
+    tmm_gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
+                    const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
+                    long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
+                    long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                    long long ldc, long long batchC, int few_rows, TMM_SUM *__restrict__ partials)
+{
+    enum {
+        ALONG_K = TMM__ALONG,
+        WIDTH = TMM__WIDTH,
+        WIDE = TMM__WIDE,
+        STAGES = TMM__SKINNY_STAGES,
+        STAGE = TMM__SKINNY_STAGE,
+        DEPTH = TMM__SKINNY_DEPTH,
+        LINES = TMM__SKINNY_LINES,
+        LANES = TMM__SKINNY_LANES,
+        LDS = TMM__SKINNY_LDS,
+        COPIES = TMM__SKINNY_COPIES,
+        BESIDE = TMM__SKINNY_BESIDE,
+        BYTES = TMM__WIDE * sizeof(TMM_TYPE),   /* of a wide copy */
+        ACROSS = LINES / BESIDE,                /* along the lines: those of a warp */
+        S_COPIES = (WIDTH * DEPTH + 255) / 256, /* single elements of S to a thread and stage */
+        GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
+    };
+    const bool tensor = TMM__TENSOR && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
+                        sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
+    int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    long long first_line = (long long)blockIdx.x * LINES;
+    int lines_left = lines - first_line < LINES ? (int)(lines - first_line) : LINES;
+    long long stages = (K + DEPTH - 1) / DEPTH, first = 0; /* this block's, and its first */
+    if (gridDim.y > 1) {
+        long long part = (stages + gridDim.y - 1) / gridDim.y;
+        first = blockIdx.y * part;
+        stages = stages > first + part ? part : stages > first ? stages - first : 0;
+    }
+    long long k_left = K - first * DEPTH; /* from the next stage to be copied on */
+    L += blockIdx.z * batchL + first_line * line_strideL + first * DEPTH * k_strideL;
+    S += blockIdx.z * batchS + first * DEPTH * k_strideS;
+    C += blockIdx.z * batchC;
+    bool vectors =
+        ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) % alignof(tmm_wide) ==
+        0;
+
+    /* Which vectors of L are this lane's: number n has line line0 + n-th step, k k0 + n-th step;
+       its elements are `apart` from each other, along k or along the lines. */
+    int line0, k0, apart;
+    if (ALONG_K) {
+        line0 = warp * (LINES / TMM__SKINNY_WARPS) + lane / LANES;
+        k0 = lane % LANES * (vectors ? WIDE : 1);
+    } else {
+        line0 = warp % BESIDE * ACROSS + lane % LANES * (vectors ? WIDE : 1);
+        k0 = warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN;
+    }
+    apart = vectors ? 1 : LANES;
+#define TMM__LINE_STEP(n) (ALONG_K ? (n) % 4 * (32 / LANES) : 0)
+#define TMM__K_STEP(n) \
+    (ALONG_K ? (n) / 4 * (LANES * WIDE) : ((n) / GRAIN * 2) * GRAIN + (n) % GRAIN)
+    /* Where it puts vector n. Without tensor cores, only the lane itself reads it. With them,
+       (line r, vector q along k) or (k r, vector q along the lines) is at r * row + q of the warp's
+       vectors, but with two bits of q flipped so that neither copies nor reads of eight lanes
+       meet in a bank. */
+#define TMM__PLACE(r, q)                                   \
+    (ALONG_K ? (warp * 16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
+             : (warp * 8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
+    int place[4], from_place[4];
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        place[n] = WIDE * (tensor ? ALONG_K ? TMM__PLACE(n * 4 + lane / 8, lane % 8)
+                                            : TMM__PLACE(n * 2 + lane / 16, lane % 16)
+                                  : n * 256 + thread);
+        from_place[n] =
+            WIDE * (tensor ? ALONG_K ? TMM__PLACE(lane / 4 + n % 2 * 8, n / 2 * 4 + lane % 4)
+                                     : TMM__PLACE(lane % 4 + n / 2 * 4, n % 2 * 8 + lane / 4)
+                           : n * 256 + thread);
+    }
+/* Where vector n goes in a stage; it comes from from[n % 4], and from so many elements behind. */
+#define TMM__TO(n)     (place[(n) % 4] + (n) / 4 * (1024 * WIDE))
+#define TMM__BEYOND(n) ((n) < 4 ? 0 : TMM__K_STEP(n) - TMM__K_STEP((n) % 4))
+    const TMM_TYPE *from[4];
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        /* Along k, rows that do not exist are replaced by the last one: no check in the loop. */
+        int line = line0 + TMM__LINE_STEP(n);
+        if (ALONG_K && line >= lines_left) line = lines_left - 1;
+        from[n] = L + line * line_strideL + (k0 + TMM__K_STEP(n)) * k_strideL;
+    }
+    /* Which elements of S: number n has column j + n j_step, k k + n k_step. Columns that do not
+       exist are replaced by the last one. Neighbouring threads read neighbouring elements. */
+    int sj = k_strideS == 1 ? thread / DEPTH : thread % WIDTH, sk;
+    sk = k_strideS == 1 ? thread % DEPTH : thread / WIDTH;
+    if (!ALONG_K && WIDTH == 16 && k_strideS == 1) { /* against bank conflicts: 4 columns of 8 k */
+        sj = warp / (DEPTH / 8) * 4 + lane / 8;
+        sk = warp % (DEPTH / 8) * 8 + lane % 8;
+    }
+    int j_step = k_strideS == 1 ? 256 / DEPTH : 0, k_step = k_strideS == 1 ? 0 : 256 / WIDTH;
+    const TMM_TYPE *fromS[S_COPIES];
+    int toS[S_COPIES];
+#pragma unroll
+    for (int n = 0; n < S_COPIES; n++) {
+        int j = sj + n * j_step, k = sk + n * k_step;
+        int in_row = k;
+        if (ALONG_K && !vectors) /* in the order in which the lanes have L */
+            in_row = k / (LANES * WIDE) * (LANES * WIDE) + k % LANES * WIDE + k / LANES % WIDE;
+        toS[n] = TMM__SKINNY_L + (ALONG_K ? j * LDS + in_row : k * LDS + j);
+        fromS[n] = S + k * k_strideS + (j < width ? j : width - 1) * j_strideS;
+    }
+    bool copiesS = WIDTH * DEPTH >= 256 || thread < WIDTH * DEPTH;
+
+    enum {
+        SUMS = ALONG_K ? 4 * WIDTH : WIDE * WIDTH /* tensor: 8 or 16 of them are used */
+    };
+    TMM_SUM sum[SUMS];
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) sum[i] = 0;
+
+    TMM_TYPE *in = ring, *out = ring; /* the stage to copy to, and to compute from */
+#pragma unroll 1
+    for (long long stage = 1 - STAGES; stage < stages; stage++) {
+        if (stage >= 0) {
+            TMM__COPY_WAIT(STAGES - 2);
+            __syncthreads(); /* S is there, and all have finished with the stage before */
+        }
+        if (stage + STAGES - 1 < stages) {
+            bool full = vectors && k_left >= DEPTH && (ALONG_K || lines_left == LINES);
+            int left = k_left < DEPTH ? (int)k_left : DEPTH;
+            if (full) { /* no checks */
+#pragma unroll
+                for (int n = 0; n < COPIES; n++)
+                    tmm__copy_part(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
+            } else {
+#pragma unroll
+                for (int n = 0; n < COPIES; n++) {
+                    int line = line0 + TMM__LINE_STEP(n), k = k0 + TMM__K_STEP(n);
+                    int inside = ALONG_K ? left - k : k < left ? lines_left - line : 0;
+                    const TMM_TYPE *x = from[n % 4] + TMM__BEYOND(n);
+                    if (vectors) {
+                        int size = inside < 0 ? 0 : inside > WIDE ? WIDE : inside;
+                        tmm__copy_part(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
+                    } else {
+#pragma unroll
+                        for (int v = 0; v < WIDE; v++)
+                            tmm_copy_one(in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
+                    }
+                }
+            }
+            if (copiesS) {
+#pragma unroll
+                for (int n = 0; n < S_COPIES; n++)
+                    tmm_copy_one(in + toS[n], fromS[n], full || sk + n * k_step < left);
+            }
+#pragma unroll
+            for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
+#pragma unroll
+            for (int n = 0; n < S_COPIES; n++) fromS[n] += DEPTH * k_strideS;
+            k_left -= DEPTH;
+            in = in == ring + (STAGES - 1) * STAGE ? ring : in + STAGE;
+        }
+        tmm__copy_commit(); /* an empty group too: the wait counts groups */
+        if (stage < 0) continue;
+
+        const TMM_TYPE *mine = out, *s = out + TMM__SKINNY_L;
+        out = out == ring + (STAGES - 1) * STAGE ? ring : out + STAGE;
+#pragma unroll
+        for (int part = 0; part < COPIES / 4; part++) {
+            tmm_wide x[4];
+#pragma unroll
+            for (int n = 0; n < 4; n++)
+                x[n] = *(const tmm_wide *)&mine[part * 1024 * WIDE + from_place[n]];
+            if (tensor) {
+                int g = lane / 4, t = lane % 4;
+#pragma unroll
+                for (int j = 0; j < WIDTH / 8; j++) {
+                    /* Along k two pieces of 8 k for one of 16 lines, where k 2 t and 2 t + 1 stand
+                       for t and t + 4; along the lines one of 8 k for two of 16 lines, where lines
+                       2 g and 2 g + 1 stand for g and g + 8. */
+#pragma unroll
+                    for (int p = 0; p < 2; p++) {
+                        const TMM_TYPE *y = ALONG_K
+                                                ? &s[(8 * j + g) * LDS + part * 16 + 8 * p + 2 * t]
+                                                : &s[(warp / BESIDE * 8 + t) * LDS + 8 * j + g];
+                        if (ALONG_K) {
+                            tmm_wide two = *(const tmm_wide *)y;
+                            tmm_dmma(&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
+                                     x[2 * p + 1].v[1], two.v[0], two.v[1]);
+                        } else {
+                            tmm_dmma(&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0],
+                                     x[p + 2].v[1], y[0], y[4 * LDS]);
+                        }
+                    }
+                }
+                continue;
+            }
+#if TMM__ALONG
+            const TMM_TYPE *sl = s + part * LANES * WIDE + lane % LANES * WIDE;
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++) {
+                tmm_wide y = *(const tmm_wide *)&sl[j * LDS];
+#pragma unroll
+                for (int v = 0; v < WIDE; v++)
+#pragma unroll
+                    for (int n = 0; n < 4; n++)
+                        sum[n * WIDTH + j] += (TMM_SUM)x[n].v[v] * (TMM_SUM)y.v[v];
+            }
+#else
+            s += (warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
+#pragma unroll
+            for (int n = 0; n < COPIES; n += GRAIN) {
+                tmm_wide y[GRAIN * WIDTH / WIDE];
+#pragma unroll
+                for (int i = 0; i < GRAIN * WIDTH / WIDE; i++)
+                    y[i] = *(const tmm_wide *)&s[n * 2 * LDS + i * WIDE];
+#pragma unroll
+                for (int g = 0; g < GRAIN; g++)
+#pragma unroll
+                    for (int v = 0; v < WIDE; v++)
+#pragma unroll
+                        for (int j = 0; j < WIDTH; j++)
+                            sum[v * WIDTH + j] +=
+                                (TMM_SUM)x[n + g].v[v] *
+                                (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE];
+            }
+#endif
+        }
+    }
+    TMM__COPY_WAIT(0);
+    __syncthreads(); /* all have finished with the ring: now it takes sums, as [warp][line][j] */
+
+    TMM_SUM *sums = (TMM_SUM *)tmm_memory;
+    if (tensor) {
+        int g = lane / 4, t = lane % 4;
+#pragma unroll
+        for (int i = 0; i < SUMS && i < (ALONG_K ? 8 : 16); i++) {
+            int j = i / 4 % 2 * 8 + 2 * t + i % 2, half = i / 2 % 2, line;
+            if (ALONG_K)
+                line = warp * 16 + g + 8 * half;
+            else
+                line = warp / BESIDE * LINES + warp % BESIDE * ACROSS +
+                       (vectors ? 2 * (i / 8 * 8 + g) + half : i / 8 * 8 + g + 16 * half);
+            sums[line * WIDTH + j] = sum[i];
+        }
+    } else if (ALONG_K) {
+        /* Every lane of a group gets the same sums; each writes its share. */
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) {
+            TMM_SUM total = sum[i];
+#pragma unroll
+            for (int other = LANES / 2; other > 0; other /= 2)
+                total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, other);
+            if (i % LANES == lane % LANES)
+                sums[(line0 + i / WIDTH * (32 / LANES)) * WIDTH + i % WIDTH] = total;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) {
+            TMM_SUM total = sum[i];
+            total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, LANES);
+            if (i % 2 == lane / LANES)
+                sums[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH] =
+                    total;
+        }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int i = thread; i < WIDTH * LINES; i += 256) {
+        /* Neighbouring threads write neighbours in C. */
+        int line = few_rows ? i % LINES : i / WIDTH, j = few_rows ? i / LINES : i % WIDTH;
+        if (line >= lines_left || j >= width) continue;
+        TMM_SUM total = sums[line * WIDTH + j];
+        if (!ALONG_K) {
+#pragma unroll
+            for (int w = 1; w < TMM__SKINNY_WARPS / BESIDE; w++)
+                total += sums[(w * LINES + line) * WIDTH + j];
+        }
+        long long row = few_rows ? j : first_line + line, col = few_rows ? first_line + line : j;
+        if (gridDim.y > 1) {
+            partials[(blockIdx.z * (long long)gridDim.y + blockIdx.y) * (lines * width) +
+                     row * (few_rows ? lines : width) + col] = total;
+            continue;
+        }
+        TMM_TYPE *c = C + row * ldc + col;
+        *c = tmm_finish(total, alpha, beta, c, row, col);
+    }
+#undef TMM__LINE_STEP
+#undef TMM__K_STEP
+#undef TMM__PLACE
+#undef TMM__TO
+#undef TMM__BEYOND
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 9
+/* ============================== KERNEL TENSOR ================================================= */
+/* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
+   element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
+
+   Tile of C: 128 x 64, 4 warps of 64 x 32, each 4 x 4 matrices of 16 x 8 (tmm__mma_double). Of such
+   a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
+       +--------+--------+     +----+----+----+----+       columns   0 1   2 3   4 5   6 7
+       | warp 0 | warp 1 |     |    |    |    |    | 16          0 | L0  | L1  | L2  | L3  | c0 c1
+       |        |        |     +----+----+----+----+             1 | L4  | L5  | L6  | L7  |
+    64 |        |        |     |    |    |    |    |             : |  :  |  :  |  :  |  :  |
+       +--------+--------+     +----+----+----+----+     rows    7 | L28 | L29 | L30 | L31 |
+       | warp 2 | warp 3 |     |    |    |    |    |             8 | L0  | L1  | L2  | L3  | c2 c3
+       |        |        |     +----+----+----+----+             : |  :  |  :  |  :  |  :  |
+       |        |        |     |    |    |    |    |            15 | L28 | L29 | L30 | L31 |
+       +--------+--------+     +----+----+----+----+
+           32       32            8    8    8    8
+
+   Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
+   PIPELINED. From there a lane takes 8 elements of A for each 16 rows and 4 of B for each 8
+   columns, its part of a matrix 16 deep:
+       rows 0 .. 2   of matrices: multiply; load the A of the next row; start copies for the step
+                     after the next, one after each multiplication
+       barrier       every warp has in registers what it needs of this stage
+       last row      multiply; load B and the first A of the next step
+
+   A stage holds, for A and then for B, four planes of 4 k each. Loads of a fragment take 4 lines x
+   4 k a half-warp, and both forms of a plane put these into 16 different banks of 8 bytes:
+       copied along the lines    element (k, line) at (lines + 4) k + line
+       copied along k            element (k, line) at 4 line + k
+   4 more elements a plane do the same for the copies along k, which write to all four planes.
+
+   The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED.
+   Bands of 8 rows of tiles: the 264 tiles at work on 132 multiprocessors form a square of sorts.
+
+   Global loads: (1 / 64 + 1 / 128) M N K elements, 10.7 FLOP per byte, mostly from the second-level
+   cache. Shared loads: 16 (64 + 32) elements a warp for 16 x 64 x 32 multiply-adds, 5.3 FLOP per
+   byte. What bounds it: the tensor cores, 16 x 8 x 16 multiply-adds in 64 cycles of a scheduler,
+   two warps each, which leave them idle when both wait; and, for longer than a few ms, the power
+   that the device may take. Before sm_80 there is nothing to gain: see tmm__mma_double.
+
+   modeA and modeB are those of KERNEL PIPELINED, and
+     K_VECTORS    as ALONG_K with 16 bytes a thread, 8 threads along k
+   with 16 threads along k in ALONG_K. A launch needs TMM__TENSOR_BYTES of dynamic shared memory. */
+
+/* Copies one pass of what this thread has to copy of a tile of `lines` lines and 16 k. Arguments as
+   for tmm_copy_tile; `mode`, `lines`, `pass` and `whole` are constants. */
+static __device__ __forceinline__ void tmm_copy_pass(double *to, const char *from, unsigned stride,
+                                                     int mode, int lines, int pass, bool whole,
+                                                     bool valid, int lines_left, int depth_left)
+{
+    int width = mode == TMM__VECTORS || mode == TMM__K_VECTORS ? 2 : 1;
+    int k = 128 * width / lines * pass, line = 128 * width / 16 * pass; /* one of them advances */
+    bool along_k = mode == TMM__ALONG_K || mode == TMM__K_VECTORS;
+    bool inside = along_k ? line < lines_left && depth_left > 0 : k < depth_left && lines_left > 0;
+    to += along_k ? 4 * line : k / 4 * TMM__PLANE(lines) + k % 4 * (lines + 4);
+    tmm__copy_async(to, from + (unsigned long long)stride * pass, 8 * width,
+                    whole ? valid : inside);
+}
+
+/* All passes. `mode` need not be a constant. */
+static __device__ __forceinline__ void tmm_copy_passes(double *to, const char *from,
+                                                       unsigned stride, int mode, int lines,
+                                                       int lines_left, int depth_left)
+{
+#define TMM__PASSES(mode, count)                               \
+    _Pragma("unroll") for (int pass = 0; pass < count; pass++) \
+        tmm_copy_pass(to, from, stride, mode, lines, pass, false, true, lines_left, depth_left)
+    if (mode == TMM__ALONG_K)
+        TMM__PASSES(TMM__ALONG_K, lines / 8);
+    else if (mode == TMM__ALONG_LINES)
+        TMM__PASSES(TMM__ALONG_LINES, lines / 8);
+    else if (mode == TMM__VECTORS)
+        TMM__PASSES(TMM__VECTORS, lines / 16);
+    else
+        TMM__PASSES(TMM__K_VECTORS, lines / 16);
+#undef TMM__PASSES
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 10
+/* One instance of the kernel. TMM__MODE_A and TMM__MODE_B: as for KERNEL PIPELINED. */
+TMM_KERNEL void __launch_bounds__(128, 2)
+    tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
+                    const double *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const double *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    double beta, double *__restrict__ C, long long ldc, long long batchC, int modeA,
+                    int modeB, const tmm__schedule s)
+{
+    enum {
+        THREADS = 128,
+        TILE_M = 128,
+        TILE_N = 64,
+        DEPTH = 16,
+        STAGES = 3,
+        DOWN = 4, /* matrices of a warp */
+        ACROSS = 4,
+        PLANE_A = TMM__PLANE(TILE_M),
+        PLANE_B = TMM__PLANE(TILE_N),
+        STAGE = 4 * (PLANE_A + PLANE_B),
+        SIZE = 8,
+        ANY = TMM__MODE_A < 0
+    };
+    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES, "what the launcher asks for");
+    extern __shared__ __align__(16) double tmm__tensor_stages[];
+    double *shared = tmm__tensor_stages;
+    if (!ANY) {
+        modeA = TMM__MODE_A;
+        modeB = TMM__MODE_B;
+    }
+
+    /* What this thread copies: as in KERNEL PIPELINED. */
+    int thread = threadIdx.x;
+    bool along_kA = modeA == TMM__ALONG_K || modeA == TMM__K_VECTORS;
+    bool along_kB = modeB == TMM__ALONG_K || modeB == TMM__K_VECTORS;
+    int widthA = modeA == TMM__VECTORS || modeA == TMM__K_VECTORS ? 2 : 1;
+    int widthB = modeB == TMM__VECTORS || modeB == TMM__K_VECTORS ? 2 : 1;
+    int elementA = thread * widthA, elementB = thread * widthB;
+    int kA = along_kA ? elementA % DEPTH : elementA / TILE_M;
+    int kB = along_kB ? elementB % DEPTH : elementB / TILE_N;
+    int lineA = along_kA ? elementA / DEPTH : elementA % TILE_M;
+    int lineB = along_kB ? elementB / DEPTH : elementB % TILE_N;
+    int toA = kA / 4 * PLANE_A + (along_kA ? 4 * lineA + kA % 4 : kA % 4 * (TILE_M + 4) + lineA);
+    int toB = kB / 4 * PLANE_B + (along_kB ? 4 * lineB + kB % 4 : kB % 4 * (TILE_N + 4) + lineB);
+    toB += 4 * PLANE_A;
+    unsigned strideA =
+        (unsigned)(SIZE * widthA * (along_kA ? THREADS / DEPTH * rsA : THREADS / TILE_M * csA));
+    unsigned strideB =
+        (unsigned)(SIZE * widthB * (along_kB ? THREADS / DEPTH * csB : THREADS / TILE_N * rsB));
+
+    /* Where this lane finds its element of the first fragments, and the first row and column of
+       what it owns in a tile. */
+    int lane = thread % 32, g = lane / 4, t = lane % 4;
+    int row0 = thread / 64 * (16 * DOWN) + g, col0 = thread / 32 % 2 * (8 * ACROSS) + g;
+    int stepA = along_kA ? 4 : 1, stepB = along_kB ? 4 : 1; /* from line to line */
+    int firstA = row0 * stepA + t * (along_kA ? 1 : TILE_M + 4);
+    int firstB = 4 * PLANE_A + col0 * stepB + t * (along_kB ? 1 : TILE_N + 4);
+    col0 += 2 * t - g;
+
+    /* This block's share of the split tiles, as steps numbered through all of them. */
+    int blocks = gridDim.x, share = blocks - 1 - blockIdx.x;
+    long long split_steps = (long long)s.split_tiles * s.steps;
+    int step = (int)(split_steps * share / blocks);
+    int share_end = (int)(split_steps * (share + 1) / blocks);
+    int next_tile = s.split_tiles + blockIdx.x;
+    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
+
+    for (;;) {
+        /* The next piece of work: steps `begin` to `end` of a tile. */
+        int tile = next_tile, begin = 0, end = s.steps;
+        if (step < share_end) {
+            tile = step / s.steps;
+            begin = step - tile * s.steps;
+            if (end > begin + share_end - step) end = begin + share_end - step;
+            step += end - begin;
+        } else {
+            if (tile >= s.tiles_down * s.tiles_across) break;
+            next_tile += blocks;
+        }
+        int down, across;
+        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+        /* Moved back inside, unless what lies outside may be read. */
+        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
+        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
+
+        double sum[DOWN][ACROSS][4], a[2][8], b[ACROSS][4];
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
+
+        /* Fill all stages but one. */
+        long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
+        const char *fromA =
+            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
+        const char *fromB =
+            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
+        int left = end - begin;
+#pragma unroll 1
+        for (int stage = 0; stage < STAGES - 1; stage++) {
+            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
+            if (stage < left) {
+                tmm_copy_passes(shared + stage * STAGE + toA, fromA, strideA, modeA, TILE_M,
+                                rows_left, depth - kA);
+                tmm_copy_passes(shared + stage * STAGE + toB, fromB, strideB, modeB, TILE_N,
+                                cols_left, depth - kB);
+            }
+            fromA += depth * csA * SIZE;
+            fromB += depth * rsB * SIZE;
+            tmm__copy_commit();
+        }
+        TMM__COPY_WAIT(STAGES - 2);
+        __syncthreads();
+
+        int read = 0; /* where the stage that is worked on begins */
+#define TMM__LOAD_A(buffer, i)                                                                  \
+    _Pragma("unroll") for (int q = 0; q < 4; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
+        a[buffer][2 * q + h] = shared[read + firstA + q * PLANE_A + (16 * (i) + 8 * h) * stepA]
+#define TMM__LOAD_B(j)                                      \
+    _Pragma("unroll") for (int q = 0; q < 4; q++) b[j][q] = \
+        shared[read + firstB + q * PLANE_B + 8 * (j)*stepB]
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(j);
+        TMM__LOAD_A(0, 0);
+#pragma unroll 1
+        for (; left > 0; left--) {
+            /* Everyone has left the stage before this one: refill it. */
+            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+            bool more = left >= STAGES;
+#pragma unroll
+            for (int i = 0; i < DOWN; i++) {
+                if (i < DOWN - 1) {
+                    TMM__LOAD_A((i + 1) % 2, i + 1);
+                } else { /* on to the next stage, which must be complete */
+                    tmm__copy_commit();
+                    TMM__COPY_WAIT(STAGES - 2);
+                    __syncthreads();
+                    read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                }
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++) {
+                    int pass = i * ACROSS + j - TILE_M / 16;
+                    tmm__mma_double(sum[i][j], a[i % 2], b[j]);
+                    if (i == DOWN - 1) {
+                        TMM__LOAD_B(j);
+                        if (j == 0) TMM__LOAD_A(0, 0);
+                    } else if (!ANY && pass < 0) {
+                        tmm_copy_pass(shared + write + toA, fromA, strideA, TMM__MODE_A, TILE_M,
+                                      pass + TILE_M / 16, true, more, 0, 0);
+                    } else if (!ANY) {
+                        tmm_copy_pass(shared + write + toB, fromB, strideB, TMM__MODE_B, TILE_N,
+                                      pass, true, more, 0, 0);
+                    } else if (i + j == 0) {
+                        tmm_copy_passes(shared + write + toA, fromA, strideA, modeA, TILE_M,
+                                        more ? rows_left : 0, DEPTH - kA);
+                        tmm_copy_passes(shared + write + toB, fromB, strideB, modeB, TILE_N,
+                                        more ? cols_left : 0, DEPTH - kB);
+                    }
+                }
+            }
+            fromA += DEPTH * csA * SIZE;
+            fromB += DEPTH * rsB * SIZE;
+        }
+#undef TMM__LOAD_A
+#undef TMM__LOAD_B
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* the next piece's copies may begin */
+
+        if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
+            tmm_sums *to =
+                (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+            for (int q = 0; q < DOWN * ACROSS; q++) {
+                const double *four = sum[q / ACROSS][q % ACROSS];
+                tmm_sums sums = {{four[0], four[1], four[2], four[3]}};
+                to[q * THREADS] = sums;
+            }
+            __syncthreads();
+            if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
+            continue;
+        }
+        if (end < s.steps) { /* the owner: add what the others have left */
+            long long last_step = (tile + 1ll) * s.steps;
+            int others = 0;
+            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
+            for (int other = thread; other < others; other += THREADS)
+                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
+            __syncthreads();
+            for (int other = share + 1; other <= share + others; other++) {
+                const tmm_sums *from = (const tmm_sums *)s.partials +
+                                       (long long)other * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+                for (int q = 0; q < DOWN * ACROSS; q++) {
+                    tmm_sums more = from[q * THREADS];
+                    if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
+#pragma unroll
+                    for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
+                }
+            }
+        }
+        /* Afresh: kept through the loop above, these would cost it registers. */
+        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+        row = first_row, col = first_col;
+        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        double *c0 = C + blockIdx.z * batchC;
+        bool aligned = ((size_t)(c0 + col + col0) | ldc * SIZE) % 16 == 0;
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                long long r = row + row0 + 16 * i + 8 * h;
+                if (r < first_row || r >= M) continue;
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++) {
+                    long long c = col + col0 + 8 * j;
+                    tmm_store_two(c0 + r * ldc + c, r, c, first_col, N, aligned, alpha, beta,
+                                  &sum[i][j][2 * h]);
+                }
+            }
+    }
+}
+#endif
+
 #ifndef TMM__EMIT
 #if defined(TMM_NAME)
 /* ============================== INSTANCES ===================================================== */
@@ -3256,12 +4577,33 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #define tmm_fetch_quad    TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
 #define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
 #define tmm_four          TMM_FN(four)
+#define tmm_two           TMM_FN(two)
 #define tmm_sums          TMM_FN(sums)
 #define tmm_copy_tile     TMM_FN(copy_tile)
 #define tmm_store_four    TMM_FN(store_four)
+#define tmm_store_two     TMM_FN(store_two)
 #define tmm_find_tile     TMM_FN(find_tile)
 #define tmm_gemm_reduce   TMM_FN(gemm_reduce)
 #define tmm_pack          TMM_FN(pack)
+#define tmm_wide          TMM_FN(wide)
+#define tmm_wide_sums     TMM_FN(wide_sums)
+#define tmm_pair          TMM_FN(pair)
+#define tmm_copy_one      TMM_FN(copy_one)
+#define tmm_finish        TMM_FN(finish)
+#define tmm_dmma          TMM_FN(dmma)
+#define tmm_gemm_sum      TMM_FN(gemm_sum)
+#define tmm_small_bytes   TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
+#define tmm_small_piece   TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
+#define tmm_small_sums    TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
+#define tmm_small_fetch   TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
+#define tmm_gemm_small    TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
+#define tmm_skinny_bytes  TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
+#define tmm_skinny_least  TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
+#define tmm_skinny_lines  TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
+#define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
+#define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
+#define tmm_copy_pass     TMM_FN(copy_pass)
+#define tmm_copy_passes   TMM_FN(copy_passes)
 
 #define TMM__EMIT 1
 #include "tiledmm.cuh"
@@ -3347,6 +4689,99 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #undef TMM__MODE_B
 #undef TMM__ROWS
 #undef TMM__EMIT
+
+#define TMM__EMIT 6
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+
+#define TMM__EMIT 7
+#define TMM__ROWS 16
+#define TMM__COLS 16
+#define TMM__EDGE 16x16
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#define TMM__COLS 32
+#define TMM__EDGE 16x32
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#undef TMM__ROWS
+#define TMM__ROWS 32
+#define TMM__COLS 32
+#define TMM__EDGE 32x32
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#define TMM__COLS 64
+#define TMM__EDGE 32x64
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#undef TMM__ROWS
+#undef TMM__EMIT
+
+/* KERNEL SKINNY for a large operand contiguous along k, and along the lines; there a width of 1
+   would gain 2% at most. */
+#define TMM__EMIT  8
+#define TMM__ALONG 1
+#define TMM__WIDTH 1
+#define TMM__EDGE  k_1
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#define TMM__WIDTH 4
+#define TMM__EDGE  k_4
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#define TMM__WIDTH 16
+#define TMM__EDGE  k_16
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#undef TMM__ALONG
+#define TMM__ALONG 0
+#define TMM__WIDTH 4
+#define TMM__EDGE  lines_4
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#define TMM__WIDTH 16
+#define TMM__EDGE  lines_16
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#undef TMM__ALONG
+#undef TMM__EMIT
+
+/* KERNEL TENSOR for any operands; for those of A B; and as in A^T B, or packed. */
+#if TMM__IS_DOUBLE
+#define TMM__EMIT 9
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+#define TMM__EMIT       10
+#define TMM__MODE_A     -1
+#define TMM__MODE_B     -1
+#define tmm_gemm_tensor TMM_FN(gemm_tensor)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#define TMM__MODE_A     TMM__K_VECTORS
+#define TMM__MODE_B     TMM__VECTORS
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_nn)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__MODE_A
+#define TMM__MODE_A     TMM__VECTORS
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_tn)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#undef TMM__EMIT
+#endif
 #endif
 
 #if TMM__HOST
@@ -3386,7 +4821,8 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 #define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
 #endif
 
-/* What KERNEL PIPELINED cannot do: strides and numbers of tiles and steps beyond 32 bits. */
+/* What KERNEL PIPELINED and TENSOR cannot do: strides and numbers of tiles and steps beyond 32
+   bits. */
 static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long long K,
                                                long long stride_A, long long stride_B)
 {
@@ -3395,10 +4831,10 @@ static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long lo
     return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
 }
 
-/* `batch` products by KERNEL PIPELINED (at most 65535; M, N > 0). Strides as in the kernels. `may`:
-   whether tiles may be cut along K, which makes the bits depend on M and N and the device, and
-   whether operands may be packed, which takes memory for copies of them. */
-static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long long K,
+/* `batch` products by KERNEL PIPELINED or TENSOR (at most 65535; M, N > 0). Strides as in the
+   kernels. `may`: whether tiles may be cut along K, which makes the bits depend on M and N and the
+   device, and whether operands may be packed, which takes memory for copies of them. */
+static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long long N, long long K,
                                                  TMM_TYPE alpha, const TMM_TYPE *A, long long rsA,
                                                  long long csA, long long strideA,
                                                  const TMM_TYPE *B, long long rsB, long long csB,
@@ -3414,33 +4850,40 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     size_t offB = SIZE < 4 ? 1 : (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
     int modeA = csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    if (tensor && csA == 1 && ((size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE) % 16 == 0)
+        modeA = TMM__K_VECTORS;
+    if (tensor && rsB == 1 && ((size_t)B | csB * SIZE | strideB * SIZE | K * SIZE) % 16 == 0)
+        modeB = TMM__K_VECTORS;
 
-    /* The instance of the kernel; its tile is 4 rows x warps_down by 256 / warps_down. */
-    enum { ANY, TN, NN, TALL, WIDE } form = ANY;
-    int rows = MOST_ROWS, warps_down = 2;
-    if (modeA == TMM__ALONG_K && modeB == TMM__VECTORS) {
-        if (M >= 8 * MOST_ROWS && N >= 128) form = NN;
+    /* The instance of the kernel. The tile of PIPELINED is 4 rows x warps_down by 256 / warps_down,
+       in form ANY half as high. */
+    enum { ANY, TN, NN, TALL, WIDE, TENSOR } form = ANY;
+    int rows = MOST_ROWS, warps_down = 2, depth = tensor ? 16 : 8;
+    int most_m = tensor ? 128 : 8 * MOST_ROWS, most_n = tensor ? 64 : 128;
+    int inA = modeA == TMM__VECTORS && M >= most_m; /* TN could use it in place */
+    int inB = modeB == TMM__VECTORS && N >= most_n;
+    int nn = modeA == (tensor ? TMM__K_VECTORS : TMM__ALONG_K) && M >= most_m && inB;
+    if (nn) form = NN;
+    if (inA && inB) form = TN;
 #ifdef TMM__NARROW_TILES
+    if (modeA == TMM__ALONG_K && modeB == TMM__VECTORS && !tensor) {
         if (M >= 16 * MOST_ROWS && N >= 64 && N <= 96) form = TALL, warps_down = 4;
         if (M >= 4 * MOST_ROWS && M <= 6 * MOST_ROWS && N >= 256) form = WIDE, warps_down = 1;
-#endif
     }
-    int inA = modeA == TMM__VECTORS && M >= 8 * MOST_ROWS; /* TN could use it in place */
-    int inB = modeB == TMM__VECTORS && N >= 128;
-    if (inA && inB) form = TN;
+#endif
 
     /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
        part of what M N K costs. */
     long long pitchA = 0, pitchB = 0;
     double packing = (inA ? 0.0 : M) + (inB ? 0.0 : N);
     packing *= 2.0 * K * SIZE / device->bandwidth;
-    double saving = (form == NN ? 0.06 : 0.15) * 2 * M * N * K / device->arithmetic;
+    double saving = (form != NN ? 0.15 : tensor ? 0.01 : 0.06) * 2 * M * N * K / device->arithmetic;
     if ((form == ANY || form == NN) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 && SIZE >= 4 &&
         TMM__WORTH_PACKING(packing, saving) &&
         TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128)) {
         form = TN;
-        if (!inA) pitchA = ((M - 1) / (8 * MOST_ROWS) + 1) * (8 * MOST_ROWS);
-        if (!inB) pitchB = ((N - 1) / 128 + 1) * 128;
+        if (!inA) pitchA = ((M - 1) / most_m + 1) * most_m;
+        if (!inB) pitchB = ((N - 1) / most_n + 1) * most_n;
     }
 
     /* Who computes what, and the memory for that. */
@@ -3448,10 +4891,10 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     char *memory = NULL;
     int blocks = 0;
     for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = 0) {
-        if (form == ANY) rows = MOST_ROWS / 2;
-        int tile_m = 4 * rows * warps_down, tile_n = 256 / warps_down;
+        if (form == ANY && !tensor) rows = MOST_ROWS / 2;
+        int tile_m = tensor ? 128 : 4 * rows * warps_down, tile_n = tensor ? 64 : 256 / warps_down;
         blocks = tmm__plan(&s, (int)((M - 1) / tile_m + 1), (int)((N - 1) / tile_n + 1),
-                           (int)((K + 7) / 8), 2 * device->processors, split);
+                           (int)((K + depth - 1) / depth), 2 * device->processors, split);
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0) {
@@ -3461,8 +4904,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         if (bytesA + bytesB + partials == 0) break;
         memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
         if (memory == NULL) { /* then without */
-            if (pitchA + pitchB > 0)
-                form = modeA == TMM__ALONG_K && inB && M >= 8 * MOST_ROWS ? NN : ANY;
+            if (pitchA + pitchB > 0) form = nn ? NN : ANY;
             blocks = 0;
             pitchA = pitchB = 0;
             continue;
@@ -3485,17 +4927,31 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
     }
     dim3 grid(blocks, 1, batch);
-#define TMM__LAUNCH(name)                                                                     \
-    TMM_FN(name)<<<grid, 128, 0, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
-                                           strideB, beta, C, ldc, strideC, modeA, modeB, s)
-    switch (form) {
-    case TN: TMM__LAUNCH(gemm_pipelined_tn); break;
-    case NN: TMM__LAUNCH(gemm_pipelined_nn); break;
-#ifdef TMM__NARROW_TILES
-    case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall); break;
-    case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide); break;
+#define TMM__LAUNCH(name, bytes)                                                                  \
+    TMM_FN(name)<<<grid, 128, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
+                                               strideB, beta, C, ldc, strideC, modeA, modeB, s)
+#if TMM__IS_DOUBLE
+#define TMM__LAUNCH_TENSOR(name)                                                              \
+    do {                                                                                      \
+        (void)cudaFuncSetAttribute(TMM_FN(name), cudaFuncAttributeMaxDynamicSharedMemorySize, \
+                                   TMM__TENSOR_BYTES);                                        \
+        TMM__LAUNCH(name, TMM__TENSOR_BYTES);                                                 \
+    } while (0)
 #endif
-    default: TMM__LAUNCH(gemm_pipelined); break;
+    switch (form + (tensor ? TENSOR : 0)) {
+    case TN: TMM__LAUNCH(gemm_pipelined_tn, 0); break;
+    case NN: TMM__LAUNCH(gemm_pipelined_nn, 0); break;
+#ifdef TMM__NARROW_TILES
+    case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall, 0); break;
+    case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide, 0); break;
+#endif
+#if TMM__IS_DOUBLE
+    case TENSOR + TN: TMM__LAUNCH_TENSOR(gemm_tensor_tn); break;
+    case TENSOR + NN: TMM__LAUNCH_TENSOR(gemm_tensor_nn); break;
+    case TENSOR: TMM__LAUNCH_TENSOR(gemm_tensor); break;
+#undef TMM__LAUNCH_TENSOR
+#endif
+    default: TMM__LAUNCH(gemm_pipelined, 0); break;
     }
 #undef TMM__LAUNCH
     if (s.reduce) {
@@ -3503,11 +4959,182 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
         tmm_gemm_reduce<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
                                                                        rows, warps_down, pieces,
-                                                                       parts, s);
+                                                                       parts, tensor, s);
     }
     tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);
     return status;
+}
+
+/* How many blocks KERNEL SMALL and SKINNY should have at least. */
+#ifndef TMM__BUSY
+#define TMM__BUSY(processors) (processors)
+#endif
+
+/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
+   were parts, and giving back the memory of their sums. */
+static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, long long M, long long N, int parts,
+                                           TMM_TYPE alpha, void *partials, TMM_TYPE beta,
+                                           TMM_TYPE *C, long long ldc, long long strideC,
+                                           unsigned batch, tmm_stream stream)
+{
+    if (status == TMM_OK && partials != NULL) {
+        dim3 grid((unsigned)((M * N + 31) / 32), 1, batch);
+        tmm_gemm_sum<<<grid, 256, 0, stream>>>(M, N, parts, alpha, (const TMM_SUM *)partials, beta,
+                                               C, ldc, strideC);
+    }
+    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
+    if (partials != NULL) (void)cudaFreeAsync(partials, stream);
+    return status;
+}
+
+/* `batch` products by KERNEL SMALL (M, N > 0; as many as tiles fit in 32 bits). Strides as in the
+   kernels. */
+static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, long long K,
+                                                    TMM_TYPE alpha, const TMM_TYPE *A,
+                                                    long long rsA, long long csA, long long strideA,
+                                                    const TMM_TYPE *B, long long rsB, long long csB,
+                                                    long long strideB, TMM_TYPE beta, TMM_TYPE *C,
+                                                    long long ldc, long long strideC,
+                                                    unsigned batch, tmm_stream stream)
+{
+    static const struct {
+        int rows, cols, bytes;
+    } forms[4] = {{16, 16, TMM_FN(small_bytes_16x16)},
+                  {16, 32, TMM_FN(small_bytes_16x32)},
+                  {32, 32, TMM_FN(small_bytes_32x32)},
+                  {32, 64, TMM_FN(small_bytes_32x64)}};
+    static thread_local unsigned long long asked[4];
+    const tmm__device *device = tmm__current_device();
+    const long long busy = TMM__BUSY(device->processors);
+    /* The largest tile that fits the device and is not mostly outside C. */
+    int largest = M <= 16 ? 1 : N <= 32 ? 2 : 3;
+    if (N <= 16) largest = 0;
+    while (largest > 0 && forms[largest].bytes > device->shared) largest--;
+    long long tiles[4], steps = (K + 7) / 8;
+    for (int n = 0; n < 4; n++)
+        tiles[n] = ((M - 1) / forms[n].rows + 1) * ((N - 1) / forms[n].cols + 1) * batch;
+    /* Few large tiles and long K: split along k, which pays from three parts of 64
+       steps on. Otherwise the smallest tile of which each multiprocessor gets one at most, or the
+       largest. */
+    int form = largest;
+    void *partials = NULL;
+    long long parts = tmm__min(busy / tiles[largest], steps / 64);
+    if (parts >= 3)
+        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
+    if (partials == NULL) {
+        parts = 1;
+        for (form = 0; form < largest && tiles[form] > busy;) form++;
+    }
+    /* Where there are many tiles, or few steps, fewer warps to each. */
+    int team_log2 = 3;
+    while (team_log2 > 0 && ((tiles[form] << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
+        team_log2--;
+    /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
+       them need less. */
+    int bytes = (int)tmm__min(forms[form].bytes, device->shared);
+    dim3 grid((unsigned)(((tiles[form] << team_log2) + 7) / 8), (unsigned)parts);
+    tmm_status status = TMM_OK;
+#define TMM__LAUNCH(name)                                                                         \
+    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                  \
+    if (status == TMM_OK)                                                                         \
+    TMM_FN(name)<<<grid, 256, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
+                                               strideB, beta, C, ldc, strideC, batch, team_log2,  \
+                                               (TMM_SUM *)partials)
+    switch (form) {
+    case 0: TMM__LAUNCH(gemm_small_16x16); break;
+    case 1: TMM__LAUNCH(gemm_small_16x32); break;
+    case 2: TMM__LAUNCH(gemm_small_32x32); break;
+    default: TMM__LAUNCH(gemm_small_32x64); break;
+    }
+#undef TMM__LAUNCH
+    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
+                             batch, stream);
+}
+
+/* The same for any number of products: tiles are numbered through all of a launch. */
+static inline tmm_status TMM_FN(gemm__small)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                             const TMM_TYPE *A, long long rsA, long long csA,
+                                             long long strideA, const TMM_TYPE *B, long long rsB,
+                                             long long csB, long long strideB, TMM_TYPE beta,
+                                             TMM_TYPE *C, long long ldc, long long strideC,
+                                             unsigned batch, tmm_stream stream)
+{
+    long long tiles = ((M - 1) / 16 + 1) * ((N - 1) / 16 + 1); /* INT_MAX at most */
+    long long most = INT_MAX / tiles;
+    tmm_status status = TMM_OK;
+    for (long long first = 0; first < batch && status == TMM_OK; first += most)
+        status = TMM_FN(gemm__small_launch)(M, N, K, alpha, A + first * strideA, rsA, csA, strideA,
+                                            B + first * strideB, rsB, csB, strideB, beta,
+                                            C + first * strideC, ldc, strideC,
+                                            (unsigned)tmm__min(batch - first, most), stream);
+    return status;
+}
+
+/* `batch` products by KERNEL SKINNY (at most 65535; M, N > 0, one of them 16 at most). */
+static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                              const TMM_TYPE *A, long long rsA, long long csA,
+                                              long long strideA, const TMM_TYPE *B, long long rsB,
+                                              long long csB, long long strideB, TMM_TYPE beta,
+                                              TMM_TYPE *C, long long ldc, long long strideC,
+                                              unsigned batch, tmm_stream stream)
+{
+#define TMM__FORM(edge)                                                                        \
+    {                                                                                          \
+        TMM_FN(skinny_bytes_##edge), TMM_FN(skinny_least_##edge), TMM_FN(skinny_lines_##edge), \
+            TMM_FN(skinny_depth_##edge)                                                        \
+    }
+    static const struct {
+        int bytes, least, lines, depth;
+    } forms[5] = {TMM__FORM(k_1), TMM__FORM(k_4), TMM__FORM(k_16), TMM__FORM(lines_4),
+                  TMM__FORM(lines_16)};
+#undef TMM__FORM
+    static thread_local unsigned long long asked[5];
+    const tmm__device *device = tmm__current_device();
+    int few_rows = M < N;
+    long long lines = few_rows ? N : M, width = few_rows ? M : N;
+    const TMM_TYPE *L = few_rows ? B : A, *S = few_rows ? A : B;
+    long long lineL = few_rows ? csB : rsA, kL = few_rows ? rsB : csA;
+    long long kS = few_rows ? csA : rsB, jS = few_rows ? rsA : csB;
+    long long strideL = few_rows ? strideB : strideA, strideS = few_rows ? strideA : strideB;
+    int form = width > 4 ? 4 : 3;
+    if (kL == 1) form = width > 4 ? 2 : width > 1 ? 1 : 0;
+
+    if (forms[form].least > device->shared)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         forms[form].least, device->shared);
+
+    /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
+       one block a multiprocessor. */
+    long long blocks = (lines - 1) / forms[form].lines + 1;
+    long long wanted = (form == 2 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
+    long long stages = (K + forms[form].depth - 1) / forms[form].depth;
+    long long parts = tmm__min(wanted / (blocks * batch), stages / 4);
+    void *partials = NULL;
+    if (parts >= 2 && stages >= 32)
+        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
+    if (partials == NULL) parts = 1;
+    int bytes = (int)tmm__min(forms[form].bytes, device->shared); /* as for SMALL */
+    dim3 grid((unsigned)blocks, (unsigned)parts, batch);
+    tmm_status status = TMM_OK;
+#define TMM__LAUNCH(name)                                                                        \
+    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                 \
+    if (status == TMM_OK)                                                                        \
+    TMM_FN(name)<<<grid, 256, bytes, stream>>>(lines, width, K, alpha, L, lineL, kL, strideL, S, \
+                                               kS, jS, strideS, beta, C, ldc, strideC, few_rows, \
+                                               (TMM_SUM *)partials)
+    switch (form) {
+    case 0: TMM__LAUNCH(gemm_skinny_k_1); break;
+    case 1: TMM__LAUNCH(gemm_skinny_k_4); break;
+    case 2: TMM__LAUNCH(gemm_skinny_k_16); break;
+    case 3: TMM__LAUNCH(gemm_skinny_lines_4); break;
+    default: TMM__LAUNCH(gemm_skinny_lines_16); break;
+    }
+#undef TMM__LAUNCH
+    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
+                             batch, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
@@ -3545,7 +5172,19 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     case TMM_GLOBAL: tile = 32; break;
     case TMM_REGISTER_64: tile = 64; break;
     case TMM_REGISTER_128: tile = 128; break;
+    case TMM_TENSOR:
+        if (!TMM__IS_DOUBLE)
+            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double alone");
+        if (tmm__current_device()->shared < TMM__TENSOR_BYTES)
+            return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                             "kernel tensor needs %d bytes of shared memory a block, more than "
+                             "this device has",
+                             TMM__TENSOR_BYTES);
+        tile = 64;
+        break;
     case TMM_PIPELINED: tile = 64; break;
+    case TMM_SMALL: tile = 16; break;
+    case TMM_SKINNY: tile = 16; break;
     default:
         if (tmm_kernel_string(kernel) == NULL)
             return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
@@ -3555,10 +5194,17 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                          "TMM_SHARED",
                          tmm_kernel_string(kernel));
     }
-    if (kernel == TMM_PIPELINED && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+    if (kernel == TMM_SMALL && K > 8ll * INT_MAX - 8)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", K);
+    if (kernel == TMM_SKINNY && M > 16 && N > 16)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel pipelined: K, lda or ldb (%lld, %lld, %lld) is too large for it",
-                         K, lda, ldb);
+                         "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
+                         M, N);
+    if ((kernel == TMM_PIPELINED || kernel == TMM_TENSOR) &&
+        !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
+                         tmm_kernel_string(kernel), K, lda, ldb);
     if (M == 0 || N == 0 || batch == 0) return TMM_OK;
     long long tiles_down = (M - 1) / tile + 1, tiles_across = (N - 1) / tile + 1;
     if (tiles_down > INT_MAX / tiles_across)
@@ -3597,9 +5243,18 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         case TMM_REGISTER_64: TMM__LAUNCH(TMM_FN(gemm_register_64), 256, 1); break;
         case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
         case TMM_PIPELINED:
-            status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                             strideB, beta, c, ldc, strideC, grid.z,
-                                             TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+        case TMM_TENSOR:
+            status = TMM_FN(gemm__pipelined)(kernel == TMM_TENSOR, M, N, K, alpha, a, rsA, csA,
+                                             strideA, b, rsB, csB, strideB, beta, c, ldc, strideC,
+                                             grid.z, TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+            break;
+        case TMM_SMALL:
+            status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
+                                         beta, c, ldc, strideC, grid.z, stream);
+            break;
+        case TMM_SKINNY:
+            status = TMM_FN(gemm__skinny)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                          strideB, beta, c, ldc, strideC, grid.z, stream);
             break;
         }
 #undef TMM__LAUNCH
@@ -3682,13 +5337,18 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     tmm_kernel kernel = job->kernel;
     if (kernel == TMM_AUTO)
         kernel = sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 ? TMM_PIPELINED : TMM_REGISTER;
+    if (kernel == TMM_TENSOR || kernel == TMM_SMALL || kernel == TMM_SKINNY)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s sums in pieces that depend on the shape: the bits would depend "
+                         "on the blocks",
+                         tmm_kernel_string(kernel));
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
                                  beta, (TMM_TYPE *)C, ldc, stream);
     if (kernel == TMM_PIPELINED) {
         int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
         if (TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
-            return TMM_FN(gemm__pipelined)(M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1,
+            return TMM_FN(gemm__pipelined)(0, M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1,
                                            nA ? 1 : lda, 0, (const TMM_TYPE *)B, nB ? ldb : 1,
                                            nB ? 1 : ldb, 0, beta, (TMM_TYPE *)C, ldc, 0, 1,
                                            job->may, stream);
@@ -3909,12 +5569,33 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_fetch_quad
 #undef tmm_put_quad
 #undef tmm_four
+#undef tmm_two
 #undef tmm_sums
 #undef tmm_copy_tile
 #undef tmm_store_four
+#undef tmm_store_two
 #undef tmm_find_tile
 #undef tmm_gemm_reduce
 #undef tmm_pack
+#undef tmm_wide
+#undef tmm_wide_sums
+#undef tmm_pair
+#undef tmm_copy_one
+#undef tmm_finish
+#undef tmm_dmma
+#undef tmm_gemm_sum
+#undef tmm_small_bytes
+#undef tmm_small_piece
+#undef tmm_small_sums
+#undef tmm_small_fetch
+#undef tmm_gemm_small
+#undef tmm_skinny_bytes
+#undef tmm_skinny_least
+#undef tmm_skinny_lines
+#undef tmm_skinny_depth
+#undef tmm_gemm_skinny
+#undef tmm_copy_pass
+#undef tmm_copy_passes
 #undef TMM__ONE_TILE
 #endif
 #ifndef TMM__MAKING_READY

@@ -47,6 +47,7 @@ build matmul_check demos/matmul.cu -lineinfo &
 build raytrace demos/raytrace.cu &
 build raytrace_check demos/raytrace.cu -lineinfo &
 build rays bench/rays.cu &
+build raytrace_fast tests/raytrace.cu -use_fast_math &
 # the multiply alone needs what only the name with an "a" allows
 architecture=(-arch=native)
 case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1) in
@@ -116,6 +117,9 @@ beside "gemm beside cuBLAS" $work/gemm_cublas --csv "$out/gemm_cublas.csv"
 beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
 
 step "rays"
+$work/raytrace_fast >$work/one.txt 2>&1 || fault raytrace_fast
+printf 'tests/raytrace.cu with -use_fast_math: %s passed, %s failed\n' \
+    "$(grep -c '^ok' $work/one.txt)" "$(grep -c '^not ok' $work/one.txt)" | tee -a "$out/tests.txt"
 show rays $work/rays --csv "$out/rays.csv"
 grep -E 'spheres|lab global|  global|constant|culled|agree' $work/one.txt
 show raytrace $work/raytrace --out $work/raytrace

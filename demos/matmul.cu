@@ -55,8 +55,9 @@ static void print_help(void)
            "Multiplies A (M x K) by B (K x N) with every kernel of tiledmm.cuh and on the CPU,\n"
            "checks each result and prints a table. Default: N = %d.\n\n"
            "  --type float|double|int   element type (default float)\n"
-           "  --kernel NAME             only this kernel: global, shared, register, auto, or with\n"
-           "                            its tile: shared_8, _16, _32, register_64, _128\n"
+           "  --kernel NAME             only this kernel: global, shared, register, pipelined,\n"
+           "                            small, skinny (M or N of 16 at most), auto, or with its\n"
+           "                            tile: shared_8, _16, _32, register_64, _128\n"
            "  --tile 8|16|32            only this tile of the shared-memory kernel\n"
            "  --reps R                  timings per row, of which the median is shown (default "
            "%d)\n"
@@ -89,6 +90,12 @@ static int parse_number(const char *name, const char *text, long long low, long 
     snprintf(message, sizeof message, "%s must be a whole number from %lld to %lld, not '%%s'",
              name, low, high);
     return refuse(message, text ? text : "nothing");
+}
+
+/* TMM_SKINNY is for few rows or few columns only. */
+static int fits_skinny(const options *o)
+{
+    return o->M <= 16 || o->N <= 16;
 }
 
 static int parse_options(int count, char **words, options *o)
@@ -162,6 +169,8 @@ static int parse_options(int count, char **words, options *o)
     o->K = given == 3 ? sizes[2] : o->M;
     if (o->identity && o->N != o->K) return refuse("--identity needs a square B, N = K%s", "");
     if (o->tile && o->kernel >= 0) return refuse("--tile and --kernel exclude each other%s", "");
+    if (o->kernel == TMM_SKINNY && !fits_skinny(o))
+        return refuse("--kernel skinny needs M or N of 16 at most%s", "");
     return 1;
 }
 
@@ -678,6 +687,10 @@ static void explain(const table *t, const options *o, const device_limits *d)
                "%s is at %.0f%% of that limit",
                slower, peak * 1e-12, r->method, 100 * reached);
         printf(reached > 0.7 ? ", so no memory optimisation can help.\n" : ".\n");
+    } else if (share > 1) {
+        printf("Arithmetic: %s is above 100%%: it uses the tensor cores, which the peak above\n"
+               "leaves out.\n",
+               best->method);
     } else if (share > 0.5) {
         printf(
             "Arithmetic: %s reaches %.0f%% of the %.1f TFLOP/s that the %s units can give: they\n"
@@ -811,6 +824,9 @@ static int add_device_rows(problem *p, table *t)
         {TMM_SHARED_32, "shared", 32},
         {TMM_REGISTER_64, "shared + registers", 0},
         {TMM_REGISTER_128, "shared + registers", 0},
+        {TMM_PIPELINED, "shared + registers", 0},
+        {TMM_SMALL, "shared + registers", 0},
+        {TMM_SKINNY, "shared + registers", 0},
     };
     const options *o = &p->o;
     if (o->kernel < 0 || o->kernel == TMM_AUTO || o->kernel == TMM_SHARED ||
@@ -818,6 +834,7 @@ static int add_device_rows(problem *p, table *t)
         int all = o->kernel < 0;
         for (size_t n = 0; n < sizeof rungs / sizeof *rungs && all; n++) {
             if (o->tile && o->tile != rungs[n].tile) continue;
+            if (rungs[n].kernel == TMM_SKINNY && !fits_skinny(o)) continue;
             if (!add_device_row(p, t, tmm_kernel_string(rungs[n].kernel), rungs[n].memory,
                                 multiply_kernel, rungs[n].kernel))
                 return 0;

@@ -6,15 +6,20 @@
 #include <time.h>
 #include "tap.h"
 
-#define TMM_TYPE unsigned /* a user's own type ... */
-#define TMM_NAME u
+#define TMM__BUSY(processors) ((void)(processors), 132) /* blocks, as on a large device */
+#define TMM_TYPE              unsigned                  /* a user's own type ... */
+#define TMM_NAME              u
 #include "../tiledmm.cuh"
 #undef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) \
-    ((packing) + (saving) > 0) /* KERNEL PIPELINED at sizes where it is not */
-#define TMM_NAME s24           /* ... and tile */
+    ((packing) + (saving) > 0) /* KERNEL PIPELINED and TENSOR at sizes where it is not */
+#define TMM_TYPE double
+#define TMM_NAME dp
+#include "../tiledmm.cuh"
+#define TMM_NAME s24 /* ... and tile */
 #define TMM_TILE 24
 #include "../tiledmm.cuh"
+#undef TMM__BUSY
 #define TMM_TYPE short /* 8-byte quads, and sums wider than the elements */
 #define TMM_SUM  unsigned
 #define TMM_NAME h
@@ -45,8 +50,24 @@ static const test_case test_cases[] = {
     {5, 200, 3, 1, 2, 0, 0},     {200, 3, 130, -1, 0, 8, 0}, {64, 64, 0, 1, 2, 0, 0},
     {64, 100, 24, 0, 0.5, 0, 0}, {1, 150, 70, 1, 0, 0, 3},   {150, 1, 70, 1, 0, 0, 0},
     {300, 80, 40, 1, 0, 4, 0},   {70, 300, 33, 2, 1, 0, 0},  {256, 64, 20, 1, 1, 0, 0},
+    {200, 60, 150, 1, 1, 0, 0},  {33, 20, 180, 1, 0, 1, 0},
 };
 enum { TEST_CASES = sizeof test_cases / sizeof *test_cases };
+
+/* More for the fast kernels: few rows or columns, and long sums of few elements, which are shared
+   out along k. */
+static const test_case fast_cases[] = {
+    {16, 300, 700, 1, 0, 0, 0},   {1, 700, 300, -1, 2, 0, 0}, {300, 1, 129, 1, 0, 3, 0},
+    {3, 20, 2100, 1, 0, 4, 0},    {20, 2, 4200, 1, 0, 0, 0},  {10, 9, 2100, 2, -1, 1, 1},
+    {33, 20, 1600, 1, 0.5, 0, 0},
+};
+enum { FAST_CASES = sizeof fast_cases / sizeof *fast_cases };
+
+/* What a kernel must refuse with TMM_ERROR_UNSUPPORTED. */
+static int test_refused(tmm_kernel kernel, const test_case *c)
+{
+    return kernel == TMM_SKINNY && c->M > 16 && c->N > 16;
+}
 
 /* Elements of garbage before and after a matrix. None around the plain cases, so that there the
    memory checkers see whoever reads or writes beyond the end. */
@@ -67,6 +88,11 @@ static int test_on_gpu; /* a real device: larger sizes are affordable */
 #include "gemm.cu"
 #define T       double
 #define LETTER  d
+#define UNIT    1.1102230246251565e-16
+#define GARBAGE ((double)NAN)
+#include "gemm.cu"
+#define T       double
+#define LETTER  dp
 #define UNIT    1.1102230246251565e-16
 #define GARBAGE ((double)NAN)
 #include "gemm.cu"
@@ -112,6 +138,7 @@ static void test_far(void)
             tmm_sgemm_with((tmm_kernel)k, TMM_OP_N, TMM_OP_N, 2, 1, 1, 2, A, ld, A, 1, 0, C, ld, 0);
         for (int i = 0; i < 2; i++)
             CHECK_CUDA(cudaMemcpy(&h[i], C + i * ld, sizeof(float), cudaMemcpyDeviceToHost));
+        if (status == TMM_ERROR_UNSUPPORTED) continue;
         tap_ok(status == TMM_OK && h[0] == 18 && h[1] == 30, "%s: leading dimension beyond 2^31",
                tmm_kernel_string((tmm_kernel)k));
     }
@@ -138,6 +165,7 @@ static void test_grids(void)
             tmm_sgemm_with(kernel, TMM_OP_N, TMM_OP_N, M, 1, 1, 1, dA, 1, dB, 1, 0, dC, 1, 0);
         CHECK_CUDA(cudaMemcpy(h, dC, M * sizeof(float), cudaMemcpyDeviceToHost));
         for (int i = 0; i < M; i++) wrong += h[i] != 3 * (float)i;
+        if (status == TMM_ERROR_UNSUPPORTED) continue;
         tap_ok(status == TMM_OK && wrong == 0, "%s: %d rows", tmm_kernel_string(kernel), M);
     }
     CHECK_CUDA(cudaMemset(dC, 0xff, M * sizeof(float)));
@@ -162,6 +190,7 @@ int main(void)
     tap_seed((unsigned long long)time(NULL));
     test_type_s();
     test_type_d();
+    test_type_dp();
     test_type_i();
     test_type_u();
     test_type_s24();
@@ -266,9 +295,10 @@ static long long F(test_spills)(F(test_matrix) C, const T *after)
 
 static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
 {
-    long long failures = 0;
-    for (int n = 0; n < TEST_CASES; n++) {
-        const test_case *c = &test_cases[n];
+    long long failures = 0, tested = 0;
+    int cases = TEST_CASES + (kernel >= TMM_PIPELINED ? FAST_CASES : 0);
+    for (int n = 0; n < cases; n++) {
+        const test_case *c = n < TEST_CASES ? &test_cases[n] : &fast_cases[n - TEST_CASES];
         int untransA = opA == TMM_OP_N, untransB = opB == TMM_OP_N;
         F(test_matrix)
         A = F(test_make)(untransA ? c->M : c->K, untransA ? c->K : c->M, c->pad, c->offset, 1);
@@ -280,8 +310,15 @@ static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
         tmm_status status = TMM(gemm_with)(kernel, opA, opB, c->M, c->N, c->K, (T)c->alpha, A.d,
                                            A.ld, B.d, B.ld, (T)c->beta, C.d, C.ld, 0);
         CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
-        long long wrong = F(test_errors)(opA, opB, c, A, B, C, after + (C.h - C.host));
-        long long spilled = F(test_spills)(C, after);
+        long long wrong = 0, spilled = 0;
+        if (test_refused(kernel, c)) { /* with C as it was */
+            if (status == TMM_ERROR_UNSUPPORTED) status = TMM_OK;
+            wrong = memcmp(after, C.host, (size_t)C.size * sizeof(T)) != 0;
+        } else {
+            tested++;
+            wrong = F(test_errors)(opA, opB, c, A, B, C, after + (C.h - C.host));
+            spilled = F(test_spills)(C, after);
+        }
         if (status != TMM_OK || wrong || spilled) {
             failures++;
             tap_note("%lld x %lld x %lld alpha %g beta %g pad %d offset %d: %s, %lld wrong, "
@@ -320,15 +357,15 @@ static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
         F(test_free)(B);
         F(test_free)(C);
     }
-    tap_ok(failures == 0, "%s %s %c%c: %d shapes", STRING(T) " (tmm_" STRING(LETTER) "gemm)",
-           tmm_kernel_string(kernel), opA == TMM_OP_N ? 'N' : 'T', opB == TMM_OP_N ? 'N' : 'T',
-           TEST_CASES);
+    tap_ok(failures == 0 && tested >= 12, "%s %s %c%c: %lld shapes",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel),
+           opA == TMM_OP_N ? 'N' : 'T', opB == TMM_OP_N ? 'N' : 'T', tested);
 }
 
 /* A batch: own A, one B for all, C in a row with gaps between the products. */
 static void F(test_batch)(tmm_kernel kernel)
 {
-    const test_case c = {37, 29, 21, 1, 0, 1, 0};
+    const test_case c = {37, kernel == TMM_SKINNY ? 9 : 29, 21, 1, 0, 1, 0};
     const int batch = 5;
     long long strideA = c.M * (c.K + 1) + 3, strideC = c.M * (c.N + 1) + 7;
     F(test_matrix) A = F(test_make)(1, batch * strideA, 0, 0, 1);
@@ -369,14 +406,16 @@ static void F(test_bits)(void)
     F(test_matrix) A = F(test_make)(M, K, 0, 0, 1), B = F(test_make)(K, N, 0, 0, 1);
     F(test_matrix) C = F(test_make)(M, N, 0, 0, 1);
     T *simple = (T *)malloc(bytes), *first = (T *)malloc(bytes), *other = (T *)malloc(bytes);
-    int runs = test_on_gpu ? 20 : 3, different = 0;
+    int runs = test_on_gpu ? 20 : 3, different = 0, kernels = 0;
     for (int k = TMM_GLOBAL; k <= TMM_KERNEL_COUNT; k++) {
         tmm_kernel kernel = (tmm_kernel)(k % TMM_KERNEL_COUNT); /* ends with TMM_AUTO */
         for (int run = 0; run < runs; run++) {
             CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
-            tmm_status status = TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, N, K, (T)3, A.d, K,
-                                               B.d, N, (T)-7, C.d, N, 0);
-            if (status == TMM_ERROR_UNSUPPORTED) break;
+            tmm_status status =
+                TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, kernel == TMM_SKINNY ? 9 : N, K, (T)3,
+                               A.d, K, B.d, N, (T)-7, C.d, N, 0);
+            if (status == TMM_ERROR_UNSUPPORTED) break; /* an instance with one tile */
+            kernels += run == 0;
             CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
             if (k == TMM_GLOBAL && run == 0) memcpy(simple, other, bytes);
             if (run == 0) memcpy(first, other, bytes);
@@ -387,23 +426,78 @@ static void F(test_bits)(void)
             }
         }
     }
-    CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
-    TMM(gemm_batched_with)
-    (TMM_PIPELINED, TMM_OP_N, TMM_OP_N, M / 2, N, K, (T)3, A.d, K, B.d, N, (T)-7, C.d, N, M / 2 * K,
-     0, M / 2 * N, 2, 0);
-    CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
-    if (memcmp(simple, other, bytes) != 0) {
-        different++;
-        tap_note("pipelined, without a split, differs");
+    for (int k = TMM_PIPELINED; k < TMM_KERNEL_COUNT; k++) {
+        if (k == TMM_SMALL || k == TMM_SKINNY) continue; /* these always sum in pieces */
+        CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
+        tmm_status status =
+            TMM(gemm_batched_with)((tmm_kernel)k, TMM_OP_N, TMM_OP_N, M / 2, N, K, (T)3, A.d, K,
+                                   B.d, N, (T)-7, C.d, N, M / 2 * K, 0, M / 2 * N, 2, 0);
+        if (status == TMM_ERROR_UNSUPPORTED) continue;
+        CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
+        if (memcmp(simple, other, bytes) != 0) {
+            different++;
+            tap_note("%s, without a split, differs", tmm_kernel_string((tmm_kernel)k));
+        }
     }
-    tap_ok(different == 0, "%s: the same bits in %d runs, and from the simple kernels",
-           STRING(T) " (tmm_" STRING(LETTER) "gemm)", runs);
+    tap_ok(different == 0 && kernels >= TMM_KERNEL_COUNT - 3,
+           "%s: the same bits in %d runs of %d kernels, and from the simple ones",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", runs, kernels);
     free(simple);
     free(first);
     free(other);
     F(test_free)(A);
     F(test_free)(B);
     F(test_free)(C);
+}
+
+/* The kernels that share tiles out along k, at sizes where they do, against TMM_REGISTER; and the
+   same bits in every run, whoever comes first. */
+static void F(test_split)(tmm_kernel kernel)
+{
+    /* For 264 blocks at work: fewer tiles than that, more, and one whose sums are many. */
+    static const int on_gpu[][3] = {{1300, 640, 300}, {2500, 2601, 98}, {100, 90, 5000}};
+    static const int on_cpu[][3] = {{300, 200, 110}, {150, 290, 50}, {70, 50, 500}};
+    long long wrong = 0, different = 0;
+    for (int n = 0; n < 3; n++) {
+        const int *size = test_on_gpu ? on_gpu[n] : on_cpu[n];
+        const long long M = size[0], N = kernel == TMM_SKINNY ? 11 : size[1], K = size[2];
+        const size_t bytes = (size_t)(M * N) * sizeof(T);
+        F(test_matrix) A = F(test_make)(M, K, 0, 0, 1), B = F(test_make)(K, N, 0, 0, 1);
+        F(test_matrix) C = F(test_make)(M, N, 0, 0, 0);
+        T *expected = (T *)malloc(bytes), *first = (T *)malloc(bytes), *other = (T *)malloc(bytes);
+        TMM(gemm_with)
+        (TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, K, 1, A.d, K, B.d, N, 0, C.d, N, 0);
+        CHECK_CUDA(cudaMemcpy(expected, C.d, bytes, cudaMemcpyDeviceToHost));
+        for (int run = 0; run < (test_on_gpu ? 20 : 2); run++) {
+            CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
+            tmm_status status = TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, N, K, 1, A.d, K, B.d,
+                                               N, 0, C.d, N, 0);
+            CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
+            if (run == 0) memcpy(first, other, bytes);
+            wrong += status != TMM_OK;
+            different += memcmp(first, other, bytes) != 0;
+        }
+        /* Without steps there is nothing to share out, but C is to be written all the same. */
+        CHECK_CUDA(cudaMemcpy(C.d, C.h, bytes, cudaMemcpyHostToDevice));
+        wrong += TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, M, N, K, 0, NULL, K, NULL, N, 0, C.d, N,
+                                0) != TMM_OK;
+        CHECK_CUDA(cudaMemcpy(other, C.d, bytes, cudaMemcpyDeviceToHost));
+        for (long long i = 0; i < M * N; i++) wrong += other[i] != 0;
+        /* Elements below 1: sums of K products differ by 2 (K + 2) u K at most. */
+        for (long long i = 0; i < M * N; i++)
+            wrong +=
+                UNIT != 0
+                    ? !(fabs((double)first[i] - (double)expected[i]) <= 2.0 * (K + 2) * UNIT * K)
+                    : first[i] != expected[i];
+        free(expected);
+        free(first);
+        free(other);
+        F(test_free)(A);
+        F(test_free)(B);
+        F(test_free)(C);
+    }
+    tap_ok(wrong == 0 && different == 0, "%s %s: shared out along k, always the same bits",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel));
 }
 
 /* Host pointers in and out; A x I = A to the bit. */
@@ -432,14 +526,22 @@ static void F(test_matmul)(void)
 
 static void F(test_type)(void)
 {
+    int left_out = 0;
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
         tmm_kernel kernel = (tmm_kernel)k;
+        if (strcmp(STRING(LETTER), "dp") == 0 && kernel < TMM_PIPELINED) continue; /* no packing */
         if (TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, 0, 0, 0, 1, NULL, 1, NULL, 1, 0, NULL, 1,
-                           0) == TMM_ERROR_UNSUPPORTED)
-            continue; /* an instance with one tile */
+                           0) == TMM_ERROR_UNSUPPORTED) {
+            left_out++; /* an instance with one tile; tensor cores for another type */
+            continue;
+        }
         for (int op = 0; op < 4; op++) F(test_kernel)(kernel, (tmm_op)(op & 1), (tmm_op)(op >> 1));
         F(test_batch)(kernel);
+        if (kernel >= TMM_PIPELINED) F(test_split)(kernel);
     }
+    int expected = UNIT != 0 && UNIT < 1e-10 ? 0 : strcmp(STRING(LETTER), "s24") == 0 ? 4 : 1;
+    tap_ok(left_out == expected, "%s: %d kernels left out",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", expected);
     F(test_bits)();
     F(test_matmul)();
 }

@@ -82,7 +82,7 @@ check "no arguments: ends with Test PASSED and status 0, nothing on stderr" pass
 check "no arguments: the columns line up" lines_up
 has_all_rows() {
     local row
-    for row in sequential "OpenMP 1 thread" global shared_8 shared_16 shared_32 register_64 register_128 "auto = .*"; do
+    for row in sequential "OpenMP 1 thread" global shared_8 shared_16 shared_32 register_64 register_128 pipelined small "auto = .*"; do
         methods | grep -qx "$row" || { echo "no row $row"; return 1; }
     done
     [ "$(table | awk '$NF == "ok"' | wc -l)" = "$(table | wc -l)" ] || { echo "not every row is ok" && return 1; }
@@ -137,10 +137,15 @@ rows_are() { # ROWS, one a line
     echo "rows: $(methods | tr '\n' ';')"
     return 1
 }
-for kernel in global shared shared_8 shared_16 shared_32 register register_64 register_128; do
+for kernel in global shared shared_8 shared_16 shared_32 register register_64 register_128 pipelined small; do
     run 40 --no-cpu --kernel $kernel
     check "--kernel $kernel: this row only" rows_are $kernel
 done
+run 40 9 40 --no-cpu --kernel skinny
+check "--kernel skinny, 9 columns: this row only" rows_are skinny
+run 12 40 40 --no-cpu
+skinny_too() { passed && lines_up && methods | grep -qx skinny; }
+check "12 rows: a row for skinny too" skinny_too
 run 40 --no-cpu --kernel auto
 auto_alone() { passed && lines_up && [ "$(methods | wc -l)" = 1 ] && methods | grep -qx "auto = [a-z_0-9]*"; }
 check "--kernel auto: one row, which names what was chosen" auto_alone
@@ -251,6 +256,7 @@ refuses "an empty size" "not ''" ""
 refuses "a size beyond 64 bits" "not '99999999999999999999'" 99999999999999999999
 refuses "--identity with N != K" "--identity needs a square B" 10 20 30 --identity
 refuses "--tile with --kernel" "--tile and --kernel exclude each other" --tile 16 --kernel global
+refuses "--kernel skinny for a large C" "--kernel skinny needs M or N of 16 at most" 40 --kernel skinny
 for option in type kernel tile reps seed check csv; do
     refuses "--$option without a value" "--$option" 64 --$option
 done

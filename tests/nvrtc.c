@@ -4,7 +4,7 @@
 #include <nvrtc.h>
 #include "tap.h"
 
-enum { MAX_ENTRIES = 64, MAX_NAME = 64 };
+enum { MAX_ENTRIES = 128, MAX_NAME = 64 };
 
 static char *compiler_said; /* in the last compilation, NULL: nothing */
 
@@ -87,13 +87,18 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "tmm_" letter "gemm_global tmm_" letter "gemm_shared_8 tmm_" letter                      \
     "gemm_shared_16 tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_64 tmm_" letter \
     "gemm_register_128 "
-#define FAST(letter)                                                           \
-    "tmm_" letter "gemm_pipelined tmm_" letter "gemm_pipelined_nn tmm_" letter \
-    "gemm_pipelined_tn tmm_" letter "gemm_reduce tmm_" letter "pack "
-#define KERNELS                                 \
-    SIMPLE("s")                                 \
-    SIMPLE("d") SIMPLE("i") FAST("s") FAST("d") \
-        FAST("i") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide"
+#define FAST(letter)                                                                             \
+    "tmm_" letter "gemm_pipelined tmm_" letter "gemm_pipelined_nn tmm_" letter                   \
+    "gemm_pipelined_tn tmm_" letter "gemm_reduce tmm_" letter "pack tmm_" letter                 \
+    "gemm_small_16x16 tmm_" letter "gemm_small_16x32 tmm_" letter "gemm_small_32x32 tmm_" letter \
+    "gemm_small_32x64 tmm_" letter "gemm_skinny_k_1 tmm_" letter "gemm_skinny_k_4 tmm_" letter   \
+    "gemm_skinny_k_16 tmm_" letter "gemm_skinny_lines_4 tmm_" letter                             \
+    "gemm_skinny_lines_16 tmm_" letter "gemm_sum "
+
+static const char kernels[] =
+    SIMPLE("s") FAST("s") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide "  /* float */
+    SIMPLE("d") FAST("d") "tmm_dgemm_tensor tmm_dgemm_tensor_nn tmm_dgemm_tensor_tn " /* double */
+    SIMPLE("i") FAST("i");
 
 int main(int count, char **words)
 {
@@ -103,13 +108,13 @@ int main(int count, char **words)
 
     char *ptx = compile("#include \"tiledmm.cuh\"\n", NULL, include_path);
     test_compiled("from a folder", ptx);
-    test_entries("from a folder", ptx, KERNELS);
+    test_entries("from a folder", ptx, kernels);
     free(ptx);
 
     /* Its inclusions of itself must find it, too. */
     ptx = compile("#include \"tiledmm.cuh\"\n", header, NULL);
     test_compiled("from memory", ptx);
-    test_entries("from memory", ptx, KERNELS);
+    test_entries("from memory", ptx, kernels);
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

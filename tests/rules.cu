@@ -1,14 +1,23 @@
 /* What callers of tiledmm.cuh may rely on beyond right products: the rules of BLAS, errors that
-   name the culprit, checks that find planted faults, the epilogue hook. */
+   name the culprit, checks that find planted faults, the epilogue hook.
+
+   The file includes itself for what every kernel must keep to, in double and in float. */
+#ifndef REAL
 #include <limits.h>
 #include <time.h>
 #include "tap.h"
 
 __device__ const float test_bias[4] = {10, 20, 30, 40};
 
-#define TMM_NAME relu /* float, clamped below at 0, with a bias by column and the row's number */
-#define TMM_EPILOGUE(value, row, col) \
-    ((value) + test_bias[(col) % 4] + (row) > 0 ? (value) + test_bias[(col) % 4] + (row) : 0.0f)
+/* Clamped below at 0, with a bias by column and the row's number. */
+#define TEST_EPILOGUE(value, row, col) \
+    ((value) + test_bias[(col) % 4] + (row) > 0 ? (value) + test_bias[(col) % 4] + (row) : 0)
+#define TMM_NAME     srelu
+#define TMM_EPILOGUE TEST_EPILOGUE
+#include "../tiledmm.cuh"
+#define TMM_TYPE     double
+#define TMM_NAME     drelu
+#define TMM_EPILOGUE TEST_EPILOGUE
 #include "../tiledmm.cuh"
 #define TMM_TYPE                      int /* an int whose sums wrap as unsigned: the hook must see signed values */
 #define TMM_SUM                       unsigned
@@ -16,100 +25,39 @@ __device__ const float test_bias[4] = {10, 20, 30, 40};
 #define TMM_EPILOGUE(value, row, col) ((value) < 0 ? 0 : (value))
 #include "../tiledmm.cuh"
 
-static float *dA, *dB, *dC; /* 64 x 64 each, on the device */
-static float hA[4096], hB[4096], hC[4096];
+#define JOIN_(a, b) a##b
+#define JOIN(a, b)  JOIN_(a, b)
+#define TMM(x)      JOIN(JOIN(tmm_, LETTER), x) /* the library's: tmm_sgemm_with */
+#define NAMED(x)    JOIN(JOIN(LETTER, _), x)    /* ours */
 
-static void upload(float *device, const float *host)
-{
-    if (cudaMemcpy(device, host, sizeof hA, cudaMemcpyHostToDevice) != cudaSuccess) {
-        printf("Bail out! copy to the device\n");
-        exit(1);
-    }
-}
+#define dA              NAMED(dA)
+#define dB              NAMED(dB)
+#define dC              NAMED(dC)
+#define hA              NAMED(hA)
+#define hB              NAMED(hB)
+#define hC              NAMED(hC)
+#define upload          NAMED(upload)
+#define download        NAMED(download)
+#define fill            NAMED(fill)
+#define made            NAMED(made)
+#define take_memory     NAMED(take_memory)
+#define test_blas_rules NAMED(test_blas_rules)
+#define test_epilogue   NAMED(test_epilogue)
+#define test_kernels    NAMED(test_kernels)
+#define columns         NAMED(columns)
+#define count_unlike    NAMED(count_unlike)
 
-static void download(float *host, const float *device)
-{
-    cudaError_t error = cudaMemcpy(host, device, sizeof hA, cudaMemcpyDeviceToHost);
-    if (error != cudaSuccess) {
-        printf("Bail out! copy from the device: %s\n", cudaGetErrorString(error));
-        exit(1);
-    }
-}
-
-static void fill(float *x, float value)
-{
-    for (int i = 0; i < 4096; i++) x[i] = value;
-}
-
-static void test_blas_rules(tmm_kernel kernel)
-{
-    const char *name = tmm_kernel_string(kernel);
-    const tmm_op N = TMM_OP_N;
-    int wrong = 0;
-    for (int i = 0; i < 4096; i++) hA[i] = (float)tap_uniform(), hB[i] = (float)tap_uniform();
-    upload(dA, hA);
-    upload(dB, hB);
-
-    fill(hC, NAN);
-    upload(dC, hC);
-    tmm_status status = tmm_sgemm_with(kernel, N, N, 64, 64, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0);
-    download(hC, dC);
-    for (int i = 0; i < 4096; i++) wrong += isnan(hC[i]);
-    tap_ok(status == TMM_OK && wrong == 0, "%s: beta = 0 does not read C", name);
-
-    fill(hC, 2);
-    upload(dC, hC);
-    status = tmm_sgemm_with(kernel, N, N, 64, 64, 64, 0, NULL, 64, NULL, 64, 3, dC, 64, 0);
-    download(hC, dC);
-    wrong = 0;
-    for (int i = 0; i < 4096; i++) wrong += hC[i] != 6;
-    tap_ok(status == TMM_OK && wrong == 0, "%s: alpha = 0 reads neither A nor B", name);
-
-    status = tmm_sgemm_with(kernel, N, N, 64, 64, 0, NAN, NULL, 1, NULL, 64, 3, dC, 64, 0);
-    download(hC, dC);
-    wrong = 0;
-    for (int i = 0; i < 4096; i++) wrong += hC[i] != 18;
-    tap_ok(status == TMM_OK && wrong == 0, "%s: K = 0 reads neither A nor B, nor uses alpha", name);
-
-    status = tmm_sgemm_with(kernel, N, N, 64, 64, 0, 1, NULL, 1, NULL, 64, 0, dC, 64, 0);
-    download(hC, dC);
-    wrong = 0;
-    for (int i = 0; i < 4096; i++) wrong += hC[i] != 0 || signbit(hC[i]);
-    tap_ok(status == TMM_OK && wrong == 0, "%s: K = 0 and beta = 0 give zeros", name);
-
-    status = tmm_sgemm_with(kernel, N, N, 0, 64, 64, 1, NULL, 64, NULL, 64, 0, NULL, 64, 0);
-    if (status == TMM_OK)
-        status = tmm_sgemm_with(kernel, N, N, 64, 0, 64, 1, NULL, 64, NULL, 1, 0, NULL, 1, 0);
-    if (status == TMM_OK)
-        status = tmm_sgemm_batched_with(kernel, N, N, 64, 64, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0,
-                                        0, 4096, 0, 0);
-    download(hC, dC);
-    wrong = 0;
-    for (int i = 0; i < 4096; i++) wrong += hC[i] != 0;
-    tap_ok(status == TMM_OK && wrong == 0, "%s: M = 0, N = 0 or batch = 0 does nothing", name);
-
-    /* One NaN in A spoils its row of C, one infinity in B its column, and nothing else. 61 of 64
-       rows and columns, so that the zeros beyond the edge of a tile meet them too. */
-    float nan_at = hA[5 * 64 + 7], inf_at = hB[9 * 64 + 60];
-    hA[5 * 64 + 7] = NAN;
-    hB[9 * 64 + 60] = INFINITY;
-    upload(dA, hA);
-    upload(dB, hB);
-    status = tmm_sgemm_with(kernel, N, N, 61, 61, 61, 1, dA, 64, dB, 64, 0, dC, 64, 0);
-    download(hC, dC);
-    wrong = 0;
-    for (int i = 0; i < 61; i++)
-        for (int j = 0; j < 61; j++) {
-            float c = hC[i * 64 + j];
-            wrong += i == 5 ? !isnan(c) : j == 60 ? !isinf(c) : !isfinite(c);
-        }
-    tap_ok(status == TMM_OK && wrong == 0,
-           "%s: NaN and infinity propagate, and only where they "
-           "should",
-           name);
-    hA[5 * 64 + 7] = nan_at;
-    hB[9 * 64 + 60] = inf_at;
-}
+#define REAL   double
+#define LETTER d
+#define TYPE   "double"
+#include "rules.cu"
+#undef REAL
+#undef LETTER
+#undef TYPE
+#define REAL   float /* and for the rest of the file */
+#define LETTER s
+#define TYPE   "float"
+#include "rules.cu"
 
 /* The status is TMM_ERROR_ARGUMENT and the sentence contains the word. */
 static void test_rejects(tmm_status status, const char *word, const char *what)
@@ -215,34 +163,9 @@ static void test_stream(void)
     cudaStreamDestroy(stream);
 }
 
-static void test_epilogue(void)
+static void test_int_epilogue(void)
 {
-    const float bias[4] = {10, 20, 30, 40};
     static int iA[4096], iB[4096], iC[4096];
-    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
-        int wrong = 0, clamped = 0;
-        tmm_kernel kernel = (tmm_kernel)k;
-        for (int i = 0; i < 4096; i++) hA[i] = 8 * (float)tap_uniform();
-        for (int i = 0; i < 4096; i++) hB[i] = 8 * (float)tap_uniform();
-        fill(hC, 1);
-        upload(dA, hA);
-        upload(dB, hB);
-        upload(dC, hC);
-        tmm_status status = tmm_relugemm_with(kernel, TMM_OP_N, TMM_OP_N, 50, 61, 40, 2, dA, 64, dB,
-                                              64, -3, dC, 64, 0);
-        download(hC, dC);
-        for (int i = 0; i < 50; i++)
-            for (int j = 0; j < 61; j++) {
-                double sum = 0;
-                for (int p = 0; p < 40; p++) sum += (double)hA[i * 64 + p] * hB[p * 64 + j];
-                double want = fmax(0, 2 * sum - 3 + bias[j % 4] + i);
-                clamped += want == 0;
-                wrong += !(fabs(hC[i * 64 + j] - want) < 1e-2);
-            }
-        tap_ok(status == TMM_OK && wrong == 0 && clamped > 100,
-               "%s: epilogue with bias and ReLU (%d of 3050 clamped)", tmm_kernel_string(kernel),
-               clamped);
-    }
     int wrong = 0, clamped = 0;
     for (int i = 0; i < 4096; i++) iA[i] = (int)(tap_bits() % 100) - 50;
     for (int i = 0; i < 4096; i++) iB[i] = (int)(tap_bits() % 100) - 50;
@@ -258,7 +181,7 @@ static void test_epilogue(void)
 
     fill(hC, 4);
     upload(dC, hC);
-    status = tmm_relugemm(TMM_OP_N, TMM_OP_N, 4, 4, 0, 1, NULL, 1, NULL, 4, 1, dC, 4, 0);
+    status = tmm_srelugemm(TMM_OP_N, TMM_OP_N, 4, 4, 0, 1, NULL, 1, NULL, 4, 1, dC, 4, 0);
     download(hC, dC);
     tap_ok(status == TMM_OK && hC[0] == 14 && hC[4] == 15 && hC[15] == 47 && hC[16] == 4,
            "the epilogue is applied when K = 0 too");
@@ -338,18 +261,184 @@ static void test_checks(void)
 int main(void)
 {
     tap_seed((unsigned long long)time(NULL));
-    if (cudaMalloc((void **)&dA, sizeof hA) || cudaMalloc((void **)&dB, sizeof hA) ||
-        cudaMalloc((void **)&dC, sizeof hA)) {
-        printf("Bail out! no device memory\n");
-        return 1;
-    }
+    take_memory();
+    d_take_memory();
     test_errors();
-    for (int k = 0; k < TMM_KERNEL_COUNT; k++) test_blas_rules((tmm_kernel)k);
+    test_kernels();
+    d_test_kernels();
     test_stream();
     test_epilogue();
+    d_test_epilogue();
+    test_int_epilogue();
     test_checks();
     cudaFree(dA);
     cudaFree(dB);
     cudaFree(dC);
+    cudaFree(d_dA);
+    cudaFree(d_dB);
+    cudaFree(d_dC);
     return tap_done();
 }
+
+#else /* ---------------- for one element type REAL --------------------------------------------- */
+static REAL *dA, *dB, *dC; /* 64 x 64 each, on the device */
+static REAL hA[4096], hB[4096], hC[4096];
+
+static void upload(REAL *device, const REAL *host)
+{
+    if (cudaMemcpy(device, host, sizeof hA, cudaMemcpyHostToDevice) != cudaSuccess) {
+        printf("Bail out! copy to the device\n");
+        exit(1);
+    }
+}
+
+static void download(REAL *host, const REAL *device)
+{
+    cudaError_t error = cudaMemcpy(host, device, sizeof hA, cudaMemcpyDeviceToHost);
+    if (error != cudaSuccess) {
+        printf("Bail out! copy from the device: %s\n", cudaGetErrorString(error));
+        exit(1);
+    }
+}
+
+static void fill(REAL *x, REAL value)
+{
+    for (int i = 0; i < 4096; i++) x[i] = value;
+}
+
+/* Is this kernel made for this type? */
+static int made(tmm_kernel kernel)
+{
+    return TMM(gemm_with)(kernel, TMM_OP_N, TMM_OP_N, 0, 0, 0, 1, NULL, 1, NULL, 1, 0, NULL, 1,
+                          0) != TMM_ERROR_UNSUPPORTED;
+}
+
+/* 64 columns, or as many as the kernel can; the others of C must stay as they are. */
+static int columns(tmm_kernel kernel)
+{
+    return kernel == TMM_SKINNY ? 16 : 64;
+}
+
+static int count_unlike(tmm_kernel kernel, REAL inside, REAL outside)
+{
+    int wrong = 0;
+    for (int i = 0; i < 4096; i++)
+        wrong += hC[i] != (i % 64 < columns(kernel) ? inside : outside) || signbit(hC[i]);
+    return wrong;
+}
+
+static void test_blas_rules(tmm_kernel kernel)
+{
+    const char *name = tmm_kernel_string(kernel);
+    const tmm_op N = TMM_OP_N;
+    const int cols = columns(kernel);
+    int wrong = 0;
+    for (int i = 0; i < 4096; i++) hA[i] = (REAL)tap_uniform(), hB[i] = (REAL)tap_uniform();
+    upload(dA, hA);
+    upload(dB, hB);
+
+    fill(hC, NAN);
+    upload(dC, hC);
+    tmm_status status = TMM(gemm_with)(kernel, N, N, 64, cols, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0);
+    download(hC, dC);
+    for (int i = 0; i < 4096; i++) wrong += isnan(hC[i]) != (i % 64 >= cols);
+    tap_ok(status == TMM_OK && wrong == 0, TYPE " %s: beta = 0 does not read C", name);
+
+    fill(hC, 2);
+    upload(dC, hC);
+    status = TMM(gemm_with)(kernel, N, N, 64, cols, 64, 0, NULL, 64, NULL, 64, 3, dC, 64, 0);
+    download(hC, dC);
+    wrong = count_unlike(kernel, 6, 2);
+    tap_ok(status == TMM_OK && wrong == 0, TYPE " %s: alpha = 0 reads neither A nor B", name);
+
+    status = TMM(gemm_with)(kernel, N, N, 64, cols, 0, NAN, NULL, 1, NULL, 64, 3, dC, 64, 0);
+    download(hC, dC);
+    wrong = count_unlike(kernel, 18, 2);
+    tap_ok(status == TMM_OK && wrong == 0, TYPE " %s: K = 0 reads neither A nor B, nor uses alpha",
+           name);
+
+    status = TMM(gemm_with)(kernel, N, N, 64, cols, 0, 1, NULL, 1, NULL, 64, 0, dC, 64, 0);
+    download(hC, dC);
+    wrong = count_unlike(kernel, 0, 2);
+    tap_ok(status == TMM_OK && wrong == 0, TYPE " %s: K = 0 and beta = 0 give zeros", name);
+
+    status = TMM(gemm_with)(kernel, N, N, 0, 64, 64, 1, NULL, 64, NULL, 64, 0, NULL, 64, 0);
+    if (status == TMM_OK)
+        status = TMM(gemm_with)(kernel, N, N, 64, 0, 64, 1, NULL, 64, NULL, 1, 0, NULL, 1, 0);
+    if (status == TMM_OK)
+        status = TMM(gemm_batched_with)(kernel, N, N, 64, cols, 64, 1, dA, 64, dB, 64, 0, dC, 64, 0,
+                                        0, 4096, 0, 0);
+    download(hC, dC);
+    wrong = count_unlike(kernel, 0, 2);
+    tap_ok(status == TMM_OK && wrong == 0, TYPE " %s: M = 0, N = 0 or batch = 0 does nothing",
+           name);
+
+    /* One NaN in A spoils its row of C, one infinity in B its column, and nothing else. 61 of 64
+       rows and columns, so that the zeros beyond the edge of a tile meet them too. */
+    const int last = cols - 4;
+    REAL nan_at = hA[5 * 64 + 7], inf_at = hB[9 * 64 + last];
+    hA[5 * 64 + 7] = NAN;
+    hB[9 * 64 + last] = INFINITY;
+    upload(dA, hA);
+    upload(dB, hB);
+    status = TMM(gemm_with)(kernel, N, N, 61, last + 1, 61, 1, dA, 64, dB, 64, 0, dC, 64, 0);
+    download(hC, dC);
+    wrong = 0;
+    for (int i = 0; i < 61; i++)
+        for (int j = 0; j <= last; j++) {
+            REAL c = hC[i * 64 + j];
+            wrong += i == 5 ? !isnan(c) : j == last ? !isinf(c) : !isfinite(c);
+        }
+    tap_ok(status == TMM_OK && wrong == 0,
+           TYPE " %s: NaN and infinity propagate, and only where they "
+                "should",
+           name);
+    hA[5 * 64 + 7] = nan_at;
+    hB[9 * 64 + last] = inf_at;
+}
+
+static void take_memory(void)
+{
+    if (cudaMalloc((void **)&dA, sizeof hA) || cudaMalloc((void **)&dB, sizeof hA) ||
+        cudaMalloc((void **)&dC, sizeof hA)) {
+        printf("Bail out! no device memory\n");
+        exit(1);
+    }
+}
+
+static void test_epilogue(void)
+{
+    const REAL bias[4] = {10, 20, 30, 40};
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        tmm_kernel kernel = (tmm_kernel)k;
+        int wrong = 0, clamped = 0, cols = columns(kernel) - 3;
+        if (!made(kernel)) continue;
+        for (int i = 0; i < 4096; i++) hA[i] = 8 * (REAL)tap_uniform();
+        for (int i = 0; i < 4096; i++) hB[i] = 8 * (REAL)tap_uniform();
+        fill(hC, 1);
+        upload(dA, hA);
+        upload(dB, hB);
+        upload(dC, hC);
+        tmm_status status = TMM(relugemm_with)(kernel, TMM_OP_N, TMM_OP_N, 50, cols, 40, 2, dA, 64,
+                                               dB, 64, -3, dC, 64, 0);
+        download(hC, dC);
+        for (int i = 0; i < 50; i++)
+            for (int j = 0; j < cols; j++) {
+                double sum = 0;
+                for (int p = 0; p < 40; p++) sum += (double)hA[i * 64 + p] * hB[p * 64 + j];
+                double want = fmax(0, 2 * sum - 3 + bias[j % 4] + i);
+                clamped += want == 0;
+                wrong += !(fabs(hC[i * 64 + j] - want) < 1e-2);
+            }
+        tap_ok(status == TMM_OK && wrong == 0 && clamped > 100,
+               TYPE " %s: epilogue with bias and ReLU (%d of %d clamped)",
+               tmm_kernel_string(kernel), clamped, 50 * cols);
+    }
+}
+
+static void test_kernels(void)
+{
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++)
+        if (made((tmm_kernel)k)) test_blas_rules((tmm_kernel)k);
+}
+#endif
