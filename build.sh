@@ -121,13 +121,18 @@ check() {
 skip() { say "ok 1 - $1 # SKIP $2"; }
 
 cpu_test() { # a test program on the CPU runner: three thread orders, then sanitized
-    local name=$1 order program=build/test/$1
+    local name=$1 order number program=build/test/$1
     local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp")
-    local devices=1
+    local devices=1 more_devices=
     [ "$name" = no_device ] && devices=0
+    [ "$name" = host ] && more_devices="2 3 5"
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in forward backward "shuffle:$RANDOM"; do
             tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"
+        done
+        for number in $more_devices; do
+            tap "$name, $number devices" env CUCC_DEVICES="$number" "$program.cpu"
+            tap "$name, $number devices, late streams" env CUCC_DEVICES="$number" CUCC_STREAMS="late:$RANDOM" "$program.cpu"
         done
     else
         say "not ok 1 - $name: does not build on the CPU runner"
@@ -136,6 +141,9 @@ cpu_test() { # a test program on the CPU runner: three thread orders, then sanit
     # without OpenMP: its worker threads and AddressSanitizer's stack switches do not mix
     if cpu/cucc --sanitize -Xcompiler -Wall,-Wextra,-Werror "tests/$name.cu" -o "$program.san" 2>"$program.err"; then
         tap "$name, sanitized" env CUCC_DEVICES=$devices "$program.san"
+        for number in $more_devices; do
+            tap "$name, $number devices, sanitized" env CUCC_DEVICES="$number" "$program.san"
+        done
     else
         say "not ok 1 - $name: does not build sanitized"
         sed 's/^/# /' "$program.err"

@@ -21,8 +21,13 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+   Device pointers on several devices, complete when it returns:
+     tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
      tmm_smatmul(M, N, K, A, B, C)            C = A * B on the current device, the whole job
+     tmm_sgemm_host(opA, ..., ldc, options)   of any size, also beyond device memory, on one or
+                                              several devices; options: tmm_host_options or NULL
+     tmm_sgemm_host_memory(opA, opB, M, N, K, options, device_bytes, pinned_bytes)   what it takes
      tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
      tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
    Checks, host pointers:
@@ -98,7 +103,7 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   One device; matrices in its memory. TMM_PIPELINED and TMM_TENSOR take up to a partial tile of
+   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of
    64 KB for each block at work, and for large products copies of A and B in the form that they read
    best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial sums for
    each multiprocessor. Without that memory they do without, and sum in fewer pieces. TMM_TENSOR is
@@ -107,7 +112,8 @@
    of sm_90 at half their speed.
 
    CONTENTS   search for the words in capitals
-     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS
+     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS,
+     HOST MACHINERY
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
      BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK)
      SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
@@ -157,6 +163,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+#endif
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -193,6 +204,8 @@
      TMM__SECOND(TMM__JOIN(TMM__WORD_, TMM_SUM), 0, 0))
 
 #ifndef __CUDACC_RTC__
+#include <stddef.h>
+
 /* ============================== TYPES ========================================================= */
 typedef enum tmm_status {
     TMM_OK = 0,
@@ -201,6 +214,7 @@ typedef enum tmm_status {
     TMM_ERROR_DEVICE,      /* no CUDA device, or the program was not built for this one */
     TMM_ERROR_CUDA,        /* a launch or copy failed; tmm_last_error() has CUDA's words */
     TMM_ERROR_UNSUPPORTED, /* a tile or kernel that was not made, OpenMP left out of this build */
+    TMM_ERROR_CANCELLED,   /* by the caller's progress function */
 } tmm_status;
 
 typedef enum tmm_op { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
@@ -229,6 +243,58 @@ typedef cudaStream_t tmm_stream;
 #else
 typedef struct CUstream_st *tmm_stream; /* what cudaStream_t is, without CUDA's headers */
 #endif
+
+/* Options of tmm_?gemm_host. All zeros are the defaults; in C: tmm_host_options o = {0}. */
+typedef struct tmm_host_report tmm_host_report;
+typedef struct tmm_host_options {
+    int device_count;      /* how many devices, 64 at most; 0: the current one alone */
+    const int *devices;    /* their numbers; one named several times acts as several. NULL: 0, 1,
+                                2, ... */
+    const long long *rows; /* rows of C for each, in order; they add up to M. NULL: by weights */
+    const double *weights; /* shares of the rows, any scale; a device of weight 0 does nothing.
+                                NULL: measured by a short product, if there are several devices */
+    size_t memory;         /* most bytes of device memory for each of the list; 0: 9/10 of what is
+                                free, and what TMM_PIPELINED takes besides (see LIMITS) */
+    long long block;       /* rows and columns of a block of C at most; 0: chosen */
+    int streams;           /* that compute, for each device, 4 at most; 0: 2 */
+    int threads;           /* that copy pageable memory, 16 at most; 0: 8, or one a processor */
+    tmm_kernel kernel;     /* TMM_AUTO: chosen for each block, all with the same bits */
+    int (*progress)(void *context, double done); /* called with the finished part of C, 0 to 1, in
+                                the calling thread; whatever but 0 it returns cancels. May be NULL */
+    void *context;                               /* for progress */
+    void *const *workspace; /* memory on each device of the list, used instead of allocating; the
+                                call adapts to its size. NULL: allocates */
+    const size_t *workspace_bytes; /* the size of each */
+    void *pinned;        /* pinned host memory for staging, instead of allocating. NULL: allocates
+                                (some 32 MiB, and only if A, B or C is pageable) */
+    size_t pinned_bytes; /* its size: 4 MiB at least */
+    tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
+} tmm_host_options;
+
+/* What a device did. */
+struct tmm_host_report {
+    int device;                       /* its number */
+    long long rows;                   /* of C */
+    long long block_rows, block_cols; /* of a block of C */
+    double seconds;                   /* from its first copy to when its last block had left it */
+    double bytes_in, bytes_peer,
+        bytes_out; /* copied from the host, from other devices, to the host */
+    size_t memory; /* bytes of device memory for blocks and panels */
+};
+
+/* What lies on one device: operands of tmm_?gemm_multi. */
+typedef struct tmm_part {
+    int device;
+    long long rows;   /* of op(A) and C */
+    long long rows_B; /* of B as stored: of op(B) for TMM_OP_N, columns of it for TMM_OP_T */
+    const void *A;    /* rows x K for TMM_OP_N, K x rows for TMM_OP_T; may be NULL if rows = 0 */
+    long long lda;
+    const void *B; /* rows_B x N for TMM_OP_N, rows_B x K for TMM_OP_T; NULL if rows_B = 0 */
+    long long ldb;
+    void *C; /* rows x N; NULL if rows = 0 */
+    long long ldc;
+    double seconds; /* set by the call: how long this device took */
+} tmm_part;
 
 /* ============================== DECLARATIONS ================================================== */
 /* The name of a status: "TMM_OK", ... Never NULL. */
@@ -405,6 +471,9 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
     *flag = 0; /* so that an old flag never looks like a new one */
 }
 
+/* What the launcher of KERNEL PIPELINED may do. */
+enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
+
 /* c += a b, a 16 x 16 and b 16 x 8, by a warp. Of a, b and c its lanes hold, with g = lane / 4 and
    t = lane % 4,
        a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
@@ -524,6 +593,7 @@ TMM_API const char *tmm_status_string(tmm_status status)
     case TMM_ERROR_DEVICE: return "TMM_ERROR_DEVICE";
     case TMM_ERROR_CUDA: return "TMM_ERROR_CUDA";
     case TMM_ERROR_UNSUPPORTED: return "TMM_ERROR_UNSUPPORTED";
+    case TMM_ERROR_CANCELLED: return "TMM_ERROR_CANCELLED";
     }
     return "unknown tmm_status";
 }
@@ -766,6 +836,1657 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
         status = tmm__check_matrix("C", "ldc", works ? C : unread, M, N, ldc, element);
     return status;
 }
+
+/* ============================== HOST MACHINERY ================================================ */
+/* What tmm_?gemm_host does, for elements of any type. One thread, the caller's, makes all calls to
+   CUDA; helper threads only copy host memory.
+
+   The rows of C are shared out over the devices. Each device has its rows as blocks, and for each
+   block C(i, j) adds up A(i, k) B(k, j) over the parts k of K, in ascending order:
+
+                     B(k, j)                 K is cut at multiples of TMM__HOST_DEPTH only, never
+                    +--+--+--+               by what memory there is, and every kernel used sums
+           K / DEPTH|  |##|  |               in ascending k: the bits of an element depend on its
+                    +--+--+--+               row of A, its column of B and K, on nothing else.
+         +--+       +--+--+--+
+   A(i,k)|##|       |  |##|  | C(i, j)       task = (i, j, k); a device has a list of them
+         +--+       +--+--+--+
+
+   Device memory holds slots for parts of A, of B and blocks of C. Two cursors go along the list:
+     request   finds slots for what the task needs and starts the copies into them; a part that is
+               there already stays where it is, otherwise the slot whose last use is oldest is taken
+     launch    starts the kernels of tasks whose copies have been started
+   Ahead of the request cursor nothing is on any stream, so that cancelling is quick; how far
+   it is ahead of the launch cursor, the number of slots decides. Streams of a device:
+
+     in        A(0,0) B(0,0) | B(0,1) | A(1,0) | ...    ready: an event for each slot
+     compute 0                | C(0,0) |        | C(1,0) ...    used: one for each slot and stream
+     compute 1                         | C(0,1) |       ...     (the next owner waits for it)
+     out                               | C(0,0) | C(0,1) ...    drained: the slot of C is free
+
+   Order of the tasks: if A and B fit on the device, squares that grow (each new row or column of
+   blocks uses all that has arrived); otherwise a group of rows of A stays while B passes by, to
+   and fro, so that the last columns of B serve twice.
+
+   With several devices that hold all of B, column of blocks j is uploaded by device j % devices,
+   and the others copy it from there.
+
+   Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
+   chunks, while the copies between chunks and device go on. */
+#ifndef TMM__HOST_DEPTH
+#define TMM__HOST_DEPTH 16384 /* part of what defines the bits */
+#endif
+#ifndef TMM__HOST_CHUNK
+#define TMM__HOST_CHUNK (2 << 20) /* bytes of a pinned chunk */
+#endif
+#ifndef TMM__MULTI_COLUMNS
+#define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
+#endif
+enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64 };
+
+#ifdef _WIN32
+#define TMM__THREADS 0 /* the calling thread copies */
+#define TMM__YIELD() ((void)0)
+#else
+#define TMM__THREADS 1
+#define TMM__YIELD() ((void)sched_yield())
+#endif
+
+/* A status with the device's number in front of its sentence. */
+static inline tmm_status tmm__named(int device, tmm_status status)
+{
+    char text[256];
+    if (status == TMM_OK) return status;
+    memcpy(text, tmm__message(), sizeof text);
+    return tmm__fail(status, "device %d: %s", device, text);
+}
+
+static inline tmm_status tmm__on(int device, cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return TMM_OK;
+    if (error == cudaErrorInvalidDevice) {
+        (void)cudaGetLastError();
+        return tmm__fail(TMM_ERROR_DEVICE, "device %d: %s: %s", device, what,
+                         cudaGetErrorString(error));
+    }
+    return tmm__named(device, tmm__cuda(error, what));
+}
+
+/* What is asked for. */
+typedef struct tmm__job {
+    tmm_op opA, opB;
+    long long M, N, K; /* K is 0 if A and B are not read */
+    size_t size;       /* of an element */
+    const char *A, *B;
+    char *C;
+    long long lda, ldb, ldc;
+    const void *alpha, *beta;
+    int reads_C;
+    tmm_kernel kernel;
+    int may; /* TMM__MAY_PACK */
+    /* Enqueues C = alpha op(A) op(B) + (more ? 1 : beta) C on device memory. */
+    tmm_status (*launch)(const struct tmm__job *job, long long M, long long N, long long K,
+                         const void *A, long long lda, const void *B, long long ldb, int more,
+                         void *C, long long ldc, tmm_stream stream);
+} tmm__job;
+
+/* One copy between host and device: `rows` lines of `width` bytes. */
+typedef struct tmm__transfer {
+    struct tmm__transfer *next;
+    char *device_memory, *host;
+    size_t device_pitch, host_pitch, width, rows;
+    size_t begun, started, done, chunks; /* staged: begun in turn, on a stream, complete */
+    cudaStream_t stream;
+    cudaEvent_t event; /* recorded behind it */
+    int issued;        /* so `event` has been recorded */
+} tmm__transfer;
+
+/* Device memory for a part of A or B. */
+typedef struct tmm__slot {
+    char *memory;
+    long long holds; /* number of the part, or -1 */
+    long long last;  /* the last task known to need it */
+    tmm__transfer copy;
+    cudaEvent_t used[TMM__MOST_STREAMS];
+    int in_use; /* bit s: used[s] has been recorded */
+} tmm__slot;
+
+typedef enum tmm__place_state { TMM__FREE, TMM__FILLING, TMM__DRAINING } tmm__place_state;
+
+/* Device memory for a block of C. */
+typedef struct tmm__place {
+    char *memory;
+    tmm__place_state state;
+    long long i, j;
+    tmm__transfer in, out;
+    cudaEvent_t computed;
+} tmm__place;
+
+typedef struct tmm__task {
+    int i, j, k;
+} tmm__task;
+
+/* How a device works on its rows. */
+typedef struct tmm__layout {
+    long long rows, bm, bn, kc; /* of C, a block, a part of K */
+    long long ni, nj, nk;       /* how many of these */
+    long long nA, nB, nC;       /* slots */
+    long long group;            /* rows of blocks that stay while B passes; 0: all is resident */
+    size_t pitchA, pitchB, pitchC, bytesA, bytesB, bytesC, bytes;
+} tmm__layout;
+
+typedef struct tmm__worker {
+    int number, device; /* in the list; CUDA's */
+    int rank;           /* among those that share B */
+    long long shared;   /* rounds of columns of B for which it has uploaded its share */
+    long long row;      /* the first of C */
+    tmm__layout layout;
+    char *memory;
+    int owns_memory;
+    tmm__slot *A, *B;
+    tmm__place *C;
+    long long *whereA, *whereB, *whereC; /* the slot of each part, or -1 */
+    tmm__task *tasks;
+    long long task_count, requested, launched, blocks_done;
+    cudaStream_t in, peer, out, compute[TMM__MOST_STREAMS];
+    cudaEvent_t start;
+    int started;
+    tmm__transfer *up, **up_end, *down, **down_end; /* staged transfers that wait for chunks */
+    double seconds, bytes_in, bytes_peer, bytes_out;
+} tmm__worker;
+
+typedef enum tmm__chunk_state {
+    TMM__IDLE,
+    TMM__COPYING_IN, /* host memory to chunk, by a helper */
+    TMM__GOING_UP,   /* chunk to device */
+    TMM__GOING_DOWN, /* device to chunk */
+    TMM__COPYING_OUT /* chunk to host memory, by a helper */
+} tmm__chunk_state;
+
+typedef struct tmm__chunk {
+    char *memory;
+    tmm__chunk_state state;
+    int copied; /* by the helper; under the lock */
+    tmm__worker *worker;
+    tmm__transfer *transfer;
+    char *host, *device_memory;
+    size_t width, rows;
+    cudaEvent_t *events; /* one for each device, made when first used */
+} tmm__chunk;
+
+/* The helper threads and what they are to copy. */
+typedef struct tmm__crew {
+    int threads, quit, waiting; /* `waiting` chunks are in the queue */
+    int first;
+    tmm__chunk *queue[2 * TMM__MOST_THREADS];
+#if TMM__THREADS
+    pthread_t thread[TMM__MOST_THREADS];
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+#endif
+} tmm__crew;
+
+typedef struct tmm__host {
+    tmm__job job;
+    const tmm_host_options *options;
+    int count;                     /* devices of the list */
+    int peers;                     /* those that have rows, if they share B; else 0 */
+    int active[TMM__MOST_DEVICES]; /* numbers of those that have rows */
+    unsigned char reach[TMM__MOST_DEVICES][TMM__MOST_DEVICES]; /* [to][from] by peer copies */
+    int streams;
+    tmm__worker *workers;
+    long long round; /* of columns of blocks that some device has asked for */
+    int staged_A, staged_B, staged_C;
+    char *pinned;
+    int owns_pinned, chunk_count;
+    int turn; /* of the devices, to get a chunk */
+    tmm__chunk chunks[2 * TMM__MOST_THREADS];
+    tmm__crew crew;
+    double done; /* elements of C */
+} tmm__host;
+
+/* ---- helper threads --------------------------------------------------------------------------- */
+static inline void tmm__copy_chunk(tmm__chunk *c)
+{
+    size_t pitch = c->transfer->host_pitch;
+    for (size_t row = 0; row < c->rows; row++) {
+        if (c->state == TMM__COPYING_IN)
+            memcpy(c->memory + row * c->width, c->host + row * pitch, c->width);
+        else
+            memcpy(c->host + row * pitch, c->memory + row * c->width, c->width);
+    }
+}
+
+#if TMM__THREADS
+static inline void *tmm__crew_work(void *argument)
+{
+    tmm__crew *crew = (tmm__crew *)argument;
+    pthread_mutex_lock(&crew->lock);
+    for (;;) {
+        while (crew->waiting == 0 && !crew->quit) pthread_cond_wait(&crew->wake, &crew->lock);
+        if (crew->quit) break;
+        tmm__chunk *chunk = crew->queue[crew->first];
+        crew->first = (crew->first + 1) % (2 * TMM__MOST_THREADS);
+        crew->waiting--;
+        pthread_mutex_unlock(&crew->lock);
+        tmm__copy_chunk(chunk);
+        pthread_mutex_lock(&crew->lock);
+        chunk->copied = 1;
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+#endif
+
+/* Starts at most `threads` helpers; with none, whoever asks for a copy makes it. */
+static inline void tmm__crew_start(tmm__crew *crew, int threads)
+{
+    crew->threads = 0;
+#if TMM__THREADS
+    if (pthread_mutex_init(&crew->lock, NULL) != 0) return;
+    if (pthread_cond_init(&crew->wake, NULL) != 0) {
+        pthread_mutex_destroy(&crew->lock);
+        return;
+    }
+    while (crew->threads < threads &&
+           pthread_create(&crew->thread[crew->threads], NULL, tmm__crew_work, crew) == 0)
+        crew->threads++;
+    if (crew->threads == 0) {
+        pthread_cond_destroy(&crew->wake);
+        pthread_mutex_destroy(&crew->lock);
+    }
+#else
+    (void)threads;
+#endif
+}
+
+static inline void tmm__crew_stop(tmm__crew *crew)
+{
+    if (crew->threads == 0) return;
+#if TMM__THREADS
+    pthread_mutex_lock(&crew->lock);
+    crew->quit = 1;
+    pthread_cond_broadcast(&crew->wake);
+    pthread_mutex_unlock(&crew->lock);
+    for (int n = 0; n < crew->threads; n++) pthread_join(crew->thread[n], NULL);
+    pthread_cond_destroy(&crew->wake);
+    pthread_mutex_destroy(&crew->lock);
+#endif
+    crew->threads = 0;
+}
+
+static inline void tmm__crew_ask(tmm__crew *crew, tmm__chunk *chunk)
+{
+    chunk->copied = 0;
+    if (crew->threads == 0) {
+        tmm__copy_chunk(chunk);
+        chunk->copied = 1;
+        return;
+    }
+#if TMM__THREADS
+    pthread_mutex_lock(&crew->lock);
+    crew->queue[(crew->first + crew->waiting++) % (2 * TMM__MOST_THREADS)] = chunk;
+    pthread_cond_signal(&crew->wake);
+    pthread_mutex_unlock(&crew->lock);
+#endif
+}
+
+static inline int tmm__crew_copied(tmm__crew *crew, const tmm__chunk *chunk)
+{
+    int copied;
+    if (crew->threads == 0) return chunk->copied;
+#if TMM__THREADS
+    pthread_mutex_lock(&crew->lock);
+    copied = chunk->copied;
+    pthread_mutex_unlock(&crew->lock);
+#else
+    copied = chunk->copied;
+#endif
+    return copied;
+}
+
+/* How many helpers are worth having. */
+static inline int tmm__crew_size(int asked)
+{
+    long processors = 1;
+    if (asked > 0) return asked < TMM__MOST_THREADS ? asked : (int)TMM__MOST_THREADS;
+#if TMM__THREADS && defined(_SC_NPROCESSORS_ONLN)
+    processors = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+    return processors < 1 ? 1 : processors < 8 ? (int)processors : 8;
+}
+
+/* ---- transfers -------------------------------------------------------------------------------- */
+/* Is this event complete? 1 or 0, or -1 with a status. */
+static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_status *status)
+{
+    cudaError_t error = cudaEventQuery(event);
+    if (error == cudaSuccess) return 1;
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError(); /* else the next launch would seem to have failed */
+        return 0;
+    }
+    *status = tmm__on(w->device, error, "kernel or copy");
+    return -1;
+}
+
+/* `rows` lines of `width` bytes, all in one if they lie without gaps. */
+static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char *from,
+                                          size_t from_pitch, size_t width, size_t rows,
+                                          cudaMemcpyKind kind, cudaStream_t stream)
+{
+    if (rows == 1 || (to_pitch == width && from_pitch == width))
+        return cudaMemcpyAsync(to, from, width * rows, kind, stream);
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, stream);
+}
+
+static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
+{
+    t->issued = 1;
+    return tmm__on(w->device, cudaEventRecord(t->event, t->stream), "cudaEventRecord");
+}
+
+/* Starts a copy to the device (up) or from it; a staged one gets its turn in tmm__pump. */
+static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, int up, int staged)
+{
+    t->next = NULL;
+    t->issued = 0;
+    t->begun = t->started = t->done = t->chunks = 0;
+    *(up ? &w->bytes_in : &w->bytes_out) += (double)t->width * (double)t->rows;
+    if (!staged) {
+        cudaError_t error =
+            up ? tmm__copy_lines(t->device_memory, t->device_pitch, t->host, t->host_pitch,
+                                 t->width, t->rows, cudaMemcpyHostToDevice, t->stream)
+               : tmm__copy_lines(t->host, t->host_pitch, t->device_memory, t->device_pitch,
+                                 t->width, t->rows, cudaMemcpyDeviceToHost, t->stream);
+        if (error != cudaSuccess)
+            return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
+        return tmm__record(w, t);
+    }
+    size_t lines = TMM__HOST_CHUNK / t->width;
+    t->chunks = lines > 0 ? (t->rows + lines - 1) / lines
+                          : t->rows * ((t->width + TMM__HOST_CHUNK - 1) / TMM__HOST_CHUNK);
+    tmm__transfer ***end = up ? &w->up_end : &w->down_end;
+    **end = t;
+    *end = &t->next;
+    return TMM_OK;
+}
+
+/* The next chunk of a staged transfer: whole lines, or a part of a line that is too long. */
+static inline void tmm__transfer_cut(tmm__transfer *t, tmm__chunk *c)
+{
+    size_t lines = TMM__HOST_CHUNK / t->width, row, offset = 0;
+    if (lines > 0) {
+        row = t->begun * lines;
+        c->rows = t->rows - row < lines ? t->rows - row : lines;
+        c->width = t->width;
+    } else {
+        size_t pieces = (t->width + TMM__HOST_CHUNK - 1) / TMM__HOST_CHUNK;
+        row = t->begun / pieces;
+        offset = t->begun % pieces * TMM__HOST_CHUNK;
+        c->rows = 1;
+        c->width = t->width - offset < TMM__HOST_CHUNK ? t->width - offset : TMM__HOST_CHUNK;
+    }
+    c->host = t->host + row * t->host_pitch + offset;
+    c->device_memory = t->device_memory + row * t->device_pitch + offset;
+    t->begun++;
+}
+
+/* Puts the chunk's copy between chunk and device on the stream, and an event behind it. */
+static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
+{
+    tmm__transfer *t = c->transfer;
+    cudaError_t error = cudaSetDevice(w->device);
+    if (error == cudaSuccess && c->events[w->number] == NULL)
+        error = cudaEventCreateWithFlags(&c->events[w->number], cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = up ? tmm__copy_lines(c->device_memory, t->device_pitch, c->memory, c->width,
+                                     c->width, c->rows, cudaMemcpyHostToDevice, t->stream)
+                   : tmm__copy_lines(c->memory, c->width, c->device_memory, t->device_pitch,
+                                     c->width, c->rows, cudaMemcpyDeviceToHost, t->stream);
+    if (error == cudaSuccess) error = cudaEventRecord(c->events[w->number], t->stream);
+    if (error != cudaSuccess)
+        return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
+    return ++t->started == t->chunks ? tmm__record(w, t) : TMM_OK;
+}
+
+/* Moves every chunk on as far as it can go. *moved is set if one did. */
+static inline tmm_status tmm__pump(tmm__host *h, int *moved)
+{
+    tmm_status status = TMM_OK;
+    int idle = 0;
+    for (int n = 0; n < h->chunk_count; n++) {
+        tmm__chunk *c = &h->chunks[n];
+        int complete;
+        switch (c->state) {
+        case TMM__IDLE: break;
+        case TMM__COPYING_IN:
+            if (!tmm__crew_copied(&h->crew, c)) break;
+            status = tmm__chunk_issue(c->worker, c, 1);
+            if (status != TMM_OK) return status;
+            c->state = TMM__GOING_UP;
+            *moved = 1;
+            break;
+        case TMM__GOING_UP:
+        case TMM__GOING_DOWN:
+            complete = tmm__complete(c->worker, c->events[c->worker->number], &status);
+            if (complete < 0) return status;
+            if (complete == 0) break;
+            *moved = 1;
+            if (c->state == TMM__GOING_UP) {
+                c->transfer->done++;
+                c->state = TMM__IDLE;
+            } else {
+                c->state = TMM__COPYING_OUT;
+                tmm__crew_ask(&h->crew, c);
+            }
+            break;
+        case TMM__COPYING_OUT:
+            if (!tmm__crew_copied(&h->crew, c)) break;
+            c->transfer->done++;
+            c->state = TMM__IDLE;
+            *moved = 1;
+            break;
+        }
+        idle += c->state == TMM__IDLE;
+    }
+    /* Idle chunks go to the devices in turn, first to what drains; copies in leave one for that. */
+    for (int n = 0, without = 0; n < h->chunk_count && without < h->count;) {
+        tmm__chunk *c = &h->chunks[n];
+        tmm__worker *w = &h->workers[h->turn];
+        h->turn = (h->turn + 1) % h->count;
+        if (c->state != TMM__IDLE) {
+            n++;
+            continue;
+        }
+        int up = w->down == NULL;
+        tmm__transfer *t = up ? w->up : w->down;
+        if (t == NULL || (up && idle < 2)) {
+            without++;
+            continue;
+        }
+        without = 0;
+        idle--;
+        c->worker = w;
+        c->transfer = t;
+        tmm__transfer_cut(t, c);
+        if (t->begun == t->chunks) {
+            tmm__transfer **head = up ? &w->up : &w->down;
+            *head = t->next;
+            if (*head == NULL) *(up ? &w->up_end : &w->down_end) = head;
+        }
+        if (up) {
+            c->state = TMM__COPYING_IN;
+            tmm__crew_ask(&h->crew, c);
+        } else {
+            c->state = TMM__GOING_DOWN;
+            status = tmm__chunk_issue(w, c, 0);
+            if (status != TMM_OK) return status;
+        }
+        *moved = 1;
+    }
+    return status;
+}
+
+/* ---- how a device works on its rows ----------------------------------------------------------- */
+/* The edge of equal blocks of at most `most` that make up `all`. */
+static inline long long tmm__edge(long long all, long long most)
+{
+    long long blocks = (all - 1) / most + 1, edge = (all - 1) / blocks + 1;
+    long long unit = edge >= 256 ? 128 : edge >= 32 ? 16 : 1;
+    edge = (edge + unit - 1) / unit * unit;
+    edge = edge < most ? edge : most;
+    return edge < all ? edge : all;
+}
+
+static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
+{
+    size_t align = 256, size = job->size;
+#define TMM__PAD(elements) (((size_t)(elements)*size + 15) / 16 * 16)
+    int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+    l->pitchA = TMM__PAD(nA ? l->kc : l->bm);
+    l->pitchB = TMM__PAD(nB ? l->bn : l->kc);
+    l->pitchC = TMM__PAD(l->bn);
+#undef TMM__PAD
+    l->bytesA = (l->pitchA * (size_t)(nA ? l->bm : l->kc) + align - 1) / align * align;
+    l->bytesB = (l->pitchB * (size_t)(nB ? l->kc : l->bn) + align - 1) / align * align;
+    l->bytesC = (l->pitchC * (size_t)l->bm + align - 1) / align * align;
+    l->bytes = (size_t)l->nA * l->bytesA + (size_t)l->nB * l->bytesB + (size_t)l->nC * l->bytesC;
+}
+
+static inline void tmm__layout_blocks(const tmm__job *job, tmm__layout *l, long long bm,
+                                      long long bn)
+{
+    l->bm = bm;
+    l->bn = bn;
+    l->kc = tmm__min(job->K, TMM__HOST_DEPTH);
+    l->ni = (l->rows - 1) / bm + 1;
+    l->nj = (job->N - 1) / bn + 1;
+    l->nk = job->K > 0 ? (job->K - 1) / TMM__HOST_DEPTH + 1 : 1;
+}
+
+/* A layout in which all of A's rows and B stay on the device. */
+static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, long long bm,
+                                        long long bn, int streams)
+{
+    tmm__layout_blocks(job, l, bm, bn);
+    l->nA = job->K > 0 ? l->ni * l->nk : 0;
+    l->nB = job->K > 0 ? l->nj * l->nk : 0;
+    l->nC = tmm__min(l->ni * l->nj, 2 * streams + 2);
+    l->group = 0;
+    tmm__layout_sizes(job, l);
+}
+
+/* The layout that should take the least time within `most` bytes. TMM_ERROR_MEMORY if there is
+   none. `edge`: the largest block. */
+static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best, long long rows,
+                                          long long edge, int streams, size_t most)
+{
+    tmm__layout l;
+    double best_time = -1;
+    size_t least = 0;
+    memset(&l, 0, sizeof l);
+    l.rows = rows;
+    *best = l;
+    for (; edge > 0; edge /= 2) {
+        long long bm = tmm__edge(rows, edge), bn = tmm__edge(job->N, edge);
+        tmm__layout_resident(job, &l, bm, bn, streams);
+        if (l.bytes <= most && best_time < 0) {
+            *best = l;
+            return TMM_OK;
+        }
+        if (job->K == 0) { /* blocks of C alone */
+            l.nC = tmm__min(l.ni * l.nj, 2);
+            l.group = 1;
+            tmm__layout_sizes(job, &l);
+            least = l.bytes;
+            if (l.bytes > most) continue;
+            *best = l;
+            return TMM_OK;
+        }
+        /* Slots of C beyond the group's, so that a next block can begin while one drains. */
+        long long spare = streams + 1;
+        for (int stays = 1; stays >= 0; stays--) {
+            size_t more = (size_t)l.nk * l.bytesA + (l.nk > 1 ? l.bytesC : 0);
+            l.group = 1;
+            l.nA = stays ? l.nk : 2;
+            l.nB = 2;
+            l.nC = tmm__min(l.ni * l.nj, stays ? 1 + spare : 2);
+            tmm__layout_sizes(job, &l);
+            least = l.bytes;
+            if (l.bytes > most) continue;
+            if (stays) { /* as many rows of blocks as there is memory for, then columns of B */
+                l.group += tmm__min(l.ni - 1, (long long)((most - l.bytes) / more));
+                l.nA = l.group * l.nk;
+                if (l.nk > 1) l.nC = tmm__min(l.ni * l.nj, l.group + spare);
+                tmm__layout_sizes(job, &l);
+            }
+            l.nB = tmm__min(l.nj * l.nk, 2 + (long long)((most - l.bytes) / l.bytesB));
+            tmm__layout_sizes(job, &l);
+            double passes = (double)((l.ni - 1) / l.group + 1);
+            double bytes =
+                (double)job->size * ((double)rows * job->K * (stays ? 1 : l.nj) +
+                                     (double)job->K * job->N * passes + (double)rows * job->N * 2);
+            double time = 2.0 * rows * job->N * job->K / tmm__current_device()->arithmetic *
+                          (1 + 64.0 / bm + 64.0 / bn);
+            if (time < bytes / 50e9) time = bytes / 50e9;
+            if (best_time < 0 || time < 0.98 * best_time) {
+                best_time = time;
+                *best = l;
+            }
+        }
+    }
+    if (best_time >= 0) return TMM_OK;
+    return tmm__fail(
+        TMM_ERROR_MEMORY,
+        "%llu bytes of device memory are too few: even blocks of one element need %llu",
+        (unsigned long long)most, (unsigned long long)least);
+}
+
+/* The list of tasks. Returns how many; with `tasks` NULL it only counts. */
+static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
+{
+    long long n = 0;
+    if (tasks == NULL) return l->ni * l->nj * l->nk;
+#define TMM__TASK(row, col, part) \
+    tasks[n].i = (int)(row), tasks[n].j = (int)(col), tasks[n].k = (int)(part), n++
+    if (l->group == 0) {
+        for (long long rows = 0, cols = 0; rows < l->ni || cols < l->nj;) {
+            if (cols == l->nj || (rows < l->ni && rows * l->nj <= cols * l->ni)) {
+                for (long long j = 0; j < cols; j++)
+                    for (long long k = 0; k < l->nk; k++) TMM__TASK(rows, j, k);
+                rows++;
+            } else {
+                for (long long i = 0; i < rows; i++)
+                    for (long long k = 0; k < l->nk; k++) TMM__TASK(i, cols, k);
+                cols++;
+            }
+        }
+        return n;
+    }
+    for (long long first = 0, pass = 0; first < l->ni; first += l->group, pass++)
+        for (long long step = 0; step < l->nj; step++)
+            for (long long k = 0; k < l->nk; k++)
+                for (long long i = first; i < l->ni && i < first + l->group; i++)
+                    TMM__TASK(i, pass % 2 ? l->nj - 1 - step : step, k);
+#undef TMM__TASK
+    return n;
+}
+
+/* ---- one device: slots, requests, launches ---------------------------------------------------- */
+/* A slot for a part that is in none: an empty one, or the one whose last use is oldest and
+   launched. NULL if all are needed by tasks to come. */
+static inline tmm__slot *tmm__slot_find(const tmm__worker *w, tmm__slot *slots, long long count)
+{
+    tmm__slot *found = NULL;
+    for (long long n = 0; n < count; n++) {
+        if (slots[n].holds < 0) return &slots[n];
+        if (slots[n].last < w->launched && (found == NULL || slots[n].last < found->last))
+            found = &slots[n];
+    }
+    return found;
+}
+
+/* Makes a slot hold part `part`; its stream waits for those who still use what was there. */
+static inline tmm_status tmm__slot_take(const tmm__host *h, tmm__worker *w, tmm__slot *slot,
+                                        tmm__slot *slots, long long *where, long long part,
+                                        cudaStream_t stream)
+{
+    if (slot->holds >= 0) where[slot->holds] = -1;
+    slot->holds = part;
+    where[part] = slot - slots;
+    for (int s = 0; s < h->streams; s++) {
+        if (!(slot->in_use >> s & 1)) continue;
+        tmm_status status = tmm__on(w->device, cudaStreamWaitEvent(stream, slot->used[s], 0),
+                                    "cudaStreamWaitEvent");
+        if (status != TMM_OK) return status;
+    }
+    slot->in_use = 0;
+    return TMM_OK;
+}
+
+/* Starts the copy of a part of A or B (which: 0 or 1) for block row i or column j, unless it is
+   there. 1 if it is there or on its way, 0 if there is no slot for it yet, -1 with a status. */
+static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, long long index,
+                                    long long k, long long task, tmm_status *status)
+{
+    const tmm__job *job = &h->job;
+    const tmm__layout *l = &w->layout;
+    tmm__slot *slots = which ? w->B : w->A;
+    long long *where = which ? w->whereB : w->whereA, part = index * l->nk + k;
+    if (where[part] >= 0) {
+        if (slots[where[part]].last < task) slots[where[part]].last = task;
+        return 1;
+    }
+    tmm__slot *slot = tmm__slot_find(w, slots, which ? l->nB : l->nA), *there = NULL;
+    tmm__worker *owner = w;
+    if (slot == NULL) return 0;
+    if (which && h->peers > 1) {
+        int number = h->active[index % h->peers];
+        if (h->reach[w->number][number]) owner = &h->workers[number];
+        if (owner != w) {
+            if (owner->whereB[part] < 0) return 0;
+            there = &owner->B[owner->whereB[part]];
+            if (!there->copy.issued) return 0;
+        }
+    }
+    long long k0 = k * TMM__HOST_DEPTH, depth = tmm__min(job->K - k0, TMM__HOST_DEPTH);
+    long long first = index * (which ? l->bn : l->bm);
+    long long lines = tmm__min((which ? job->N : l->rows) - first, which ? l->bn : l->bm);
+    if (!which) first += w->row;
+    /* Lines of A are its rows, of B its columns; in memory, k or they run along the rows. */
+    int k_along = which ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
+    long long ld = which ? job->ldb : job->lda;
+    long long offset = k_along ? first * ld + k0 : k0 * ld + first;
+    tmm__transfer *t = &slot->copy;
+    t->stream = owner != w ? w->peer : w->in;
+    *status = tmm__slot_take(h, w, slot, slots, where, part, t->stream);
+    if (*status != TMM_OK) return -1;
+    slot->last = task;
+    if (owner != w) {
+        size_t bytes = which ? l->bytesB : l->bytesA;
+        t->issued = 0;
+        cudaError_t error = cudaStreamWaitEvent(w->peer, there->copy.event, 0);
+        if (error == cudaSuccess)
+            error = cudaMemcpyPeerAsync(slot->memory, w->device, there->memory, owner->device,
+                                        bytes, w->peer);
+        *status = tmm__on(w->device, error, "copy of B from another device");
+        if (*status == TMM_OK) *status = tmm__record(w, t);
+        w->bytes_peer += (double)bytes;
+        return *status == TMM_OK ? 1 : -1;
+    }
+    t->device_memory = slot->memory;
+    t->device_pitch = which ? l->pitchB : l->pitchA;
+    t->host = (char *)(which ? job->B : job->A) + (size_t)offset * job->size;
+    t->host_pitch = (size_t)ld * job->size;
+    t->width = (size_t)(k_along ? depth : lines) * job->size;
+    t->rows = (size_t)(k_along ? lines : depth);
+    *status = tmm__transfer_start(w, t, 1, which ? h->staged_B : h->staged_A);
+    return *status == TMM_OK ? 1 : -1;
+}
+
+/* The transfer of block (i, j) of C to or from its slot. */
+static inline void tmm__describe_block(const tmm__host *h, const tmm__worker *w,
+                                       const tmm__place *c, tmm__transfer *t)
+{
+    const tmm__layout *l = &w->layout;
+    long long row = c->i * l->bm, col = c->j * l->bn;
+    t->device_memory = c->memory;
+    t->device_pitch = l->pitchC;
+    t->host = h->job.C + (size_t)((w->row + row) * h->job.ldc + col) * h->job.size;
+    t->host_pitch = (size_t)h->job.ldc * h->job.size;
+    t->width = (size_t)tmm__min(h->job.N - col, l->bn) * h->job.size;
+    t->rows = (size_t)tmm__min(l->rows - row, l->bm);
+}
+
+/* Starts the copies for the next task. 1, 0 (later) or -1, as above. */
+static inline int tmm__request(tmm__host *h, tmm__worker *w, tmm_status *status)
+{
+    const tmm__layout *l = &w->layout;
+    long long n = w->requested;
+    const tmm__task *t = &w->tasks[n];
+    long long *where = &w->whereC[t->i * l->nj + t->j];
+    int there = 1;
+    if (*where < 0) {
+        long long c = 0;
+        while (c < l->nC && w->C[c].state != TMM__FREE) c++;
+        if (c == l->nC) return 0;
+        tmm__place *block = &w->C[c];
+        *where = c;
+        block->state = TMM__FILLING;
+        block->i = t->i;
+        block->j = t->j;
+    }
+    if (h->job.K > 0) {
+        long long round = h->peers > 1 ? t->j / h->peers : 0;
+        if (round > h->round) h->round = round;
+        there = tmm__request_part(h, w, 0, t->i, t->k, n, status);
+        if (there == 1) there = tmm__request_part(h, w, 1, t->j, t->k, n, status);
+        if (there != 1) return there;
+    }
+    if (h->job.reads_C && t->k == 0) {
+        tmm__place *block = &w->C[*where];
+        block->in.stream = w->in;
+        tmm__describe_block(h, w, block, &block->in);
+        *status = tmm__transfer_start(w, &block->in, 1, h->staged_C);
+        if (*status != TMM_OK) return -1;
+    }
+    w->requested++;
+    return 1;
+}
+
+/* Starts the kernel of the next task, and the copy of its block if it is complete. */
+static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *status)
+{
+    const tmm__job *job = &h->job;
+    const tmm__layout *l = &w->layout;
+    const tmm__task *t = &w->tasks[w->launched];
+    long long c = w->whereC[t->i * l->nj + t->j];
+    tmm__place *block = &w->C[c];
+    tmm__slot *A = NULL, *B = NULL;
+    int s = (int)(c % h->streams);
+    cudaStream_t stream = w->compute[s];
+    cudaError_t error = cudaSuccess;
+    if (job->K > 0) {
+        A = &w->A[w->whereA[t->i * l->nk + t->k]];
+        B = &w->B[w->whereB[t->j * l->nk + t->k]];
+        if (!A->copy.issued || !B->copy.issued) return 0;
+    }
+    if (job->reads_C && t->k == 0) {
+        if (!block->in.issued) return 0;
+        error = cudaStreamWaitEvent(stream, block->in.event, 0);
+    }
+    if (A != NULL && error == cudaSuccess) error = cudaStreamWaitEvent(stream, A->copy.event, 0);
+    if (B != NULL && error == cudaSuccess) error = cudaStreamWaitEvent(stream, B->copy.event, 0);
+    *status = tmm__on(w->device, error, "cudaStreamWaitEvent");
+    if (*status != TMM_OK) return -1;
+    long long k0 = (long long)t->k * TMM__HOST_DEPTH;
+    long long size = (long long)job->size;
+    *status = tmm__named(w->device,
+                         job->launch(job, tmm__min(l->rows - t->i * l->bm, l->bm),
+                                     tmm__min(job->N - t->j * l->bn, l->bn),
+                                     tmm__min(job->K - k0, TMM__HOST_DEPTH), A ? A->memory : NULL,
+                                     A ? (long long)l->pitchA / size : 1, B ? B->memory : NULL,
+                                     B ? (long long)l->pitchB / size : 1, t->k > 0, block->memory,
+                                     (long long)l->pitchC / size, stream));
+    if (*status != TMM_OK) return -1;
+    if (A != NULL) {
+        error = cudaEventRecord(A->used[s], stream);
+        if (error == cudaSuccess) error = cudaEventRecord(B->used[s], stream);
+        A->in_use |= 1 << s;
+        B->in_use |= 1 << s;
+    }
+    if (t->k == l->nk - 1) {
+        if (error == cudaSuccess) error = cudaEventRecord(block->computed, stream);
+        if (error == cudaSuccess) error = cudaStreamWaitEvent(w->out, block->computed, 0);
+        block->state = TMM__DRAINING;
+        block->out.stream = w->out;
+        tmm__describe_block(h, w, block, &block->out);
+    }
+    *status = tmm__on(w->device, error, "cudaEventRecord");
+    if (*status == TMM_OK && block->state == TMM__DRAINING)
+        *status = tmm__transfer_start(w, &block->out, 0, h->staged_C);
+    w->launched++;
+    return *status == TMM_OK ? 1 : -1;
+}
+
+/* Frees the slots of blocks that have arrived in host memory. */
+static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
+{
+    tmm_status status = TMM_OK;
+    for (long long n = 0; n < w->layout.nC; n++) {
+        tmm__place *block = &w->C[n];
+        if (block->state != TMM__DRAINING || !block->out.issued) continue;
+        if (block->out.done < block->out.chunks) continue;
+        int complete = tmm__complete(w, block->out.event, &status);
+        if (complete < 0) return status;
+        if (complete == 0) continue;
+        float ms = 0;
+        if (cudaEventElapsedTime(&ms, w->start, block->out.event) == cudaSuccess &&
+            ms * 1e-3 > w->seconds)
+            w->seconds = ms * 1e-3;
+        block->state = TMM__FREE;
+        w->blocks_done++;
+        h->done += (double)(block->out.width / h->job.size) * (double)block->out.rows;
+        *moved = 1;
+    }
+    return TMM_OK;
+}
+
+static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
+{
+    tmm_status status = TMM_OK;
+    int step = 1;
+    if (w->blocks_done == w->layout.ni * w->layout.nj) return TMM_OK;
+    status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+    if (status == TMM_OK && !w->started) {
+        w->started = 1;
+        cudaError_t error = cudaEventRecord(w->start, w->in);
+        for (int s = 0; s < h->streams && error == cudaSuccess; s++)
+            error = cudaStreamWaitEvent(w->compute[s], w->start, 0);
+        status = tmm__on(w->device, error, "cudaEventRecord");
+    }
+    if (status == TMM_OK) status = tmm__retire(h, w, moved);
+    if (status != TMM_OK) return status;
+    /* What others need of this device's share of B comes before its own next task. */
+    if (h->peers > 1 && w->whereA[0] >= 0) {
+        for (; w->shared <= h->round; w->shared++) {
+            long long j = w->shared * h->peers + w->rank;
+            for (long long k = 0; k < w->layout.nk && j < w->layout.nj; k++)
+                if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
+        }
+    }
+    while (step == 1 && w->requested < w->task_count) {
+        step = tmm__request(h, w, &status);
+        if (step == 1) *moved = 1;
+        /* Kernels follow at once: a later request may need the slots of this task. */
+        while (step >= 0 && w->launched < w->requested) {
+            int launched = tmm__launch_next(h, w, &status);
+            if (launched < 0) return status;
+            if (launched == 0) break;
+            *moved = 1;
+        }
+    }
+    while (step >= 0 && w->launched < w->requested) {
+        int launched = tmm__launch_next(h, w, &status);
+        if (launched < 0) return status;
+        if (launched == 0) break;
+        *moved = 1;
+    }
+    return status;
+}
+
+/* ---- all devices ------------------------------------------------------------------------------ */
+/* What the list of devices says: number n of `count`. */
+static inline int tmm__listed(const tmm_host_options *o, int n, int current)
+{
+    return o->device_count == 0 ? current : o->devices ? o->devices[n] : n;
+}
+
+/* Looks at the options and opens the devices. */
+static inline tmm_status tmm__host_open(tmm__host *h, int current)
+{
+    const tmm_host_options *o = h->options;
+    if (o->device_count < 0 || o->device_count > TMM__MOST_DEVICES)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "device_count is %d, but must be 0 to %d",
+                         o->device_count, (int)TMM__MOST_DEVICES);
+    if (o->streams < 0 || o->streams > TMM__MOST_STREAMS)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "streams is %d, but must be 0 to %d", o->streams,
+                         (int)TMM__MOST_STREAMS);
+    if (o->block < 0 || o->threads < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", o->block < 0 ? "block" : "threads");
+    if (o->workspace != NULL && o->workspace_bytes == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "workspace is given without workspace_bytes");
+    if (h->job.kernel != TMM_AUTO && tmm_kernel_string(h->job.kernel) == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
+                         (int)h->job.kernel);
+    h->count = o->device_count > 0 ? o->device_count : 1;
+    h->streams = o->streams > 0 ? o->streams : 2;
+    h->workers = (tmm__worker *)calloc((size_t)h->count, sizeof *h->workers);
+    if (h->workers == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the devices");
+    for (int n = 0; n < h->count; n++) {
+        tmm__worker *w = &h->workers[n];
+        w->number = n;
+        w->device = tmm__listed(o, n, current);
+        w->up_end = &w->up;
+        w->down_end = &w->down;
+        tmm_status status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+        /* An unusable device shows itself at the first call that needs it. */
+        if (status == TMM_OK) status = tmm__on(w->device, cudaFree(NULL), "the first call to it");
+        if (status != TMM_OK) return status;
+    }
+    return TMM_OK;
+}
+
+/* Seconds of a small product on the current device. */
+static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *seconds)
+{
+    const tmm__job *job = &h->job;
+    long long edge = tmm__min(1024, tmm__min(job->M, tmm__min(job->N, job->K)));
+    size_t bytes = (size_t)(edge * edge) * job->size;
+    char *memory = NULL;
+    tmm__job small = *job;
+    cudaEvent_t begin = NULL, end = NULL;
+    cudaStream_t stream = NULL;
+    float ms = 0;
+    *seconds = 1;
+    small.may = 0;
+    cudaError_t error = cudaMalloc((void **)&memory, 3 * bytes);
+    if (error == cudaSuccess) error = cudaEventCreate(&begin);
+    if (error == cudaSuccess) error = cudaEventCreate(&end);
+    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, 3 * bytes, stream);
+    tmm_status status = tmm__on(device, error, "calibration");
+    for (int n = 0; n < 4 && status == TMM_OK; n++) { /* the first is a warm-up */
+        if (n == 1) error = cudaEventRecord(begin, stream);
+        status =
+            tmm__named(device, small.launch(&small, edge, edge, edge, memory, edge, memory + bytes,
+                                            edge, 1, memory + 2 * bytes, edge, stream));
+    }
+    if (error == cudaSuccess && status == TMM_OK) {
+        error = cudaEventRecord(end, stream);
+        if (error == cudaSuccess) error = cudaEventSynchronize(end);
+        if (error == cudaSuccess) error = cudaEventElapsedTime(&ms, begin, end);
+        status = tmm__on(device, error, "calibration");
+    }
+    if (stream != NULL) {
+        (void)cudaStreamSynchronize(stream);
+        (void)cudaStreamDestroy(stream);
+    }
+    if (end != NULL) (void)cudaEventDestroy(end);
+    if (begin != NULL) (void)cudaEventDestroy(begin);
+    (void)cudaFree(memory);
+    (void)cudaGetLastError();
+    if (ms > 0) *seconds = ms * 1e-3;
+    return status;
+}
+
+/* Is the list one device, once or several times? */
+static inline int tmm__one_device(const tmm__host *h)
+{
+    for (int n = 1; n < h->count; n++)
+        if (h->workers[n].device != h->workers[0].device) return 0;
+    return 1;
+}
+
+/* How many rows each device gets. */
+static inline tmm_status tmm__share_rows(tmm__host *h, int measure)
+{
+    const tmm_host_options *o = h->options;
+    long long M = h->job.M, given = 0;
+    double weights[TMM__MOST_DEVICES], total = 0, sum = 0, fastest = 0, slowest = 0;
+    if (o->rows != NULL) {
+        for (int n = 0; n < h->count; n++) {
+            if (o->rows[n] < 0 || o->rows[n] > M - given)
+                return tmm__fail(TMM_ERROR_ARGUMENT,
+                                 "rows[%d] is %lld: negative, or more than the %lld of C that are "
+                                 "left",
+                                 n, o->rows[n], M - given);
+            h->workers[n].layout.rows = o->rows[n];
+            h->workers[n].row = given;
+            given += o->rows[n];
+        }
+        if (given < M)
+            return tmm__fail(TMM_ERROR_ARGUMENT, "rows adds up to %lld, but M is %lld", given, M);
+        return TMM_OK;
+    }
+    for (int n = 0; n < h->count; n++) weights[n] = 1;
+    if (o->weights != NULL) {
+        for (int n = 0; n < h->count; n++) {
+            weights[n] = o->weights[n];
+            if (!(weights[n] >= 0 && weights[n] <= 1e100))
+                return tmm__fail(TMM_ERROR_ARGUMENT, "weights[%d] is %g", n, weights[n]);
+        }
+    } else if (measure && h->job.K > 0 && !tmm__one_device(h)) {
+        /* Products of each device in a second, shared by those that are the same device. */
+        for (int n = 0; n < h->count; n++) {
+            int first = n;
+            double seconds;
+            for (int i = n - 1; i >= 0; i--)
+                if (h->workers[i].device == h->workers[n].device) first = i;
+            if (first == n) {
+                int device = h->workers[n].device;
+                tmm_status status = tmm__on(device, cudaSetDevice(device), "cudaSetDevice");
+                if (status == TMM_OK) status = tmm__calibrate(h, device, &seconds);
+                if (status != TMM_OK) return status;
+                weights[n] = 1 / seconds;
+            } else {
+                weights[n] = weights[first];
+            }
+            if (n == 0 || weights[n] < slowest) slowest = weights[n];
+            if (n == 0 || weights[n] > fastest) fastest = weights[n];
+        }
+        for (int n = 0; n < h->count; n++) {
+            int same = 0;
+            for (int i = 0; i < h->count; i++) same += h->workers[i].device == h->workers[n].device;
+            /* Devices of one kind measure within a few percent of one another. */
+            if (slowest > 0.95 * fastest) weights[n] = 1;
+            weights[n] /= same;
+        }
+    }
+    for (int n = 0; n < h->count; n++) total += weights[n];
+    if (!(total > 0)) return tmm__fail(TMM_ERROR_ARGUMENT, "all weights are 0");
+    long long unit = M >= 1024ll * h->count ? 128 : 1;
+    for (int n = 0; n < h->count; n++) {
+        sum += weights[n];
+        long long end = n == h->count - 1 ? M : (long long)(M * (sum / total) / unit + 0.5) * unit;
+        if (end > M) end = M;
+        if (end < given) end = given;
+        h->workers[n].row = given;
+        h->workers[n].layout.rows = end - given;
+        given = end;
+    }
+    /* What rounding left to a last device of weight 0 goes to one that has some. */
+    for (int n = h->count - 1; n > 0 && weights[n] == 0; n--) {
+        tmm__worker *w = &h->workers[n];
+        w[-1].layout.rows += w->layout.rows;
+        w->row += w->layout.rows;
+        w->layout.rows = 0;
+    }
+    return TMM_OK;
+}
+
+/* Decides on blocks and slots for each device. */
+static inline tmm_status tmm__host_layout(tmm__host *h)
+{
+    const tmm_host_options *o = h->options;
+    const tmm__job *job = &h->job;
+    long long edge = o->block > 0 ? o->block : 2048;
+    size_t most[TMM__MOST_DEVICES];
+    int ranks = 0, share = 1;
+    tmm_status status = TMM_OK;
+    for (int n = 0; n < h->count; n++) {
+        tmm__worker *w = &h->workers[n];
+        most[n] = 0;
+        if (w->layout.rows == 0) continue;
+        w->rank = ranks;
+        h->active[ranks++] = n;
+        int same = 0;
+        for (int i = 0; i < h->count; i++)
+            same += h->workers[i].device == w->device && h->workers[i].layout.rows > 0;
+        size_t free_bytes = 0, total = 0;
+        if (o->workspace != NULL) {
+            size_t skip = (256 - (size_t)o->workspace[n] % 256) % 256;
+            if (o->workspace[n] == NULL)
+                return tmm__fail(TMM_ERROR_ARGUMENT, "workspace[%d] is NULL", n);
+            most[n] = o->workspace_bytes[n] > skip ? o->workspace_bytes[n] - skip : 0;
+        } else if (o->memory > 0) {
+            most[n] = o->memory;
+        } else {
+            status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+            if (status == TMM_OK)
+                status = tmm__on(w->device, cudaMemGetInfo(&free_bytes, &total), "cudaMemGetInfo");
+            if (status != TMM_OK) return status;
+            most[n] = free_bytes / 10 * 9 / (size_t)same;
+        }
+    }
+    /* Can all hold all of B? Then they share it, in columns of blocks of one width, at least two
+       for each device. */
+    long long bn = tmm__edge(job->N, edge);
+    if (ranks > 1 && o->block == 0) {
+        long long least = (job->N - 1) / (2 * ranks) + 1;
+        if (least < 512) least = 512;
+        bn = tmm__edge(job->N, tmm__min(edge, least));
+    }
+    for (int n = 0; n < h->count && share; n++) {
+        tmm__worker *w = &h->workers[n];
+        if (w->layout.rows == 0) continue;
+        tmm__layout_resident(job, &w->layout, tmm__edge(w->layout.rows, edge), bn, h->streams);
+        share = w->layout.bytes <= most[n];
+    }
+    h->peers = share && job->K > 0 ? ranks : 0;
+    for (int n = 0; n < h->count; n++) {
+        tmm__worker *w = &h->workers[n];
+        if (w->layout.rows == 0) continue;
+        if (!share) {
+            long long largest = o->block > 0 ? o->block : 4096;
+            status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+            if (status == TMM_OK)
+                status = tmm__named(w->device, tmm__layout_find(job, &w->layout, w->layout.rows,
+                                                                largest, h->streams, most[n]));
+            if (status != TMM_OK) return status;
+        }
+        w->task_count = tmm__order(&w->layout, NULL);
+        if (w->task_count > 1ll << 26)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "device %d: blocks of %lld x %lld are too many; give it more memory",
+                             w->device, w->layout.bm, w->layout.bn);
+    }
+    return TMM_OK;
+}
+
+/* An array of `count` numbers -1. */
+static inline long long *tmm__nowhere(long long count)
+{
+    long long *where = (long long *)malloc((size_t)(count + 1) * sizeof *where);
+    for (long long n = 0; n <= count && where != NULL; n++) where[n] = -1;
+    return where;
+}
+
+/* Memory, streams and events of a device. */
+static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
+{
+    const tmm__layout *l = &w->layout;
+    const tmm_host_options *o = h->options;
+    w->A = (tmm__slot *)calloc((size_t)l->nA + 1, sizeof *w->A);
+    w->B = (tmm__slot *)calloc((size_t)l->nB + 1, sizeof *w->B);
+    w->C = (tmm__place *)calloc((size_t)l->nC + 1, sizeof *w->C);
+    w->whereA = tmm__nowhere(l->ni * l->nk);
+    w->whereB = tmm__nowhere(l->nj * l->nk);
+    w->whereC = tmm__nowhere(l->ni * l->nj);
+    w->tasks = (tmm__task *)malloc((size_t)w->task_count * sizeof *w->tasks);
+    if (!w->A || !w->B || !w->C || !w->whereA || !w->whereB || !w->whereC || !w->tasks)
+        return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the list of %lld blocks",
+                         w->task_count);
+    (void)tmm__order(l, w->tasks);
+    tmm_status status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+    if (status == TMM_OK && o->workspace != NULL) {
+        w->memory = (char *)o->workspace[w->number];
+        w->memory += (256 - (size_t)w->memory % 256) % 256;
+    } else if (status == TMM_OK) {
+        w->owns_memory = 1;
+        status = tmm__on(w->device, cudaMalloc((void **)&w->memory, l->bytes), "cudaMalloc");
+    }
+    cudaError_t error = cudaSuccess;
+#define TMM__TRY(call) \
+    if (status == TMM_OK && error == cudaSuccess) error = call
+    TMM__TRY(cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking));
+    TMM__TRY(cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking));
+    TMM__TRY(cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking));
+    for (int s = 0; s < h->streams; s++)
+        TMM__TRY(cudaStreamCreateWithFlags(&w->compute[s], cudaStreamNonBlocking));
+    TMM__TRY(cudaEventCreate(&w->start));
+    char *memory = w->memory;
+    for (long long n = 0; n < l->nA + l->nB; n++) {
+        tmm__slot *slot = n < l->nA ? &w->A[n] : &w->B[n - l->nA];
+        slot->memory = memory;
+        memory += n < l->nA ? l->bytesA : l->bytesB;
+        slot->holds = slot->last = -1;
+        TMM__TRY(cudaEventCreateWithFlags(&slot->copy.event, cudaEventDisableTiming));
+        for (int s = 0; s < h->streams; s++)
+            TMM__TRY(cudaEventCreateWithFlags(&slot->used[s], cudaEventDisableTiming));
+    }
+    for (long long n = 0; n < l->nC; n++) {
+        tmm__place *block = &w->C[n];
+        block->memory = memory;
+        memory += l->bytesC;
+        TMM__TRY(cudaEventCreateWithFlags(&block->in.event, cudaEventDisableTiming));
+        TMM__TRY(cudaEventCreateWithFlags(&block->computed, cudaEventDisableTiming));
+        TMM__TRY(cudaEventCreate(&block->out.event));
+    }
+#undef TMM__TRY
+    if (status == TMM_OK) status = tmm__on(w->device, error, "stream or event");
+    return status;
+}
+
+static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
+{
+    (void)cudaSetDevice(w->device);
+#define TMM__EVENT(event) \
+    if (event != NULL) (void)cudaEventDestroy(event)
+    for (long long n = 0; n < w->layout.nA + w->layout.nB; n++) {
+        tmm__slot *slots = n < w->layout.nA ? w->A : w->B;
+        tmm__slot *slot = &slots[n < w->layout.nA ? n : n - w->layout.nA];
+        if (slots == NULL) continue;
+        TMM__EVENT(slot->copy.event);
+        for (int s = 0; s < TMM__MOST_STREAMS; s++) TMM__EVENT(slot->used[s]);
+    }
+    for (long long n = 0; n < w->layout.nC && w->C != NULL; n++) {
+        TMM__EVENT(w->C[n].in.event);
+        TMM__EVENT(w->C[n].computed);
+        TMM__EVENT(w->C[n].out.event);
+    }
+    for (int n = 0; n < h->chunk_count; n++)
+        if (h->chunks[n].events != NULL) TMM__EVENT(h->chunks[n].events[w->number]);
+    TMM__EVENT(w->start);
+#undef TMM__EVENT
+    if (w->in != NULL) (void)cudaStreamDestroy(w->in);
+    if (w->peer != NULL) (void)cudaStreamDestroy(w->peer);
+    if (w->out != NULL) (void)cudaStreamDestroy(w->out);
+    for (int s = 0; s < TMM__MOST_STREAMS; s++)
+        if (w->compute[s] != NULL) (void)cudaStreamDestroy(w->compute[s]);
+    if (w->owns_memory && w->memory != NULL) (void)cudaFree(w->memory);
+    free(w->A);
+    free(w->B);
+    free(w->C);
+    free(w->whereA);
+    free(w->whereB);
+    free(w->whereC);
+    free(w->tasks);
+}
+
+/* Is this matrix in memory that copies must pass through a pinned ring for? */
+static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t bytes, int *staged)
+{
+    const char *ends[2] = {X, X + (bytes > 0 ? bytes - 1 : 0)};
+    *staged = 0;
+    if (X == NULL || bytes == 0) return TMM_OK;
+    for (int n = 0; n < 2; n++) {
+        cudaPointerAttributes attributes;
+        if (cudaPointerGetAttributes(&attributes, ends[n]) != cudaSuccess) {
+            (void)cudaGetLastError(); /* before CUDA 11, what malloc gave is an error */
+            *staged = 1;
+        } else if (attributes.type == cudaMemoryTypeDevice) {
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%s is device memory, but must be host memory (tmm_?gemm and "
+                             "tmm_?gemm_multi take device memory)",
+                             name);
+        } else if (attributes.type == cudaMemoryTypeUnregistered) {
+            *staged = 1;
+        }
+    }
+    return TMM_OK;
+}
+
+/* The pinned ring and its helpers. */
+static inline tmm_status tmm__ring_open(tmm__host *h)
+{
+    const tmm_host_options *o = h->options;
+    int threads = tmm__crew_size(o->threads);
+    h->chunk_count = threads > 1 ? 2 * threads : 4;
+    size_t skip = 0;
+    if (o->pinned != NULL) {
+        skip = (256 - (size_t)o->pinned % 256) % 256;
+        size_t most = o->pinned_bytes > skip ? (o->pinned_bytes - skip) / TMM__HOST_CHUNK : 0;
+        if (most < 2) {
+            h->chunk_count = 0;
+            return tmm__fail(TMM_ERROR_MEMORY, "pinned_bytes is %llu, but %llu are needed at least",
+                             (unsigned long long)o->pinned_bytes,
+                             (unsigned long long)(2ull * TMM__HOST_CHUNK + skip));
+        }
+        if (most < (size_t)h->chunk_count) h->chunk_count = (int)most;
+        h->pinned = (char *)o->pinned + skip;
+    } else {
+        tmm_status status =
+            tmm__cuda(cudaHostAlloc((void **)&h->pinned, (size_t)h->chunk_count * TMM__HOST_CHUNK,
+                                    cudaHostAllocPortable),
+                      "cudaHostAlloc of pinned memory for staging");
+        if (status != TMM_OK) {
+            h->chunk_count = 0;
+            return status;
+        }
+        h->owns_pinned = 1;
+    }
+    for (int n = 0; n < h->chunk_count; n++) {
+        h->chunks[n].memory = h->pinned + (size_t)n * TMM__HOST_CHUNK;
+        h->chunks[n].events = (cudaEvent_t *)calloc((size_t)h->count, sizeof(cudaEvent_t));
+        if (h->chunks[n].events == NULL)
+            return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the pinned ring");
+    }
+    tmm__crew_start(&h->crew, threads);
+    return TMM_OK;
+}
+
+/* Which devices can copy from which directly. */
+static inline tmm_status tmm__peers_open(tmm__host *h)
+{
+    for (int to = 0; to < h->count; to++) {
+        for (int from = 0; from < h->count; from++) {
+            int a = h->workers[to].device, b = h->workers[from].device, can = 0;
+            if (h->workers[to].layout.rows == 0 || h->workers[from].layout.rows == 0) continue;
+            h->reach[to][from] = 1;
+            if (a == b) continue;
+            h->reach[to][from] = 0;
+            tmm_status status =
+                tmm__on(a, cudaDeviceCanAccessPeer(&can, a, b), "cudaDeviceCanAccessPeer");
+            if (status != TMM_OK) return status;
+            if (!can) continue;
+            status = tmm__on(a, cudaSetDevice(a), "cudaSetDevice");
+            if (status != TMM_OK) return status;
+            cudaError_t error = cudaDeviceEnablePeerAccess(b, 0);
+            (void)cudaGetLastError(); /* a refusal is no failure: B then comes from the host */
+            h->reach[to][from] = error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
+        }
+    }
+    return TMM_OK;
+}
+
+static inline void tmm__host_close(tmm__host *h)
+{
+    tmm__crew_stop(&h->crew);
+    for (int n = 0; n < h->count && h->workers != NULL; n++) { /* nothing of ours is under way */
+        tmm__worker *w = &h->workers[n];
+        if (w->tasks == NULL || cudaSetDevice(w->device) != cudaSuccess) continue;
+        if (w->in != NULL) (void)cudaStreamSynchronize(w->in);
+        if (w->peer != NULL) (void)cudaStreamSynchronize(w->peer);
+        for (int s = 0; s < TMM__MOST_STREAMS; s++)
+            if (w->compute[s] != NULL) (void)cudaStreamSynchronize(w->compute[s]);
+        if (w->out != NULL) (void)cudaStreamSynchronize(w->out);
+    }
+    for (int n = 0; n < h->count && h->workers != NULL; n++) tmm__worker_close(h, &h->workers[n]);
+    for (int n = 0; n < h->chunk_count; n++) free(h->chunks[n].events);
+    if (h->owns_pinned) (void)cudaFreeHost(h->pinned);
+    free(h->workers);
+}
+
+/* The whole of tmm_?gemm_host, once the arguments of GEMM have been checked and M, N > 0.
+   `needs`: only fills in how much memory it would take, for each device and pinned. */
+static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *options,
+                                       size_t *device_needs, size_t *pinned_needs)
+{
+    tmm_host_options defaults;
+    tmm__host host, *h = &host;
+    int current = 0, staged;
+    memset(&defaults, 0, sizeof defaults);
+    memset(h, 0, sizeof *h);
+    h->job = *job;
+    h->options = options ? options : &defaults;
+    h->job.kernel = h->options->kernel;
+    h->job.may = h->options->memory == 0 && h->options->workspace == NULL ? TMM__MAY_PACK : 0;
+    tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
+    if (status != TMM_OK) return status;
+    status = tmm__host_open(h, current);
+    if (status == TMM_OK) status = tmm__share_rows(h, device_needs == NULL);
+    if (status == TMM_OK) status = tmm__host_layout(h);
+    if (device_needs != NULL) {
+        for (int n = 0; n < h->count && status == TMM_OK; n++)
+            device_needs[n] = h->workers[n].layout.rows > 0 ? h->workers[n].layout.bytes + 256 : 0;
+        int threads = tmm__crew_size(h->options->threads);
+        if (pinned_needs != NULL)
+            *pinned_needs = (size_t)(threads > 1 ? 2 * threads : 4) * TMM__HOST_CHUNK + 256;
+        free(h->workers);
+        (void)cudaSetDevice(current);
+        (void)cudaGetLastError();
+        return status;
+    }
+    size_t size = job->size;
+#define TMM__SPAN(rows, cols, ld) ((size_t)(((rows)-1) * (ld) + (cols)) * size)
+    if (status == TMM_OK && h->job.K > 0) {
+        int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+        status = tmm__is_staged("A", job->A,
+                                TMM__SPAN(nA ? job->M : job->K, nA ? job->K : job->M, job->lda),
+                                &h->staged_A);
+        if (status == TMM_OK)
+            status = tmm__is_staged("B", job->B,
+                                    TMM__SPAN(nB ? job->K : job->N, nB ? job->N : job->K, job->ldb),
+                                    &h->staged_B);
+    }
+    if (status == TMM_OK)
+        status = tmm__is_staged("C", job->C, TMM__SPAN(job->M, job->N, job->ldc), &h->staged_C);
+#undef TMM__SPAN
+    staged = h->staged_A || h->staged_B || h->staged_C;
+    if (status == TMM_OK && staged) status = tmm__ring_open(h);
+    if (status == TMM_OK && h->peers > 1) status = tmm__peers_open(h);
+    for (int n = 0; n < h->count && status == TMM_OK; n++)
+        if (h->workers[n].layout.rows > 0) status = tmm__worker_open(h, &h->workers[n]);
+
+    double all = (double)job->M * (double)job->N, told = -1;
+    while (status == TMM_OK && h->done < all) {
+        int moved = 0;
+        if (staged) status = tmm__pump(h, &moved);
+        for (int n = 0; n < h->count && status == TMM_OK; n++)
+            if (h->workers[n].layout.rows > 0) status = tmm__advance(h, &h->workers[n], &moved);
+        if (status == TMM_OK && h->options->progress != NULL && h->done > told) {
+            told = h->done;
+            if (h->options->progress(h->options->context, h->done / all) != 0 && h->done < all)
+                status = tmm__fail(TMM_ERROR_CANCELLED, "cancelled by the progress callback");
+        }
+        if (!moved) TMM__YIELD();
+    }
+    for (int n = 0; n < h->count && h->options->report != NULL && h->workers != NULL; n++) {
+        const tmm__worker *w = &h->workers[n];
+        tmm_host_report *r = &h->options->report[n];
+        r->device = w->device;
+        r->rows = w->layout.rows;
+        r->block_rows = w->layout.bm;
+        r->block_cols = w->layout.bn;
+        r->seconds = w->seconds;
+        r->bytes_in = w->bytes_in;
+        r->bytes_peer = w->bytes_peer;
+        r->bytes_out = w->bytes_out;
+        r->memory = w->layout.rows > 0 ? w->layout.bytes : 0;
+    }
+    tmm__host_close(h);
+    (void)cudaSetDevice(current);
+    (void)cudaGetLastError();
+    return status;
+}
+
+/* ---- operands on several devices -------------------------------------------------------------- */
+/* tmm_?gemm_multi: each device gathers B, a column of blocks after the other, in buffers of its
+   own, and multiplies its rows of A with it meanwhile. */
+enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
+
+typedef struct tmm__member {
+    char *buffers;
+    cudaStream_t copy, compute[TMM__MULTI_STREAMS];
+    cudaEvent_t start, stop, join, ready[TMM__MULTI_BUFFERS];
+    cudaEvent_t used[TMM__MULTI_BUFFERS];
+} tmm__member;
+
+/* `rows` lines of `width` bytes from one device to another. */
+static inline cudaError_t tmm__copy_across(char *to, size_t to_pitch, int to_device,
+                                           const char *from, size_t from_pitch, int from_device,
+                                           size_t width, size_t rows, cudaStream_t stream)
+{
+    struct cudaMemcpy3DPeerParms p;
+    if (to_device == from_device)
+        return tmm__copy_lines(to, to_pitch, from, from_pitch, width, rows,
+                               cudaMemcpyDeviceToDevice, stream);
+    if (rows == 1 || (to_pitch == width && from_pitch == width))
+        return cudaMemcpyPeerAsync(to, to_device, from, from_device, width * rows, stream);
+    memset(&p, 0, sizeof p);
+    p.srcPtr = make_cudaPitchedPtr((void *)from, from_pitch, width, rows);
+    p.srcDevice = from_device;
+    p.dstPtr = make_cudaPitchedPtr(to, to_pitch, width, rows);
+    p.dstDevice = to_device;
+    p.extent = make_cudaExtent(width, rows, 1);
+    return cudaMemcpy3DPeerAsync(&p, stream);
+}
+
+/* Columns n0 .. n0 + cols - 1 of op(B) from all who have some of it, into a buffer of `to`. */
+static inline tmm_status tmm__gather(const tmm__job *job, const tmm_part *parts, int count, int to,
+                                     char *buffer, size_t pitch, long long n0, long long cols,
+                                     cudaStream_t stream)
+{
+    int transposed = job->opB == TMM_OP_T;
+    for (int turn = 0; turn < count; turn++) { /* beginning with itself: not all from one at once */
+        int from = (to + turn) % count;
+        const tmm_part *p = &parts[from];
+        long long first = 0, lines = p->rows_B;
+        for (int n = 0; n < from; n++) first += parts[n].rows_B;
+        const char *source = (const char *)p->B;
+        char *target = buffer;
+        if (transposed) { /* rows of B are columns of op(B) */
+            long long begin = first > n0 ? first : n0;
+            long long end = tmm__min(first + lines, n0 + cols);
+            if (begin >= end) continue;
+            source += (size_t)((begin - first) * p->ldb) * job->size;
+            target += (size_t)(begin - n0) * pitch;
+            lines = end - begin;
+        } else {
+            source += (size_t)n0 * job->size;
+            target += (size_t)first * pitch;
+        }
+        if (lines == 0) continue;
+        tmm_status status =
+            tmm__on(parts[to].device,
+                    tmm__copy_across(target, pitch, parts[to].device, source,
+                                     (size_t)p->ldb * job->size, p->device,
+                                     (size_t)(transposed ? job->K : cols) * job->size,
+                                     (size_t)lines, stream),
+                    "copy of B from another device");
+        if (status != TMM_OK) return status;
+    }
+    return TMM_OK;
+}
+
+static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p, tmm__member *m,
+                                          size_t buffer)
+{
+    cudaError_t error = cudaSetDevice(p->device);
+#define TMM__TRY(call) \
+    if (error == cudaSuccess) error = call
+    TMM__TRY(cudaDeviceSynchronize()); /* what the caller has enqueued there comes first */
+    if (job->K > 0 && buffer > 0) TMM__TRY(cudaMalloc((void **)&m->buffers, buffer));
+    TMM__TRY(cudaStreamCreateWithFlags(&m->copy, cudaStreamNonBlocking));
+    for (int s = 0; s < TMM__MULTI_STREAMS; s++)
+        TMM__TRY(cudaStreamCreateWithFlags(&m->compute[s], cudaStreamNonBlocking));
+    TMM__TRY(cudaEventCreate(&m->start));
+    TMM__TRY(cudaEventCreate(&m->stop));
+    TMM__TRY(cudaEventCreateWithFlags(&m->join, cudaEventDisableTiming));
+    for (int b = 0; b < TMM__MULTI_BUFFERS; b++) {
+        TMM__TRY(cudaEventCreateWithFlags(&m->ready[b], cudaEventDisableTiming));
+        TMM__TRY(cudaEventCreateWithFlags(&m->used[b], cudaEventDisableTiming));
+    }
+    return tmm__on(p->device, error, "memory, stream or event");
+}
+
+static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
+{
+    (void)cudaSetDevice(p->device);
+    if (m->copy != NULL) (void)cudaStreamDestroy(m->copy);
+    for (int s = 0; s < TMM__MULTI_STREAMS; s++)
+        if (m->compute[s] != NULL) (void)cudaStreamDestroy(m->compute[s]);
+    if (m->start != NULL) (void)cudaEventDestroy(m->start);
+    if (m->stop != NULL) (void)cudaEventDestroy(m->stop);
+    if (m->join != NULL) (void)cudaEventDestroy(m->join);
+    for (int b = 0; b < TMM__MULTI_BUFFERS; b++) {
+        if (m->ready[b] != NULL) (void)cudaEventDestroy(m->ready[b]);
+        if (m->used[b] != NULL) (void)cudaEventDestroy(m->used[b]);
+    }
+    if (m->buffers != NULL) (void)cudaFree(m->buffers);
+}
+
+/* Enqueues column of blocks number j on one device. */
+static inline tmm_status tmm__multi_step(const tmm__job *job, const tmm_part *parts, int count,
+                                         int number, tmm__member *m, long long j, long long bn,
+                                         size_t pitch, size_t bytes)
+{
+    const tmm_part *p = &parts[number];
+    long long n0 = j * bn, cols = tmm__min(job->N - n0, bn), size = (long long)job->size;
+    int b = (int)(j % TMM__MULTI_BUFFERS), s = (int)(j % TMM__MULTI_STREAMS);
+    int transA = job->opA == TMM_OP_T, transB = job->opB == TMM_OP_T;
+    const char *B = (const char *)p->B, *A = (const char *)p->A;
+    long long ldb = p->ldb;
+    cudaError_t error = cudaSetDevice(p->device);
+    tmm_status status = TMM_OK;
+    if (m->buffers != NULL) {
+        char *buffer = m->buffers + (size_t)b * bytes;
+        if (error == cudaSuccess && j >= TMM__MULTI_BUFFERS)
+            error = cudaStreamWaitEvent(m->copy, m->used[b], 0);
+        status = tmm__on(p->device, error, "cudaStreamWaitEvent");
+        if (status == TMM_OK)
+            status = tmm__gather(job, parts, count, number, buffer, pitch, n0, cols, m->copy);
+        if (status != TMM_OK) return status;
+        error = cudaEventRecord(m->ready[b], m->copy);
+        if (error == cudaSuccess) error = cudaStreamWaitEvent(m->compute[s], m->ready[b], 0);
+        B = buffer;
+        ldb = (long long)pitch / size;
+        n0 = 0;
+    }
+    status = tmm__on(p->device, error, "cudaStreamWaitEvent");
+    char *C = (char *)p->C + (size_t)(j * bn) * job->size;
+    for (long long k0 = 0; status == TMM_OK && (k0 == 0 || k0 < job->K); k0 += TMM__HOST_DEPTH) {
+        const char *a = A, *b_part = B;
+        if (job->K > 0) {
+            a += (size_t)(transA ? k0 * p->lda : k0) * job->size;
+            b_part += (size_t)(transB ? n0 * ldb + k0 : k0 * ldb + n0) * job->size;
+        }
+        status = tmm__named(p->device,
+                            job->launch(job, p->rows, cols, tmm__min(job->K - k0, TMM__HOST_DEPTH),
+                                        a, p->lda, b_part, ldb, k0 > 0, C, p->ldc, m->compute[s]));
+    }
+    if (status == TMM_OK)
+        status = tmm__on(p->device, cudaEventRecord(m->used[b], m->compute[s]), "cudaEventRecord");
+    return status;
+}
+
+static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, int count)
+{
+    long long bn = job->N, least = (job->N - 1) / 8 + 1;
+    size_t pitch = 0, bytes = 0;
+    int current = 0, gathers = job->K > 0 && count > 1;
+    if (gathers) {
+        bn = tmm__edge(job->N,
+                       tmm__min(job->N, least > TMM__MULTI_COLUMNS ? least : TMM__MULTI_COLUMNS));
+        pitch = ((size_t)(job->opB == TMM_OP_N ? bn : job->K) * job->size + 15) / 16 * 16;
+        bytes = (pitch * (size_t)(job->opB == TMM_OP_N ? job->K : bn) + 255) / 256 * 256;
+    }
+    long long nj = (job->N - 1) / bn + 1;
+    tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
+    if (status != TMM_OK) return status;
+    tmm__member *members = (tmm__member *)calloc((size_t)count, sizeof *members);
+    if (members == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the devices");
+    for (int n = 0; n < count && status == TMM_OK; n++) {
+        parts[n].seconds = 0;
+        status = tmm__on(parts[n].device, cudaSetDevice(parts[n].device), "cudaSetDevice");
+        for (int from = 0; from < count && gathers && status == TMM_OK; from++) {
+            int can = 0;
+            if (parts[from].device == parts[n].device) continue;
+            status = tmm__on(parts[n].device,
+                             cudaDeviceCanAccessPeer(&can, parts[n].device, parts[from].device),
+                             "cudaDeviceCanAccessPeer");
+            if (can) (void)cudaDeviceEnablePeerAccess(parts[from].device, 0);
+            (void)cudaGetLastError(); /* without it, the same copies go through the host */
+        }
+    }
+    for (int n = 0; n < count && status == TMM_OK; n++)
+        if (parts[n].rows > 0 || parts[n].rows_B > 0)
+            status = tmm__member_open(job, &parts[n], &members[n],
+                                      gathers && parts[n].rows > 0
+                                          ? bytes * (size_t)tmm__min(nj, TMM__MULTI_BUFFERS)
+                                          : 0);
+    for (int n = 0; n < count && status == TMM_OK; n++) {
+        tmm__member *m = &members[n];
+        if (parts[n].rows == 0) continue;
+        cudaError_t error = cudaEventRecord(m->start, m->copy);
+        for (int c = 0; c < TMM__MULTI_STREAMS && error == cudaSuccess; c++)
+            error = cudaStreamWaitEvent(m->compute[c], m->start, 0);
+        status = tmm__on(parts[n].device, error, "cudaEventRecord");
+    }
+    for (long long j = 0; j < nj; j++)
+        for (int n = 0; n < count && status == TMM_OK; n++)
+            if (parts[n].rows > 0)
+                status = tmm__multi_step(job, parts, count, n, &members[n], j, bn, pitch, bytes);
+    for (int n = 0; n < count && status == TMM_OK; n++) {
+        tmm__member *m = &members[n];
+        if (parts[n].rows == 0) continue;
+        cudaError_t error = cudaEventRecord(m->join, m->compute[1]);
+        if (error == cudaSuccess) error = cudaStreamWaitEvent(m->compute[0], m->join, 0);
+        if (error == cudaSuccess) error = cudaEventRecord(m->stop, m->compute[0]);
+        status = tmm__on(parts[n].device, error, "cudaEventRecord");
+    }
+    /* Also after a failure: nothing may be under way in the caller's memory. */
+    for (int n = 0; n < count; n++) {
+        tmm__member *m = &members[n];
+        float ms = 0;
+        if (m->copy == NULL || cudaSetDevice(parts[n].device) != cudaSuccess) continue;
+        cudaError_t error = cudaStreamSynchronize(m->copy);
+        for (int s = 0; s < TMM__MULTI_STREAMS; s++)
+            if (m->compute[s] != NULL && error == cudaSuccess)
+                error = cudaStreamSynchronize(m->compute[s]);
+        if (status == TMM_OK) status = tmm__on(parts[n].device, error, "kernel or copy");
+        if (status == TMM_OK && parts[n].rows > 0 &&
+            cudaEventElapsedTime(&ms, m->start, m->stop) == cudaSuccess)
+            parts[n].seconds = ms * 1e-3;
+    }
+    for (int n = 0; n < count; n++) tmm__member_close(&parts[n], &members[n]);
+    free(members);
+    (void)cudaSetDevice(current);
+    (void)cudaGetLastError();
+    return status;
+}
 #endif /* TMM__HOST */
 #endif /* TMM_VERSION */
 
@@ -821,6 +2542,47 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
    back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
 TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
                                   const TMM_TYPE *B, TMM_TYPE *C);
+
+/* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
+   complete when it returns. A, B, C: host pointers, pinned (then copies are fastest), managed or
+   pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
+   `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
+     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone:
+   the same for every split, number of devices, block and stream. For K up to 16384 they are those
+   of TMM_REGISTER; beyond, K is cut at multiples of 16384, and each part is added to C.
+     Devices share out the rows of C. Each loads its rows of A; B is loaded once and passed on where
+   devices can access each other (that access stays enabled), otherwise by each from the host.
+     On an error or when cancelled, all is freed, no thread is left, and each element of C has its
+   old or its final value. Windows: no threads, so pageable memory is staged by the calling one.
+     Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
+   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little),
+   TMM_ERROR_CUDA (a copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`),
+   TMM_ERROR_UNSUPPORTED (a kernel that this type lacks or whose bits depend on the shape:
+   TMM_TENSOR, TMM_SMALL, TMM_SKINNY; or TMM_EPILOGUE, which would see rows and
+   columns of blocks). */
+TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, const tmm_host_options *options);
+
+/* How much memory gemm_host would take with these options: bytes on each device of the list
+   (device_bytes has options->device_count elements, at least 1), and pinned bytes for staging, which
+   pageable matrices alone need. A workspace of that size, or any other, can then be given in the
+   options. Without rows and weights, equal shares are assumed. Errors: as above. */
+TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                            long long K, const tmm_host_options *options,
+                                            size_t *device_bytes, size_t *pinned_bytes);
+
+/* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
+   `count` parts on devices, in order: `rows` add up to M, `rows_B` to K (to N for TMM_OP_T). The
+   result stays in place; each device gathers the columns of B that it works on, in memory for
+   three times an eighth of B. Waits for what has been enqueued on the devices before, and returns
+   when all is complete, with each part's time in its `seconds`. Parts may be on one device.
+   Bits: as gemm_host. `kernel`: TMM_AUTO, or the one to use. Errors: as gemm_host; after one, C is
+   undefined. */
+TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                      TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                      tmm_kernel kernel);
 
 /* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
    Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
@@ -3070,14 +4832,15 @@ static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long lo
 }
 
 /* `batch` products by KERNEL PIPELINED or TENSOR (at most 65535; M, N > 0). Strides as in the
-   kernels. */
+   kernels. `may`: whether tiles may be cut along K, which makes the bits depend on M and N and the
+   device, and whether operands may be packed, which takes memory for copies of them. */
 static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long long N, long long K,
                                                  TMM_TYPE alpha, const TMM_TYPE *A, long long rsA,
                                                  long long csA, long long strideA,
                                                  const TMM_TYPE *B, long long rsB, long long csB,
                                                  long long strideB, TMM_TYPE beta, TMM_TYPE *C,
                                                  long long ldc, long long strideC, unsigned batch,
-                                                 tmm_stream stream)
+                                                 int may, tmm_stream stream)
 {
     enum { SIZE = sizeof(TMM_TYPE), MOST_ROWS = SIZE <= 4 ? 16 : 8 };
     const tmm__device *device = tmm__current_device();
@@ -3115,7 +4878,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
     double packing = (inA ? 0.0 : M) + (inB ? 0.0 : N);
     packing *= 2.0 * K * SIZE / device->bandwidth;
     double saving = (form != NN ? 0.15 : tensor ? 0.01 : 0.06) * 2 * M * N * K / device->arithmetic;
-    if ((form == ANY || form == NN) && batch == 1 && K > 0 && SIZE >= 4 &&
+    if ((form == ANY || form == NN) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 && SIZE >= 4 &&
         TMM__WORTH_PACKING(packing, saving) &&
         TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128)) {
         form = TN;
@@ -3127,7 +4890,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
     tmm__schedule s;
     char *memory = NULL;
     int blocks = 0;
-    for (int split = batch == 1; blocks == 0; split = 0) {
+    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = 0) {
         if (form == ANY && !tensor) rows = MOST_ROWS / 2;
         int tile_m = tensor ? 128 : 4 * rows * warps_down, tile_n = tensor ? 64 : 256 / warps_down;
         blocks = tmm__plan(&s, (int)((M - 1) / tile_m + 1), (int)((N - 1) / tile_n + 1),
@@ -3483,7 +5246,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         case TMM_TENSOR:
             status = TMM_FN(gemm__pipelined)(kernel == TMM_TENSOR, M, N, K, alpha, a, rsA, csA,
                                              strideA, b, rsB, csB, strideB, beta, c, ldc, strideC,
-                                             grid.z, stream);
+                                             grid.z, TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
             break;
         case TMM_SMALL:
             status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
@@ -3560,6 +5323,144 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
     cudaFree(dB);
     cudaFree(dC);
     return status;
+}
+
+/* One block for tmm__host_run and tmm__multi_run: by a kernel that sums in ascending k, whatever
+   the shape of the block. */
+static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, long long N,
+                                            long long K, const void *A, long long lda,
+                                            const void *B, long long ldb, int more, void *C,
+                                            long long ldc, tmm_stream stream)
+{
+    TMM_TYPE alpha = *(const TMM_TYPE *)job->alpha;
+    TMM_TYPE beta = more ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
+    tmm_kernel kernel = job->kernel;
+    if (kernel == TMM_AUTO)
+        kernel = sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 ? TMM_PIPELINED : TMM_REGISTER;
+    if (kernel == TMM_TENSOR || kernel == TMM_SMALL || kernel == TMM_SKINNY)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s sums in pieces that depend on the shape: the bits would depend "
+                         "on the blocks",
+                         tmm_kernel_string(kernel));
+    if (K <= 0)
+        return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
+                                 beta, (TMM_TYPE *)C, ldc, stream);
+    if (kernel == TMM_PIPELINED) {
+        int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+        if (TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+            return TMM_FN(gemm__pipelined)(0, M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1,
+                                           nA ? 1 : lda, 0, (const TMM_TYPE *)B, nB ? ldb : 1,
+                                           nB ? 1 : ldb, 0, beta, (TMM_TYPE *)C, ldc, 0, 1,
+                                           job->may, stream);
+        if (job->kernel == TMM_AUTO) kernel = TMM_REGISTER; /* else the next call says why not */
+    }
+    return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, (const TMM_TYPE *)A, lda,
+                             (const TMM_TYPE *)B, ldb, beta, (TMM_TYPE *)C, ldc, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, const tmm_host_options *options)
+{
+    tmm_status status =
+        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    if (status != TMM_OK) return status;
+#ifdef TMM_EPILOGUE
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
+#endif
+    if (M == 0 || N == 0) return TMM_OK;
+    tmm__job job;
+    memset(&job, 0, sizeof job);
+    job.opA = opA, job.opB = opB;
+    job.M = M, job.N = N, job.K = alpha == 0 ? 0 : K;
+    job.size = sizeof(TMM_TYPE);
+    job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
+    job.lda = lda, job.ldb = ldb, job.ldc = ldc;
+    job.alpha = &alpha, job.beta = &beta;
+    job.reads_C = !(beta == 0);
+    job.launch = TMM_FN(gemm__part);
+    return tmm__host_run(&job, options, NULL, NULL);
+}
+
+TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                            long long K, const tmm_host_options *options,
+                                            size_t *device_bytes, size_t *pinned_bytes)
+{
+    long long one = 1;
+    const void *unread = &one;
+    long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
+    if (device_bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "device_bytes is NULL");
+    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, 1, unread, a > 1 ? a : 1, unread,
+                                        b > 1 ? b : 1, unread, N > 1 ? N : 1, sizeof(TMM_TYPE));
+    if (status != TMM_OK) return status;
+    for (int n = 0; n == 0 || (options != NULL && n < options->device_count); n++)
+        device_bytes[n] = 0;
+    if (pinned_bytes != NULL) *pinned_bytes = 0;
+    if (M == 0 || N == 0) return TMM_OK;
+    tmm__job job;
+    memset(&job, 0, sizeof job);
+    job.opA = opA, job.opB = opB;
+    job.M = M, job.N = N, job.K = K;
+    job.size = sizeof(TMM_TYPE);
+    return tmm__host_run(&job, options, device_bytes, pinned_bytes);
+}
+
+TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                      TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                      tmm_kernel kernel)
+{
+    const void *unread = &unread;
+    long long rows = 0, rows_B = 0;
+    int reads = M > 0 && N > 0 && K > 0 && !(alpha == 0);
+    if (kernel != TMM_AUTO && tmm_kernel_string(kernel) == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
+    if (count < 1)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "count is %d, but must be 1 at least", count);
+    if (parts == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "parts is NULL");
+    long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
+    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, 0, unread, a > 1 ? a : 1, unread,
+                                        b > 1 ? b : 1, unread, N > 1 ? N : 1, 1);
+    if (status != TMM_OK) return status;
+    for (int n = 0; n < count; n++) {
+        const tmm_part *p = &parts[n];
+        if (p->rows < 0 || p->rows_B < 0 || p->rows > M - rows ||
+            p->rows_B > (opB == TMM_OP_N ? K : N) - rows_B)
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "parts[%d]: rows or rows_B is negative or too large", n);
+        rows += p->rows;
+        rows_B += p->rows_B;
+        status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, !(alpha == 0), p->A, p->lda, unread,
+                                 N > 1 ? N : 1, p->C, p->rows > 0 ? p->ldc : (N > 1 ? N : 1),
+                                 sizeof(TMM_TYPE));
+        if (status == TMM_OK && p->rows_B > 0)
+            status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
+                                       opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
+        if (status != TMM_OK) {
+            char text[256];
+            memcpy(text, tmm__message(), sizeof text);
+            return tmm__fail(status, "parts[%d]: %s", n, text);
+        }
+    }
+    if (rows != M || rows_B != (opB == TMM_OP_N ? K : N))
+        return tmm__fail(
+            TMM_ERROR_ARGUMENT,
+            "the parts have %lld rows of C and %lld of B, but M is %lld and %s is %lld", rows,
+            rows_B, M, opB == TMM_OP_N ? "K" : "N", opB == TMM_OP_N ? K : N);
+#ifdef TMM_EPILOGUE
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_multi cannot be used with a TMM_EPILOGUE");
+#endif
+    if (M == 0 || N == 0) return TMM_OK;
+    tmm__job job;
+    memset(&job, 0, sizeof job);
+    job.opA = opA, job.opB = opB;
+    job.M = M, job.N = N, job.K = reads ? K : 0;
+    job.size = sizeof(TMM_TYPE);
+    job.alpha = &alpha, job.beta = &beta;
+    job.kernel = kernel;
+    job.may = TMM__MAY_PACK;
+    job.launch = TMM_FN(gemm__part);
+    return tmm__multi_run(&job, parts, count);
 }
 
 /* ============================== CPU REFERENCE ================================================= */
@@ -3860,7 +5761,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 
 /* ============================== HISTORY =======================================================
    0.1  global, shared and register kernels; float, double, int and types of your own; batches;
-        CPU reference; checks.
+        CPU reference; checks; from host memory and over several devices.
 
    MIT No Attribution. Copyright (c) 2026 the tiledmm and raytrace authors.
    Permission is hereby granted, free of charge, to any person obtaining a copy of this software

@@ -1,11 +1,15 @@
 /* The host side of the CPU runner: errors, devices, memory, copies, streams, events and the checks
- * before a launch. Work is done at once, in the order of the calls; streams only carry rules. */
+ * before a launch. Work is done at once, in the order of the calls; streams only carry rules, unless
+ * CUCC_STREAMS=late. */
 #include "runtime.h"
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 
 struct cudaArray {
     float *texels;
@@ -100,6 +104,20 @@ cudaError_t enter()
     return cudaSuccess;
 }
 
+/* CUCC_FAIL=KIND:N makes the N-th call of a kind fail, counted from where the variable was set. */
+bool planted(const char *kind)
+{
+    static std::string seen;
+    static long count;
+    const char *text = getenv("CUCC_FAIL");
+    if (!text || !*text) return false;
+    state_lock lock(state().lock);
+    if (seen != text) seen = text, count = 0;
+    size_t length = strlen(kind);
+    if (strncmp(text, kind, length) || text[length] != ':') return false;
+    return ++count == atol(text + length + 1);
+}
+
 cudaError_t check_device(int device)
 {
     if (!state().devices) return failed(cudaErrorNoDevice);
@@ -140,6 +158,8 @@ cudaError_t allocate(void **pointer, size_t size, int device)
     if (!pointer) return failed(cudaErrorInvalidValue);
     *pointer = nullptr;
     if (!size) return cudaSuccess;
+    if (planted(device == pinned_host ? "pinned" : "malloc"))
+        return failed(cudaErrorMemoryAllocation);
     runtime_state &s = state();
     state_lock lock(s.lock);
     if (device >= 0 && size > s.memory - s.device[device].used)
@@ -239,6 +259,17 @@ struct copy_lock {
 };
 
 cudaError_t check_stream(cudaStream_t stream);
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
+void finish(cudaStream_t stream);
+
+/* CUDA copies pageable memory before such a call returns. */
+cudaError_t enqueue_copy(cudaStream_t stream, const void *to, const void *from,
+                         std::function<void()> work)
+{
+    bool pageable = find_region(to).device == nowhere || find_region(from).device == nowhere;
+    if (pageable) finish(stream);
+    return enqueue(pageable ? nullptr : stream, work);
+}
 
 cudaError_t copy(const char *function, void *to, const void *from, size_t size, cudaMemcpyKind kind,
                  cudaStream_t stream)
@@ -246,13 +277,18 @@ cudaError_t copy(const char *function, void *to, const void *from, size_t size, 
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if ((unsigned int)kind > cudaMemcpyDefault) return failed(cudaErrorInvalidMemcpyDirection);
+    if (planted("copy")) return failed(cudaErrorUnknown);
     if (!size) return cudaSuccess;
-    copy_lock lock;
-    if (!check_side(function, "destination", to, size, destination_side(kind)) ||
-        !check_side(function, "source", from, size, source_side(kind)))
-        return failed(cudaErrorInvalidValue);
-    memmove(to, from, size);
-    return cudaSuccess;
+    {
+        copy_lock lock;
+        if (!check_side(function, "destination", to, size, destination_side(kind)) ||
+            !check_side(function, "source", from, size, source_side(kind)))
+            return failed(cudaErrorInvalidValue);
+    }
+    return enqueue_copy(stream, to, from, [=] {
+        copy_lock lock;
+        memmove(to, from, size);
+    });
 }
 
 cudaError_t copy_2d(const char *function, void *to, size_t to_pitch, const void *from,
@@ -262,16 +298,32 @@ cudaError_t copy_2d(const char *function, void *to, size_t to_pitch, const void 
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if ((unsigned int)kind > cudaMemcpyDefault) return failed(cudaErrorInvalidMemcpyDirection);
+    if (planted("copy")) return failed(cudaErrorUnknown);
     if (width > to_pitch || width > from_pitch) return failed(cudaErrorInvalidPitchValue);
     if (!width || !height) return cudaSuccess;
-    copy_lock lock;
-    if (!check_side(function, "destination", to, (height - 1) * to_pitch + width,
-                    destination_side(kind)) ||
-        !check_side(function, "source", from, (height - 1) * from_pitch + width, source_side(kind)))
-        return failed(cudaErrorInvalidValue);
-    for (size_t row = 0; row < height; row++)
-        memmove((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
-    return cudaSuccess;
+    {
+        copy_lock lock;
+        if (!check_side(function, "destination", to, (height - 1) * to_pitch + width,
+                        destination_side(kind)) ||
+            !check_side(function, "source", from, (height - 1) * from_pitch + width,
+                        source_side(kind)))
+            return failed(cudaErrorInvalidValue);
+    }
+    return enqueue_copy(stream, to, from, [=] {
+        copy_lock lock;
+        for (size_t row = 0; row < height; row++)
+            memmove((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
+    });
+}
+
+/* Whether two pointers are on the devices that they are said to be on. */
+bool belong(const char *function, const void *to, int to_device, const void *from, int from_device)
+{
+    state_lock lock(state().lock);
+    int target = find_region(to).device, origin = find_region(from).device;
+    if ((target < 0 || target == to_device) && (origin < 0 || origin == from_device)) return true;
+    fprintf(stderr, "cucc: %s: a pointer does not belong to the device it is said to\n", function);
+    return false;
 }
 
 cudaError_t copy_peer(const char *function, void *to, int to_device, const void *from,
@@ -280,16 +332,8 @@ cudaError_t copy_peer(const char *function, void *to, int to_device, const void 
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_device(to_device)) return error;
     if (cudaError_t error = check_device(from_device)) return error;
-    {
-        state_lock lock(state().lock);
-        int target = find_region(to).device, origin = find_region(from).device;
-        if (size &&
-            ((target >= 0 && target != to_device) || (origin >= 0 && origin != from_device))) {
-            fprintf(stderr, "cucc: %s: a pointer does not belong to the device it is said to\n",
-                    function);
-            return failed(cudaErrorInvalidValue);
-        }
-    }
+    if (size && !belong(function, to, to_device, from, from_device))
+        return failed(cudaErrorInvalidValue);
     return copy(function, to, from, size, cudaMemcpyDeviceToDevice, stream);
 }
 
@@ -298,11 +342,15 @@ cudaError_t set(const char *function, void *to, int value, size_t size, cudaStre
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if (!size) return cudaSuccess;
-    copy_lock lock;
-    if (!check_side(function, "destination", to, size, device_side))
-        return failed(cudaErrorInvalidValue);
-    memset(to, value, size);
-    return cudaSuccess;
+    {
+        copy_lock lock;
+        if (!check_side(function, "destination", to, size, device_side))
+            return failed(cudaErrorInvalidValue);
+    }
+    return enqueue(stream, [=] {
+        copy_lock lock;
+        memset(to, value, size);
+    });
 }
 
 /* ---- variables of the device ----------------------------------------------------------------- */
@@ -327,14 +375,27 @@ char *symbol_bytes(const char *function, const void *symbol, size_t size, size_t
 using clock_type = std::chrono::steady_clock;
 } // namespace
 
+/* One recording of an event. */
+struct recording {
+    bool complete;
+    clock_type::time_point time;
+};
+
+/* What waits in a stream: work, once what it waits for is complete. */
+struct late_work {
+    std::function<void()> work;
+    std::shared_ptr<recording> after;
+};
+
 struct CUstream_st {
     int device;
+    std::deque<late_work> queue;
 };
 
 struct CUevent_st {
     int device;
-    bool timed, recorded;
-    clock_type::time_point time;
+    bool timed;
+    std::shared_ptr<recording> last; /* null: never recorded */
 };
 
 namespace
@@ -355,6 +416,87 @@ cudaError_t check_event(cudaEvent_t event)
 {
     state_lock lock(state().lock);
     return state().events.count(event) ? cudaSuccess : failed(cudaErrorInvalidResourceHandle);
+}
+
+/* With CUCC_STREAMS=late the work in streams that were created waits until something asks for it,
+ * and streams then advance in a random order, as far as events let them: a synchronisation that is
+ * missing shows. Without it, the queues stay empty. */
+struct late_streams {
+    bool on = false;
+    std::recursive_mutex lock;
+    uint64_t random = 1;
+};
+
+late_streams &late()
+{
+    static late_streams *l = [] {
+        late_streams *made = new late_streams;
+        const char *text = getenv("CUCC_STREAMS");
+        made->on = text && !strncmp(text, "late", 4);
+        if (made->on && text[4] == ':') made->random = strtoull(text + 5, nullptr, 10);
+        return made;
+    }();
+    return *l;
+}
+
+using late_lock = std::lock_guard<std::recursive_mutex>;
+
+/* Runs one piece of work of a stream that can advance; false if none can. */
+bool advance_one()
+{
+    std::vector<cudaStream_t> ready;
+    {
+        state_lock lock(state().lock);
+        for (cudaStream_t stream : state().streams)
+            if (!stream->queue.empty() &&
+                (!stream->queue.front().after || stream->queue.front().after->complete))
+                ready.push_back(stream);
+    }
+    if (ready.empty()) return false;
+    late().random = late().random * 6364136223846793005u + 1442695040888963407u;
+    cudaStream_t stream = ready[(late().random >> 33) % ready.size()];
+    std::function<void()> work = std::move(stream->queue.front().work);
+    stream->queue.pop_front();
+    int device = current_device;
+    current_device = stream->device;
+    if (work) work();
+    current_device = device;
+    return true;
+}
+
+/* Runs work until the condition holds. */
+template <class F> void advance_until(F condition)
+{
+    late_lock lock(late().lock);
+    while (!condition())
+        if (!advance_one()) {
+            fprintf(stderr, "cucc: streams wait for one another\n");
+            abort();
+        }
+}
+
+void finish(cudaStream_t stream)
+{
+    if (late().on && !is_default_stream(stream))
+        advance_until([=] { return stream->queue.empty(); });
+}
+
+void finish_all()
+{
+    late_lock lock(late().lock);
+    while (late().on && advance_one()) {
+    }
+}
+
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work)
+{
+    if (!late().on || is_default_stream(stream)) {
+        work();
+        return cudaSuccess;
+    }
+    late_lock lock(late().lock);
+    stream->queue.push_back({work, nullptr});
+    return cudaSuccess;
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -485,22 +627,9 @@ cudaError_t symbol_address(void **address, const void *symbol)
     return *address ? cudaSuccess : last_error;
 }
 
-void launch(const launch_request &request)
+static void run_launch(const launch_request &request)
 {
-    if (inside_kernel()) {
-        fprintf(stderr, "cucc: a kernel launches %s: launches inside kernels are not supported\n",
-                request.kernel);
-        abort();
-    }
-    if (enter()) return;
-    if (cudaError_t error = check_configuration(request)) {
-        failed(error);
-        return;
-    }
-    if (!check_arguments(request)) {
-        fail_for_good(cudaErrorIllegalAddress);
-        return;
-    }
+    if (state().device[current_device].sticky) return;
     const dim3 &grid = request.grid, &block = request.block;
     size_t dynamic_limit = dynamic_shared_limit(request.function);
     std::lock_guard<std::mutex> launching(state().launching);
@@ -517,6 +646,42 @@ void launch(const launch_request &request)
     add_counts(request.kernel, launch.counts);
 #endif
     if (launch.failed) fail_for_good(cudaErrorLaunchFailure);
+}
+
+void launch(const launch_request &request)
+{
+    if (inside_kernel()) {
+        fprintf(stderr, "cucc: a kernel launches %s: launches inside kernels are not supported\n",
+                request.kernel);
+        abort();
+    }
+    if (enter()) return;
+    if (planted("launch")) {
+        failed(cudaErrorLaunchOutOfResources);
+        return;
+    }
+    if (planted("kernel")) {
+        fail_for_good(cudaErrorLaunchFailure);
+        return;
+    }
+    if (cudaError_t error = check_configuration(request)) {
+        failed(error);
+        return;
+    }
+    if (!check_arguments(request)) {
+        fail_for_good(cudaErrorIllegalAddress);
+        return;
+    }
+    if (!late().on || is_default_stream(request.stream)) {
+        run_launch(request);
+        return;
+    }
+    /* The arguments live as long as the work waits. */
+    std::shared_ptr<void> closure(request.copy_closure(request.closure), request.free_closure);
+    launch_request later = request;
+    later.closure = closure.get();
+    later.pointers = nullptr;
+    enqueue(request.stream, [later, closure] { run_launch(later); });
 }
 } // namespace cucc
 
@@ -600,6 +765,7 @@ cudaError_t cudaGetDevice(int *device)
 cudaError_t cudaSetDevice(int device)
 {
     if (cudaError_t error = check_device(device)) return error;
+    if (planted("device")) return failed(cudaErrorInvalidDevice);
     current_device = device;
     return cudaSuccess;
 }
@@ -669,6 +835,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaDeviceSynchronize()
 {
+    finish_all();
     return enter();
 }
 
@@ -685,6 +852,14 @@ cudaError_t cudaDeviceReset()
         }
         free((void *)a->first);
         a = s.allocations.erase(a);
+    }
+    for (auto i = s.streams.begin(); i != s.streams.end();) {
+        cudaStream_t stream = *i;
+        i = stream->device == current_device ? (delete stream, s.streams.erase(i)) : std::next(i);
+    }
+    for (auto i = s.events.begin(); i != s.events.end();) {
+        cudaEvent_t event = *i;
+        i = event->device == current_device ? (delete event, s.events.erase(i)) : std::next(i);
     }
     s.device[current_device] = device_state();
     activate(current_device);
@@ -821,17 +996,19 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, cudaMemLocati
 
 cudaError_t cudaFree(void *pointer)
 {
+    if (pointer) finish_all();
     return release(pointer, false, "cudaFree");
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
     if (cudaError_t error = check_stream(stream)) return error;
-    return release(pointer, false, "cudaFreeAsync");
+    return enqueue(stream, [=] { release(pointer, false, "cudaFreeAsync"); });
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+    if (pointer) finish_all();
     return release(pointer, true, "cudaFreeHost");
 }
 
@@ -896,6 +1073,21 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
                                 size_t size, cudaStream_t stream)
 {
     return copy_peer("cudaMemcpyPeerAsync", to, to_device, from, from_device, size, stream);
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    const char *function = "cudaMemcpy3DPeerAsync";
+    if (cudaError_t error = enter()) return error;
+    if (!p || p->srcArray || p->dstArray || p->extent.depth != 1 || p->srcPos.x || p->srcPos.y ||
+        p->srcPos.z || p->dstPos.x || p->dstPos.y || p->dstPos.z)
+        return failed(cudaErrorInvalidValue);
+    if (cudaError_t error = check_device(p->dstDevice)) return error;
+    if (cudaError_t error = check_device(p->srcDevice)) return error;
+    if (!belong(function, p->dstPtr.ptr, p->dstDevice, p->srcPtr.ptr, p->srcDevice))
+        return failed(cudaErrorInvalidValue);
+    return copy_2d(function, p->dstPtr.ptr, p->dstPtr.pitch, p->srcPtr.ptr, p->srcPtr.pitch,
+                   p->extent.width, p->extent.height, cudaMemcpyDeviceToDevice, stream);
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t size)
@@ -989,8 +1181,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 {
     if (cudaError_t error = enter()) return error;
     if (!stream || flags > cudaStreamNonBlocking) return failed(cudaErrorInvalidValue);
+    *stream = nullptr;
+    if (planted("stream")) return failed(cudaErrorMemoryAllocation);
     state_lock lock(state().lock);
-    *stream = new CUstream_st{current_device};
+    *stream = new CUstream_st{current_device, {}};
     state().streams.insert(*stream);
     return cudaSuccess;
 }
@@ -999,7 +1193,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     if (cudaError_t error = enter()) return error;
     state_lock lock(state().lock);
-    if (!state().streams.erase(stream)) return failed(cudaErrorInvalidResourceHandle);
+    if (!state().streams.count(stream)) return failed(cudaErrorInvalidResourceHandle);
+    finish(stream);
+    state().streams.erase(stream);
     delete stream;
     return cudaSuccess;
 }
@@ -1007,19 +1203,30 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     if (cudaError_t error = enter()) return error;
-    return check_stream(stream);
+    if (cudaError_t error = check_stream(stream)) return error;
+    finish(stream);
+    return enter();
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    return cudaStreamSynchronize(stream);
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (is_default_stream(stream) || stream->queue.empty()) return cudaSuccess;
+    late_lock lock(late().lock);
+    advance_one();
+    return stream->queue.empty() ? enter() : failed(cudaErrorNotReady);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int)
 {
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
-    return check_event(event);
+    if (cudaError_t error = check_event(event)) return error;
+    if (!event->last || event->last->complete || is_default_stream(stream)) return cudaSuccess;
+    late_lock lock(late().lock);
+    stream->queue.push_back({nullptr, event->last});
+    return cudaSuccess;
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event)
@@ -1031,8 +1238,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
     if (cudaError_t error = enter()) return error;
     if (!event) return failed(cudaErrorInvalidValue);
+    *event = nullptr;
+    if (planted("event")) return failed(cudaErrorMemoryAllocation);
     state_lock lock(state().lock);
-    *event = new CUevent_st{current_device, !(flags & cudaEventDisableTiming), false, {}};
+    *event = new CUevent_st{current_device, !(flags & cudaEventDisableTiming), nullptr};
     state().events.insert(*event);
     return cudaSuccess;
 }
@@ -1053,20 +1262,31 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (cudaError_t error = check_event(event)) return error;
     int device = is_default_stream(stream) ? current_device : stream->device;
     if (event->device != device) return failed(cudaErrorInvalidResourceHandle);
-    event->recorded = true;
-    event->time = clock_type::now();
-    return cudaSuccess;
+    std::shared_ptr<recording> now(new recording{false, {}});
+    event->last = now;
+    return enqueue(stream, [now] {
+        now->complete = true;
+        now->time = clock_type::now();
+    });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     if (cudaError_t error = enter()) return error;
-    return check_event(event);
+    if (cudaError_t error = check_event(event)) return error;
+    std::shared_ptr<recording> last = event->last;
+    if (last) advance_until([=] { return last->complete; });
+    return enter();
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    return cudaEventSynchronize(event);
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_event(event)) return error;
+    if (!event->last || event->last->complete) return cudaSuccess;
+    late_lock lock(late().lock);
+    advance_one();
+    return event->last->complete ? enter() : failed(cudaErrorNotReady);
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop)
@@ -1075,9 +1295,11 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     if (cudaError_t error = check_event(start)) return error;
     if (cudaError_t error = check_event(stop)) return error;
     if (!milliseconds) return failed(cudaErrorInvalidValue);
-    if (!start->recorded || !stop->recorded || !start->timed || !stop->timed)
+    if (!start->last || !stop->last || !start->timed || !stop->timed)
         return failed(cudaErrorInvalidResourceHandle);
-    *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+    if (!start->last->complete || !stop->last->complete) return failed(cudaErrorNotReady);
+    *milliseconds =
+        std::chrono::duration<float, std::milli>(stop->last->time - start->last->time).count();
     return cudaSuccess;
 }
 
@@ -1160,6 +1382,13 @@ void report_leaks()
         else
             fprintf(stderr, "cucc: leak of %zu bytes of memory of device %d\n", a.second.size,
                     device);
+        leaked = true;
+    }
+    size_t count = 0;
+    for (cudaStream_t stream : s.streams) count += !s.device[stream->device].sticky;
+    for (cudaEvent_t event : s.events) count += !s.device[event->device].sticky;
+    if (count) {
+        fprintf(stderr, "cucc: leak of %zu streams and events\n", count);
         leaked = true;
     }
     fflush(nullptr);

@@ -198,9 +198,44 @@ struct cudaMemLocation {
     int id;
 };
 
+struct cudaPitchedPtr {
+    void *ptr;
+    size_t pitch, xsize, ysize;
+};
+
+struct cudaExtent {
+    size_t width, height, depth;
+};
+
+struct cudaPos {
+    size_t x, y, z;
+};
+
+inline cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t x, size_t y)
+{
+    return {pointer, pitch, x, y};
+}
+inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
+{
+    return {width, height, depth};
+}
+
 /* Textures: two-dimensional arrays of float, read by texel coordinates, clamped at the edges. */
 typedef struct cudaArray *cudaArray_t;
 typedef unsigned long long cudaTextureObject_t;
+
+/* Plain memory only: no arrays, no positions, a depth of 1. */
+struct cudaMemcpy3DPeerParms {
+    cudaArray_t srcArray;
+    cudaPos srcPos;
+    cudaPitchedPtr srcPtr;
+    int srcDevice;
+    cudaArray_t dstArray;
+    cudaPos dstPos;
+    cudaPitchedPtr dstPtr;
+    int dstDevice;
+    cudaExtent extent;
+};
 
 enum cudaChannelFormatKind { cudaChannelFormatKindFloat = 2 };
 
@@ -311,6 +346,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t size, cudaStream_t stream = 0);
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parameters,
+                                  cudaStream_t stream = 0);
 cudaError_t cudaMemset(void *to, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream = 0);
 
@@ -378,6 +415,8 @@ struct launch_request {
     const void *const *pointers; /* the arguments that are pointers to objects; else null */
     void (*run_thread)(void *closure);
     void *closure;
+    void *(*copy_closure)(const void *closure); /* for launches that wait in a stream */
+    void (*free_closure)(void *closure);
 };
 void launch(const launch_request &request);
 
@@ -403,12 +442,18 @@ template <class... P> struct prepared_launch {
 
     void operator()(P... arguments)
     {
-        auto thread = [&] { kernel(arguments...); };
+        auto thread = [=, *this] { kernel(arguments...); };
         const void *pointers[] = {object_pointer(arguments)..., nullptr};
         request.argument_count = sizeof...(P);
         request.pointers = pointers;
         request.run_thread = [](void *closure) { (*static_cast<decltype(thread) *>(closure))(); };
         request.closure = &thread;
+        request.copy_closure = [](const void *closure) {
+            return (void *)new auto(*static_cast<const decltype(thread) *>(closure));
+        };
+        request.free_closure = [](void *closure) {
+            delete static_cast<decltype(thread) *>(closure);
+        };
         launch(request);
     }
 };
@@ -417,7 +462,8 @@ template <class... P>
 prepared_launch<P...> prepare(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
                               size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
 {
-    return {{name, (const void *)kernel, grid, block, dynamic_shared, stream, 0, 0, 0, 0}, kernel};
+    return {{name, (const void *)kernel, grid, block, dynamic_shared, stream, 0, 0, 0, 0, 0, 0},
+            kernel};
 }
 } // namespace cucc
 

@@ -7,7 +7,7 @@ cucc=$tests/../cucc
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-unset CUCC_DEVICES CUCC_ORDER CUCC_THREADS CUCC_MEMORY CUCC_COUNTS
+unset CUCC_DEVICES CUCC_ORDER CUCC_THREADS CUCC_MEMORY CUCC_COUNTS CUCC_STREAMS CUCC_FAIL
 
 number=0
 failures=0
@@ -82,6 +82,7 @@ build faults-sanitized "$tests/faults.cu" --sanitize
 build bounds "$tests/bounds.cu" --sanitize
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
+build late "$tests/late.cu"
 build count "$tests/count.cu" --count
 build order-count "$tests/order.cu" --count
 build other.o -c "$tests/other.cu"
@@ -123,6 +124,11 @@ for order in forward backward shuffle:1 shuffle:2; do
         env CUCC_ORDER=$order ./order 0
 done
 
+check_text "streams run at once" '^cudaSuccess, right $' ./late missing
+check_text "late streams: events hold" '^cudaSuccess, right $' env CUCC_STREAMS=late:5 ./late
+check_text "late streams: missing events show" '^cudaSuccess, wrong $' env CUCC_STREAMS=late:5 ./late missing
+check_text "a planted failure" '^cudaErrorMemoryAllocation $' env CUCC_FAIL=malloc:20 ./late
+check_text "a planted failure that is never reached" '^cudaSuccess, right $' env CUCC_FAIL=malloc:21 ./late
 check_text "two devices" \
     'device 0: 2 3, 1 launches device 1: 20 30, 2 launches by address: 2 30 copied: 20 30 stream of another device: cudaErrorInvalidResourceHandle can 1 enable: cudaSuccess enable again: cudaErrorPeerAccessAlreadyEnabled peer: cudaSuccess disable: cudaSuccess .*no peer: cudaErrorIllegalAddress other device: cudaSuccess device 2: cudaErrorInvalidDevice' \
     env CUCC_DEVICES=2 ./devices two

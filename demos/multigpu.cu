@@ -1,0 +1,417 @@
+/* multigpu.cu - one product shared out over several GPUs of equal or unequal speed.
+
+   Each device computes some rows of C: it needs the same rows of A, and all of B. How many rows
+   should each get? The table shows seven splits and the one that the library chooses after a short
+   measurement: with rows in proportion to speed all devices finish together, and nobody waits.
+
+        A            B            C
+      +------+     +------+     +------+
+      | dev 0|     |      |     | dev 0|    rows 0 .. r0 - 1
+      |------|  x  | all  |  =  |------|
+      | dev 1|     |      |     | dev 1|    the rest
+      +------+     +------+     +------+
+
+   Build   nvcc -O3 -arch=native demos/multigpu.cu -o multigpu
+   Run     ./multigpu                              all devices; a single one acts as two
+           ./multigpu 8192 --type double --devices 0,1 --rows 6144,2048
+           ./multigpu --help                                                                     */
+#include "../tiledmm.cuh"
+#include <time.h>
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
+
+#ifdef __CUCC__ /* compiled for the CPU runner */
+enum { ON_CPU = 1, DEFAULT_SIZE = 192 };
+#else
+enum { ON_CPU = 0, DEFAULT_SIZE = 8192 };
+#endif
+enum { MOST = 16, SPLITS = 7 };
+
+typedef struct options {
+    long long N;
+    tmm_type type;
+    int devices[MOST], device_count;
+    long long rows[MOST];
+    double weights[MOST];
+    int row_count, weight_count, reps;
+    const char *csv;
+} options;
+
+static void print_help(void)
+{
+    printf("usage: multigpu [N] [options]\n"
+           "Multiplies two N x N matrices in pinned host memory on several GPUs and prints what\n"
+           "each split of the rows gives. Default: N = %d.\n\n"
+           "  --type float|double    element type (default float)\n"
+           "  --devices 0,1,...      devices to use; one named twice acts as two (default: all,\n"
+           "                         or 0,0 if there is one)\n"
+           "  --rows R0,R1,...       only this split, in rows that add up to N\n"
+           "  --weights W0,W1,...    only this split, in proportion to these numbers\n"
+           "  --reps R               runs of each split, of which the fastest is shown (default "
+           "3)\n"
+           "  --csv FILE             write the table to FILE as well\n"
+           "  --help                 this text\n",
+           DEFAULT_SIZE);
+}
+
+static int refuse(const char *format, const char *argument)
+{
+    fprintf(stderr, "multigpu: ");
+    fprintf(stderr, format, argument);
+    fprintf(stderr, "\nmultigpu: --help lists what can be asked\n");
+    return 0;
+}
+
+/* A whole number in [low, high], or 0 with a sentence. */
+static int parse_number(const char *name, const char *text, long long low, long long high,
+                        long long *number)
+{
+    char *end, message[160];
+    *number = text ? strtoll(text, &end, 10) : 0;
+    if (text && *text && !*end && *number >= low && *number <= high) return 1;
+    snprintf(message, sizeof message, "%s must be a whole number from %lld to %lld, not '%%s'",
+             name, low, high);
+    return refuse(message, text ? text : "nothing");
+}
+
+/* Numbers with commas between them; returns how many, 0 with a sentence. */
+static int parse_list(const char *name, const char *text, double *numbers)
+{
+    int count = 0;
+    const char *at = text ? text : "";
+    for (;;) {
+        char *end;
+        double number = strtod(at, &end);
+        if (end == at || !(number >= 0 && number <= 1e9) || count == MOST || (*end && *end != ','))
+            break;
+        numbers[count++] = number;
+        if (!*end) return count;
+        at = end + 1;
+    }
+    char message[120];
+    snprintf(message, sizeof message, "%s takes at most %d numbers such as 2,1, not '%%s'", name,
+             (int)MOST);
+    return refuse(message, text ? text : "");
+}
+
+static int parse_options(int count, char **words, options *o)
+{
+    int given = 0;
+    long long number;
+    double numbers[MOST];
+    memset(o, 0, sizeof *o);
+    o->N = DEFAULT_SIZE, o->reps = 3;
+    for (int i = 1; i < count; i++) {
+        const char *word = words[i], *value = i + 1 < count ? words[i + 1] : NULL;
+        int takes_value = 1;
+        if (strcmp(word, "--help") == 0) {
+            print_help();
+            exit(0);
+        } else if (strcmp(word, "--type") == 0) {
+            if (!value || (strcmp(value, "float") != 0 && strcmp(value, "double") != 0))
+                return refuse("--type is float or double, not '%s'", value ? value : "");
+            o->type = value[0] == 'f' ? TMM_FLOAT : TMM_DOUBLE;
+        } else if (strcmp(word, "--devices") == 0) {
+            if (!(o->device_count = parse_list(word, value, numbers))) return 0;
+            for (int n = 0; n < o->device_count; n++) o->devices[n] = (int)numbers[n];
+        } else if (strcmp(word, "--rows") == 0) {
+            if (!(o->row_count = parse_list(word, value, numbers))) return 0;
+            for (int n = 0; n < o->row_count; n++) o->rows[n] = (long long)numbers[n];
+        } else if (strcmp(word, "--weights") == 0) {
+            if (!(o->weight_count = parse_list(word, value, o->weights))) return 0;
+        } else if (strcmp(word, "--reps") == 0) {
+            if (!parse_number(word, value, 1, 100, &number)) return 0;
+            o->reps = (int)number;
+        } else if (strcmp(word, "--csv") == 0) {
+            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            o->csv = value;
+        } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
+            return refuse("unknown option '%s'", word);
+        } else {
+            if (given++) return refuse("one size only; '%s' is too many", word);
+            if (!parse_number("a size", word, 1, 1 << 20, &o->N)) return 0;
+            takes_value = 0;
+        }
+        i += takes_value;
+    }
+    if (o->row_count && o->weight_count)
+        return refuse("--rows and --weights exclude each other%s", "");
+    return 1;
+}
+
+static unsigned long long random_state = 1;
+
+static unsigned long long random_bits(void) /* splitmix64 */
+{
+    unsigned long long z = (random_state += 0x9E3779B97F4A7C15ull);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+/* Uniform in (-1, 1). */
+static void fill_random(tmm_type type, void *X, long long count)
+{
+    for (long long i = 0; i < count; i++) {
+        double value = ((double)(random_bits() >> 11) + 0.5) / 4503599627370496.0 - 1;
+        if (type == TMM_FLOAT)
+            ((float *)X)[i] = (float)value;
+        else
+            ((double *)X)[i] = value;
+    }
+}
+
+static double now(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Fails with a sentence if a CUDA call did. */
+static int succeeded(cudaError_t error, const char *what)
+{
+    if (error != cudaSuccess)
+        fprintf(stderr, "multigpu: %s: %s\n", what, cudaGetErrorString(error));
+    return error == cudaSuccess;
+}
+
+/* A file that appears whole or not at all: written beside its place and renamed at the end. What
+   is no ordinary file, such as /dev/stdout, is written to directly. */
+typedef struct output_file {
+    FILE *stream;
+    const char *path;
+    char *beside; /* NULL: writes to path itself */
+} output_file;
+
+static int open_output(output_file *file, const char *path)
+{
+    int direct = 0;
+    size_t length = strlen(path) + 5;
+    file->path = path;
+    file->beside = NULL;
+#ifndef _WIN32
+    struct stat there;
+    direct = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+#endif
+    if (!direct) {
+        file->beside = (char *)malloc(length);
+        if (file->beside) snprintf(file->beside, length, "%s.tmp", path);
+    }
+    file->stream = direct || file->beside ? fopen(direct ? path : file->beside, "w") : NULL;
+    if (file->stream) return 1;
+    fprintf(stderr, "multigpu: cannot write '%s'\n", path);
+    free(file->beside);
+    return 0;
+}
+
+static int close_output(output_file *file, int keep)
+{
+    int good = !ferror(file->stream);
+    good &= fclose(file->stream) == 0;
+    if (file->beside) {
+#ifdef _WIN32
+        if (good && keep) remove(file->path); /* Windows does not rename onto a file */
+#endif
+        if (!good || !keep || rename(file->beside, file->path) != 0) {
+            remove(file->beside);
+            good &= !keep;
+        }
+        free(file->beside);
+    }
+    if (!good) fprintf(stderr, "multigpu: cannot write '%s'\n", file->path);
+    return good;
+}
+
+typedef struct problem {
+    options o;
+    size_t bytes;
+    void *A, *B, *C, *one; /* the last: the product by one device */
+} problem;
+
+static tmm_status multiply(const problem *p, const void *B, void *C, const tmm_host_options *how)
+{
+    long long N = p->o.N;
+    if (p->o.type == TMM_FLOAT)
+        return tmm_sgemm_host(TMM_OP_N, TMM_OP_N, N, N, N, 1, (const float *)p->A, N,
+                              (const float *)B, N, 0, (float *)C, N, how);
+    return tmm_dgemm_host(TMM_OP_N, TMM_OP_N, N, N, N, 1, (const double *)p->A, N,
+                          (const double *)B, N, 0, (double *)C, N, how);
+}
+
+/* The fastest of some runs: wall time, and what each device reported in that run. */
+static int time_runs(const problem *p, tmm_host_options *how, void *C, tmm_host_report *report,
+                     double *seconds)
+{
+    tmm_host_report now_reported[MOST];
+    *seconds = HUGE_VAL;
+    for (int n = -1; n < p->o.reps; n++) { /* the first loads the kernels and counts for nothing */
+        memset(C, 0xff, p->bytes);
+        how->report = now_reported;
+        double start = now();
+        if (multiply(p, p->B, C, how) != TMM_OK) {
+            fprintf(stderr, "multigpu: %s\n", tmm_last_error());
+            return 0;
+        }
+        double took = now() - start;
+        if (n < 0 || took >= *seconds) continue;
+        *seconds = took;
+        memcpy(report, now_reported, (size_t)how->device_count * sizeof *report);
+    }
+    return 1;
+}
+
+/* One split: its line of the table. */
+static int add_split(const problem *p, const char *name, const tmm_host_options *split,
+                     double alone, FILE *csv)
+{
+    const options *o = &p->o;
+    tmm_host_options how = *split;
+    tmm_host_report report[MOST];
+    double seconds, fastest = HUGE_VAL, slowest = 0;
+    if (!time_runs(p, &how, p->C, report, &seconds)) return 0;
+    int same = memcmp(p->C, p->one, p->bytes) == 0;
+    printf("%-10s", name);
+    for (int n = 0; n < o->device_count; n++)
+        printf(" %6lld %4.0f%% %8.2f ", report[n].rows,
+               100.0 * (double)report[n].rows / (double)o->N, 1e3 * report[n].seconds);
+    for (int n = 0; n < o->device_count; n++) {
+        if (report[n].rows == 0) continue;
+        if (report[n].seconds < fastest) fastest = report[n].seconds;
+        if (report[n].seconds > slowest) slowest = report[n].seconds;
+    }
+    printf(" %6.2f %9.2f %8.2f  %s\n", fastest > 0 ? slowest / fastest : 1, 1e3 * seconds,
+           alone / seconds, same ? "same bits" : "WRONG");
+    for (int n = 0; n < o->device_count && csv; n++)
+        fprintf(csv, "%s,%s,%lld,%d,%d,%lld,%.6g,%.6g,%.6g,%s\n", name,
+                o->type == TMM_FLOAT ? "float" : "double", o->N, n, report[n].device,
+                report[n].rows, 1e3 * report[n].seconds, 1e3 * seconds, alone / seconds,
+                same ? "ok" : "wrong");
+    return same;
+}
+
+static int add_splits(const problem *p, double alone, FILE *csv)
+{
+    const options *o = &p->o;
+    tmm_host_options how;
+    int good = 1;
+    memset(&how, 0, sizeof how);
+    how.device_count = o->device_count, how.devices = o->devices;
+    printf("%-10s", "split");
+    for (int n = 0; n < o->device_count; n++) printf(" | device %-2d: rows, ms ", o->devices[n]);
+    printf(" ratio  total ms speed-up\n");
+    if (o->row_count || o->weight_count) {
+        how.rows = o->row_count ? o->rows : NULL;
+        how.weights = o->weight_count ? o->weights : NULL;
+        good = add_split(p, "as asked", &how, alone, csv);
+        how.rows = NULL, how.weights = NULL;
+    } else {
+        for (int split = 1; split <= SPLITS && good && o->device_count > 1; split++) {
+            char name[16];
+            double weights[MOST];
+            snprintf(name, sizeof name, "%d/%d first", split, SPLITS + 1);
+            weights[0] = split;
+            for (int n = 1; n < o->device_count; n++)
+                weights[n] = (double)(SPLITS + 1 - split) / (o->device_count - 1);
+            how.weights = weights;
+            good = add_split(p, name, &how, alone, csv);
+            how.weights = NULL;
+        }
+    }
+    return good && add_split(p, "automatic", &how, alone, csv);
+}
+
+/* A x I = A, to the bit, and A x B by random projections. Leaves the product in p->one. */
+static int check_one(problem *p, double *alone)
+{
+    const options *o = &p->o;
+    tmm_host_options how;
+    tmm_host_report report[MOST];
+    double excess = HUGE_VAL;
+    memset(&how, 0, sizeof how);
+    how.device_count = o->device_count, how.devices = o->devices;
+    memset(p->one, 0, p->bytes); /* the identity, for now */
+    for (long long i = 0; i < o->N; i++) {
+        if (o->type == TMM_FLOAT)
+            ((float *)p->one)[i * o->N + i] = 1;
+        else
+            ((double *)p->one)[i * o->N + i] = 1;
+    }
+    memset(p->C, 0xff, p->bytes);
+    if (multiply(p, p->one, p->C, &how) != TMM_OK) {
+        fprintf(stderr, "multigpu: %s\n", tmm_last_error());
+        return 0;
+    }
+    int identity = memcmp(p->C, p->A, p->bytes) == 0;
+    how.device_count = 1;
+    if (!time_runs(p, &how, p->one, report, alone)) return 0;
+    tmm_status status = tmm_freivalds(o->type, o->N, o->N, o->N, p->A, o->N, p->B, o->N, p->one,
+                                      o->N, 5, 1, &excess);
+    int product = status == TMM_OK && excess <= 1;
+    printf("A I = A: %s; A B by random projection (Freivalds, 5 trials): %s\n",
+           identity ? "to the bit" : "WRONG", product ? "right" : "WRONG");
+    printf("device %d alone: %.2f ms, %.4g GFLOP/s, copies included\n\n", o->devices[0],
+           1e3 * *alone, 2e-9 * (double)o->N * (double)o->N * (double)o->N / *alone);
+    return identity && product;
+}
+
+int main(int count, char **words)
+{
+    static problem p;
+    int devices = 0;
+    double alone = 0;
+    output_file csv = {NULL, NULL, NULL};
+    if (!parse_options(count, words, &p.o)) return 2;
+    options *o = &p.o;
+    if (!succeeded(cudaGetDeviceCount(&devices), "no usable CUDA device")) return 2;
+    if (o->device_count == 0) {
+        o->device_count = devices < 2 ? 2 : devices < MOST ? devices : (int)MOST;
+        for (int n = 0; n < o->device_count; n++) o->devices[n] = n % devices;
+    }
+    if ((o->row_count && o->row_count != o->device_count) ||
+        (o->weight_count && o->weight_count != o->device_count)) {
+        refuse("%s needs a number for each device", o->row_count ? "--rows" : "--weights");
+        return 2;
+    }
+    if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
+    printf("C = A B, %lld x %lld, %s, from pinned host memory to pinned host memory\n", o->N, o->N,
+           o->type == TMM_FLOAT ? "float" : "double");
+    int good = 1;
+    for (int n = 0; n < o->device_count && good; n++) {
+        struct cudaDeviceProp device;
+        good = succeeded(cudaGetDeviceProperties(&device, o->devices[n]), "a device of the list");
+        if (good)
+            printf("%d: device %d, %s, %d multiprocessors\n", n, o->devices[n], device.name,
+                   device.multiProcessorCount);
+    }
+    if (good && devices == 1)
+        printf(
+            "There is one device: it acts as several, which shows the split but gains nothing.\n");
+    if (ON_CPU) printf("All times are CPU times of the real kernels.\n");
+    p.bytes = (size_t)(o->N * o->N) * (o->type == TMM_FLOAT ? sizeof(float) : sizeof(double));
+    good = good && succeeded(cudaMallocHost(&p.A, p.bytes), "host memory") &&
+           succeeded(cudaMallocHost(&p.B, p.bytes), "host memory") &&
+           succeeded(cudaMallocHost(&p.C, p.bytes), "host memory") &&
+           succeeded(cudaMallocHost(&p.one, p.bytes), "host memory");
+    if (good) {
+        fill_random(o->type, p.A, o->N * o->N);
+        fill_random(o->type, p.B, o->N * o->N);
+        if (o->csv)
+            fprintf(csv.stream, "name,type,N,place,device,rows,device_ms,real_time_ms,speed_up,"
+                                "verdict\n");
+        good = check_one(&p, &alone) && add_splits(&p, alone, csv.stream);
+        if (good)
+            printf(
+                "\nratio: the slowest device's time over the fastest one's; 1 means that nobody\n"
+                "waits. total: wall time of the call. speed-up: over device %d alone.\n",
+                o->devices[0]);
+    }
+    if (o->csv) good &= close_output(&csv, good);
+    cudaFreeHost(p.A);
+    cudaFreeHost(p.B);
+    cudaFreeHost(p.C);
+    cudaFreeHost(p.one);
+    printf("\nTest %s\n", good ? "PASSED" : "FAILED");
+    return good ? 0 : 1;
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# demos/outofcore.cu, multigpu.cu and overlap.cu on the CPU runner: what they print, their CSV files,
+# what they refuse.
+# shellcheck disable=SC2317 # functions are called through check
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=build/test/host_demos
+rm -rf "$work"
+mkdir -p "$work" || exit 1
+unset CUCC_DEVICES CUCC_ORDER CUCC_MEMORY CUCC_COUNTS CUCC_FAIL
+
+number=0 failures=0
+check() { # NAME COMMAND...: by exit status
+    local name=$1
+    shift
+    number=$((number + 1))
+    if "$@" >"$work/check.txt" 2>&1; then
+        echo "ok $number - $name"
+    else
+        failures=$((failures + 1))
+        echo "not ok $number - $name"
+        sed 's/^/# /' "$work/check.txt" | head -n 40
+    fi
+}
+
+# passes PATTERN COMMAND...: exit status 0, `Test PASSED` last, and a line that matches
+passes() {
+    local pattern=$1
+    shift
+    timeout 60 "$@" >"$work/out.txt" 2>&1 || { cat "$work/out.txt"; return 1; }
+    cat "$work/out.txt"
+    [ "$(tail -n 1 "$work/out.txt")" = "Test PASSED" ] && grep -qE -- "$pattern" "$work/out.txt"
+}
+# refuses STATUS PATTERN COMMAND...
+refuses() {
+    local wanted=$1 pattern=$2 status
+    shift 2
+    timeout 60 "$@" >"$work/out.txt" 2>&1
+    status=$?
+    cat "$work/out.txt"
+    [ $status = "$wanted" ] && grep -qE -- "$pattern" "$work/out.txt"
+}
+csv() { # FILE ROWS COLUMNS: so many rows below a head, all of so many columns
+    cat "$1"
+    [ ! -e "$1.tmp" ] && awk -F, -v rows="$2" -v columns="$3" \
+        'NF != columns { bad = 1 } END { exit bad || NR != rows + 1 }' "$1"
+}
+lines() { [ "$(grep -cE -- "$1" "$work/out.txt")" = "$2" ]; }
+
+for demo in outofcore multigpu overlap; do
+    program=$work/$demo
+    check "$demo builds" cpu/cucc -Xcompiler -Wall,-Wextra,-Werror "demos/$demo.cu" -o "$program"
+    check "$demo --help" refuses 0 "^usage: $demo " "$program" --help
+    check "$demo: an unknown option" refuses 2 "unknown option '--nothing'" "$program" --nothing
+    check "$demo: a size that is none" refuses 2 "whole number" "$program" 12x
+    check "$demo: two sizes" refuses 2 "too many" "$program" 10 20
+    check "$demo: a type that is none" refuses 2 "float or double" "$program" --type int
+    check "$demo: a file that cannot be written" refuses 2 "cannot write" "$program" --csv /none/x.csv
+    check "$demo without a device" env CUCC_DEVICES=0 bash -c "! $program"
+done
+program=$work/outofcore
+check "outofcore within a sixth" passes '^copied in .* times A and B' "$program" --csv "$work/o.csv"
+check "outofcore: CSV" csv "$work/o.csv" 1 11
+check "outofcore, double, pinned, 64K" passes 'may use: 0.06554 MB' "$program" 111 --type double --memory 64K --pinned
+check "outofcore in too little memory" refuses 1 "too few" "$program" --memory 1K
+check "outofcore: memory that is none" refuses 2 "such as 64K" "$program" --memory 5T
+program=$work/multigpu
+check "multigpu: one device acts as two" passes 'acts as several' "$program" 96 --reps 1 --csv "$work/m.csv"
+check "multigpu: seven splits and the automatic one, with the same bits" lines 'same bits' 8
+check "multigpu: CSV" csv "$work/m.csv" 16 10
+check "multigpu: three devices" passes '^2: device 2' env CUCC_DEVICES=3 "$program" 70 --type double --reps 1
+check "multigpu --rows" passes '^as asked +50 ' env CUCC_DEVICES=2 "$program" 64 --rows 50,14 --reps 1
+check "multigpu --weights" passes '^as asked +48 ' "$program" 64 --devices 0,0 --weights 3,1 --reps 1
+check "multigpu: rows that do not add up" refuses 1 "adds up to 20" "$program" 64 --rows 10,10 --reps 1
+check "multigpu: rows for other devices" refuses 2 "for each device" "$program" 64 --rows 1,2,3
+check "multigpu: rows and weights" refuses 2 "exclude" "$program" 64 --rows 1,2 --weights 1,2
+check "multigpu: a list that is none" refuses 2 "numbers such as" "$program" 64 --devices 0,x
+check "multigpu: a device that does not exist" refuses 1 "device" "$program" 64 --devices 0,7
+program=$work/overlap
+check "overlap: a timeline" passes '^  stream 2 \|.*#.*\|$' "$program" 96 --csv "$work/v.csv"
+check "overlap: the floor" lines '^floor: ' 1
+check "overlap: CSV" csv "$work/v.csv" 2 11
+check "overlap, double, one stream, three products" passes '1 stream: ' "$program" 60 --type double --streams 1 --products 3
+check "overlap: too many streams" refuses 2 "from 1 to 8" "$program" --streams 9
+echo "1..$number"
+exit $((failures > 0))
