@@ -46,12 +46,12 @@
    and, not yet chosen by TMM_AUTO:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below)
+     TMM_TENSOR         the same on tensor cores, so far for double; worth it where these are fast
+                        for double (sm_80, sm_90, sm_100), elsewhere right but slow
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
                         once, at the speed of memory
-     TMM_TENSOR         the same on tensor cores, so far for double; worth it where these are fast
-                        for double (sm_80, sm_90, sm_100), elsewhere right but slow
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
@@ -73,7 +73,6 @@
                          For PyCUDA, which wraps the source in extern "C", define it __global__
      TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
                          device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
-
      TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED and TMM_TENSOR before each launch. They
                          need no such thing, but compute-sanitizer's initcheck cannot know that
 
@@ -103,22 +102,21 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of
-   64 KB for each block at work, and for large products copies of A and B in the form that they read
-   best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial sums for
+   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work, and for
+   large products copies of A and B in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial sums for
    each multiprocessor. Without that memory they do without, and sum in fewer pieces. TMM_TENSOR is
    for TMM_TYPE double alone, on devices that give a block 76 KB of shared memory (all from sm_80
    on). Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores
    of sm_90 at half their speed.
 
    CONTENTS   search for the words in capitals
-     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS, STATUS,
-     HOST MACHINERY
+     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
+     BUILDING BLOCKS of the fast kernels, STATUS, HOST MACHINERY of HOST LAYER
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
-     BUILDING BLOCKS, KERNEL PIPELINED (and REDUCE, PACK)
+     KERNEL PIPELINED (and PACK, REDUCE)
      SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
      KERNEL TENSOR
-     INSTANCES, LAUNCHERS, CHOICE, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
+     INSTANCES, CHOICE, LAUNCHERS, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
 /* The file includes itself: with TMM__EMIT set to pass through one section only (1 for
@@ -2933,7 +2931,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
       |         |         |      |24|25|26|27|28|29|30|31|24|       |
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
-   Elements of 8 bytes: half as many rows, 8 x 8 a thread, 64 x 128 in all.
+   Elements of 8 bytes: half as many rows, 8 x 8 a thread, 64 x 128 in all. The instance for any
+   operands halves the rows once more.
 
    Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
    [k][column of B], go round: while one is worked on, the others are being filled:
