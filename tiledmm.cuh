@@ -424,13 +424,13 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #endif
 #endif
 
-/* Whether double products go to tensor cores (also on the CPU, which has a twin of them to test
-   with): see tmm_dmma. */
+/* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
+   CPU: see tmm_dmma. */
 #ifndef TMM__TENSOR
-#if TMM__ASYNC || defined(__CUCC__)
-#define TMM__TENSOR 1
-#else
+#if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__TENSOR 0
+#else
+#define TMM__TENSOR 1
 #endif
 #endif
 
