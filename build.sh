@@ -9,7 +9,8 @@ JOBS=$(nproc 2>/dev/null || echo 2)
 usage() {
     cat <<'TEXT'
 ./build.sh run [DEMO [ARGUMENTS]]  builds demos/DEMO.cu (default: matmul) and runs it: with nvcc on
-                                   a GPU if both are there, else on the CPU with g++ alone
+                                   a GPU if both are there, else on the CPU with g++ alone;
+                                   matmul_mpi by mpirun with 4 ranks (RANKS=N: with N)
 ./build.sh test                    all tests that this machine can run; says what it left out
 ./build.sh test --gpu              only the tests that run on a GPU
 ./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks, the multiply

@@ -905,7 +905,7 @@ static void measure_rates(void)
                   time_copies(count, TMM_FLOAT, N, COPY_IN));
         show_rate(count == 1 ? "from one device" : "from all devices", count, bytes,
                   time_copies(count, TMM_FLOAT, N, COPY_OUT));
-        show_rate(count == 1 ? "both ways at once, one device" : "both ways at once, all devices",
+        show_rate(count == 1 ? "both ways at once: one device" : "both ways at once: all devices",
                   count, 3 * bytes, time_copies(count, TMM_FLOAT, N, COPY_IN | COPY_OUT));
         if (count > 1 && o.devices[0] != o.devices[1]) {
             int can = 0, access[2] = {o.devices[0], o.devices[1]};

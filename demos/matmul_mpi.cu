@@ -518,13 +518,15 @@ static double summa(grid *g)
     return idle;
 }
 
-/* The products of all steps without communication, on panels of whatever is in the slots. */
+/* The products of all steps without communication: on columns of the rank's own A and rows of its
+   own B, whichever they are (or, if it has too few, on what its slots hold). */
 static void products_alone(grid *g)
 {
     for (int s = 0; s < g->steps; s++) {
-        const char *a = g->ranks == 1 ? g->A : g->along_row.slot[s % SLOTS].device;
-        const char *b = g->ranks == 1 ? g->B : g->along_col.slot[s % SLOTS].device;
-        multiply(g, s, a, g->ranks == 1 ? g->kA : g->cuts[s + 1] - g->cuts[s], b, g->n);
+        long long width = g->cuts[s + 1] - g->cuts[s];
+        int ownA = g->kA >= width, ownB = g->kB >= width;
+        multiply(g, s, ownA ? g->A : g->along_row.slot[s % SLOTS].device, ownA ? g->kA : width,
+                 ownB ? g->B : g->along_col.slot[s % SLOTS].device, g->n);
     }
     must(cudaStreamSynchronize(computing), "products");
 }
