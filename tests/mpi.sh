@@ -101,6 +101,7 @@ check "6 ranks: where it stops" grep -qE '^Strong scaling of N = 113 (stops at [
 check "6 ranks, 3 x 2, double" passes '^ +6 +3 x 2 +70 .* ok$' 6 "$program" 70 --type double --grid 3x2 --reps 1
 check "6 ranks, some without rows" passes '^ +6 +6 x 1 +4 .* ok$' 6 "$program" 4 --grid 6x1 --reps 1
 check "two devices to a node" passes '^ +4 +2 x 2 +40 .* ok$' 4 env CUCC_DEVICES=2 "$program" 40 --reps 1
+check "streams that advance late" passes '^ +4 +2 x 2 +90 .* ok$' 4 env CUCC_STREAMS=late:3 "$program" 90 --panel 7 --reps 1
 
 check "--help" refuses 0 '^usage: mpirun ' 2 "$program" --help
 check "an unknown option: said once, no rank hangs" refuses 2 "unknown option '--nothing'" 3 "$program" --nothing
