@@ -906,7 +906,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                              long long ldc, long long strideA, long long strideB,
                                              long long strideC, long long batch, tmm_stream stream);
 
-/* The kernel that TMM_AUTO takes for this shape on the current device. */
+/* The kernel that TMM_AUTO takes for this shape on the current device (for leading dimensions above
+   2^26 or K above 2^34 a TMM_REGISTER). */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 /* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
@@ -3184,23 +3185,6 @@ static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long lon
     return small_cost < large_cost ? 64 : 128;
 }
 
-TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
-{
-    (void)K;
-    if ((double)M * N * batch <= 900.0 * tmm__current_device()->processors) {
-        /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
-           On one NVIDIA H200 both were level at 320 x 320 for float, and for double between 384
-           and 512. */
-#if TMM__ONE_TILE
-        return TMM_SHARED;
-#else
-        return TMM_SHARED_16;
-#endif
-    }
-    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
-}
-
-/* ============================== LAUNCHERS ===================================================== */
 #if TMM__FAST
 /* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by one?
    Others than these have few tensor-core units for double. */
@@ -3215,7 +3199,49 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
     return TMM_FN(gemm__tensor_fits)() &&
            (capability == 80 || capability == 90 || capability == 100);
 }
+#endif
 
+/* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md). `per` is what each
+   multiprocessor gets:
+     devices before sm_80, and elements below 4 bytes
+       M N batch / per <= 900                        TMM_SHARED_16
+       else                                          TMM_REGISTER
+     devices from sm_80 on
+       M or N <= 16, the other or K above 64         TMM_SKINNY: one operand is read once
+       M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
+       M N batch / per <= 2048, and little along k   TMM_SMALL
+       double, few tensor cores for it               TMM_REGISTER: bound by units of double
+       double                                        TMM_TENSOR
+       else                                          TMM_PIPELINED */
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
+{
+    const tmm__device *device = tmm__current_device();
+    double area = (double)M * N * batch / device->processors;
+#if TMM__FAST
+    if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
+        long long narrow = tmm__min(M, N), wide = M > N ? M : N;
+        if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        if (M <= 32 && N <= 32) return TMM_SMALL;
+        if (area <= 2048 && (wide <= 64 || area * K <= 1.8e6)) return TMM_SMALL;
+        if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
+        if (sizeof(TMM_TYPE) <= 4) return TMM_PIPELINED;
+    }
+#endif
+    (void)K;
+    if (area <= 900) {
+        /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
+           Both were level at 320 x 320 for float, and for double between 384 and 512. */
+#if TMM__ONE_TILE
+        return TMM_SHARED;
+#else
+        return TMM_SHARED_16;
+#endif
+    }
+    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+/* ============================== LAUNCHERS ===================================================== */
+#if TMM__FAST
 /* Seconds: two launches' time must be saved, too. */
 #ifndef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
@@ -3556,7 +3582,13 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                        : "strideC");
     if (batch > 1 && strideC == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "strideC is 0: the products would overwrite another");
-    if (kernel == TMM_AUTO) kernel = TMM_FN(gemm_choice)(M, N, K, batch);
+    if (kernel == TMM_AUTO) {
+        kernel = TMM_FN(gemm_choice)(M, N, K, batch);
+#if TMM__FAST
+        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+            kernel = TMM_REGISTER; /* the only ones for such strides and K */
+#endif
+    }
     if (kernel == TMM_REGISTER)
         kernel =
             TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
