@@ -1433,10 +1433,11 @@ static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaS
     cudaMemPool_t pool = rayt__pool();
     scratch->memory = NULL;
     scratch->in_order = 1;
-    if (pool &&
-        cudaMallocFromPoolAsync((void **)&scratch->memory, bytes, pool, stream) == cudaSuccess)
-        return RAYT_OK;
-    (void)cudaGetLastError();
+    if (pool) {
+        if (cudaMallocFromPoolAsync((void **)&scratch->memory, bytes, pool, stream) == cudaSuccess)
+            return RAYT_OK;
+        (void)cudaGetLastError(); /* the default pool may still have some */
+    }
     cudaError_t error = cudaMallocAsync((void **)&scratch->memory, bytes, stream);
     scratch->in_order = error != cudaErrorNotSupported;
     if (!scratch->in_order) {
