@@ -1476,6 +1476,8 @@ static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int 
     float *depths = count > capacity ? (float *)(scratch.memory + table_bytes) : NULL;
     int first = 0, pass = 0;
     do { /* once also for no spheres: the image must become black */
+        /* By way of ordinary memory: no document promises that a kernel may write to the constant
+           memory of the next one, and NVIDIA's guidelines for safe CUDA C++ (rule 1.12) forbid it. */
         int part = count - first < capacity ? count - first : capacity;
         if (part > 0) {
             int even = (part + 1) / 2 * 2;
