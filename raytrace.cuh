@@ -77,7 +77,7 @@
      RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
      per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
      RAYT_CONSTANT beyond its table, and RAYT_CULLED of many spheres, take scratch memory in the
-     order of the stream from a pool of this header's own, which keeps up to 64 MB of it for the next call.
+     order of the stream from a pool of this header's own, which keeps up to 64 MB for the next.
      The host compiler's -ffast-math may change what the CPU makes of NaN.
 
    CONTENTS   search for the words in capitals
