@@ -28,6 +28,7 @@
      tmm_sgemm_host(opA, ..., ldc, options)   of any size, also beyond device memory, on one or
                                               several devices; options: tmm_host_options or NULL
      tmm_sgemm_host_memory(opA, opB, M, N, K, options, device_bytes, pinned_bytes)   what it takes
+     tmm_host_release()                       gives back the pinned memory that these keep
      tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
      tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
    Checks, host pointers:
@@ -277,8 +278,8 @@ typedef struct tmm_host_options {
     void *const *workspace; /* memory on each device of the list, used instead of allocating; the
                                 call adapts to its size. NULL: allocates */
     const size_t *workspace_bytes; /* the size of each */
-    void *pinned;        /* pinned host memory for staging, instead of allocating. NULL: allocates
-                                (some 32 MiB, and only if A, B or C is pageable) */
+    void *pinned;        /* pinned host memory for staging. NULL: allocates some 32 MiB, if A, B or
+                                C is pageable, and keeps it for the next call (tmm_host_release) */
     size_t pinned_bytes; /* its size: 4 MiB at least */
     tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
 } tmm_host_options;
@@ -345,6 +346,12 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
                                  const void *A, long long lda, const void *B, long long ldb,
                                  const void *C, long long ldc, int trials, unsigned long long seed,
                                  double *excess);
+
+/* Gives back the pinned memory (some 32 MB) that tmm_?gemm_host and tmm_?matmul keep for their next
+   call with pageable matrices. The end of the program does so, too. */
+#if TMM__HOST_LAYER && (defined(TMM_IMPLEMENTATION) || !TMM__HOST) /* otherwise with its code */
+TMM_API void tmm_host_release(void);
+#endif
 #endif /* !__CUDACC_RTC__ */
 
 #if TMM__KERNELS
@@ -3897,6 +3904,7 @@ typedef struct tmm__worker {
     cudaEvent_t start;
     int started;
     tmm__transfer *up, **up_end, *down, **down_end; /* staged transfers that wait for chunks */
+    long long issued[2], arrived[2];                /* chunks put on streams, down and up */
     double seconds, bytes_in, bytes_peer, bytes_out;
 } tmm__worker;
 
@@ -3911,7 +3919,8 @@ typedef enum tmm__chunk_state {
 typedef struct tmm__chunk {
     char *memory;
     tmm__chunk_state state;
-    int copied; /* by the helper; under the lock */
+    int copied;       /* by the helper, which says so last */
+    long long number; /* of the worker's chunks in this direction, which complete in this order */
     tmm__worker *worker;
     tmm__transfer *transfer;
     char *host, *device_memory;
@@ -3943,6 +3952,7 @@ typedef struct tmm__host {
     long long round; /* of columns of blocks that some device has asked for */
     int staged_A, staged_B, staged_C;
     char *pinned;
+    size_t pinned_bytes;
     int owns_pinned, chunk_count;
     int turn; /* of the devices, to get a chunk */
     tmm__chunk chunks[2 * TMM__MOST_THREADS];
@@ -3968,15 +3978,22 @@ static inline void *tmm__crew_work(void *argument)
     tmm__crew *crew = (tmm__crew *)argument;
     pthread_mutex_lock(&crew->lock);
     for (;;) {
+        /* To be woken takes as long as to copy half a chunk, so look for a while before sleeping. */
+        if (crew->waiting == 0 && !crew->quit) {
+            pthread_mutex_unlock(&crew->lock);
+            for (int n = 0; n < 1000 && __atomic_load_n(&crew->waiting, __ATOMIC_RELAXED) == 0; n++)
+                sched_yield();
+            pthread_mutex_lock(&crew->lock);
+        }
         while (crew->waiting == 0 && !crew->quit) pthread_cond_wait(&crew->wake, &crew->lock);
         if (crew->quit) break;
         tmm__chunk *chunk = crew->queue[crew->first];
         crew->first = (crew->first + 1) % (2 * TMM__MOST_THREADS);
-        crew->waiting--;
+        __atomic_store_n(&crew->waiting, crew->waiting - 1, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&crew->lock);
         tmm__copy_chunk(chunk);
+        __atomic_store_n(&chunk->copied, 1, __ATOMIC_RELEASE);
         pthread_mutex_lock(&crew->lock);
-        chunk->copied = 1;
     }
     pthread_mutex_unlock(&crew->lock);
     return NULL;
@@ -4030,24 +4047,20 @@ static inline void tmm__crew_ask(tmm__crew *crew, tmm__chunk *chunk)
     }
 #if TMM__THREADS
     pthread_mutex_lock(&crew->lock);
-    crew->queue[(crew->first + crew->waiting++) % (2 * TMM__MOST_THREADS)] = chunk;
+    crew->queue[(crew->first + crew->waiting) % (2 * TMM__MOST_THREADS)] = chunk;
+    __atomic_store_n(&crew->waiting, crew->waiting + 1, __ATOMIC_RELAXED);
     pthread_cond_signal(&crew->wake);
     pthread_mutex_unlock(&crew->lock);
 #endif
 }
 
-static inline int tmm__crew_copied(tmm__crew *crew, const tmm__chunk *chunk)
+static inline int tmm__crew_copied(const tmm__chunk *chunk)
 {
-    int copied;
-    if (crew->threads == 0) return chunk->copied;
 #if TMM__THREADS
-    pthread_mutex_lock(&crew->lock);
-    copied = chunk->copied;
-    pthread_mutex_unlock(&crew->lock);
+    return __atomic_load_n(&chunk->copied, __ATOMIC_ACQUIRE);
 #else
-    copied = chunk->copied;
+    return chunk->copied;
 #endif
-    return copied;
 }
 
 /* How many helpers are worth having. */
@@ -4152,6 +4165,7 @@ static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
     if (error == cudaSuccess) error = cudaEventRecord(c->events[w->number], t->stream);
     if (error != cudaSuccess)
         return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
+    c->number = w->issued[up]++;
     return ++t->started == t->chunks ? tmm__record(w, t) : TMM_OK;
 }
 
@@ -4166,7 +4180,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
         switch (c->state) {
         case TMM__IDLE: break;
         case TMM__COPYING_IN:
-            if (!tmm__crew_copied(&h->crew, c)) break;
+            if (!tmm__crew_copied(c)) break;
             status = tmm__chunk_issue(c->worker, c, 1);
             if (status != TMM_OK) return status;
             c->state = TMM__GOING_UP;
@@ -4174,10 +4188,13 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
             break;
         case TMM__GOING_UP:
         case TMM__GOING_DOWN:
+            /* Only the first in line can be complete; to ask takes a microsecond. */
+            if (c->number != c->worker->arrived[c->state == TMM__GOING_UP]) break;
             complete = tmm__complete(c->worker, c->events[c->worker->number], &status);
             if (complete < 0) return status;
             if (complete == 0) break;
             *moved = 1;
+            c->worker->arrived[c->state == TMM__GOING_UP]++;
             if (c->state == TMM__GOING_UP) {
                 c->transfer->done++;
                 c->state = TMM__IDLE;
@@ -4187,7 +4204,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
             }
             break;
         case TMM__COPYING_OUT:
-            if (!tmm__crew_copied(&h->crew, c)) break;
+            if (!tmm__crew_copied(c)) break;
             c->transfer->done++;
             c->state = TMM__IDLE;
             *moved = 1;
@@ -5003,6 +5020,53 @@ static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t 
     return TMM_OK;
 }
 
+/* Pinned memory that no call uses; to allocate 32 MB takes 12 ms. Shared by all files. */
+typedef struct tmm__pinned {
+    void *memory;
+    size_t bytes;
+    int at_exit; /* so it will be freed then */
+#if TMM__THREADS
+    pthread_mutex_t lock;
+#endif
+} tmm__pinned;
+
+inline tmm__pinned *tmm__kept(void)
+{
+#if TMM__THREADS
+    static tmm__pinned kept = {NULL, 0, 0, PTHREAD_MUTEX_INITIALIZER};
+#else
+    static tmm__pinned kept;
+#endif
+    return &kept;
+}
+
+TMM_API void tmm_host_release(void);
+
+/* Exchanges what is kept for `memory`, which may be NULL. */
+static inline void *tmm__kept_exchange(void *memory, size_t bytes, size_t *old_bytes)
+{
+    tmm__pinned *kept = tmm__kept();
+#if TMM__THREADS
+    pthread_mutex_lock(&kept->lock);
+#endif
+    void *old = kept->memory;
+    *old_bytes = kept->bytes;
+    kept->memory = memory;
+    kept->bytes = bytes;
+    if (memory != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
+#if TMM__THREADS
+    pthread_mutex_unlock(&kept->lock);
+#endif
+    return old;
+}
+
+TMM_API void tmm_host_release(void)
+{
+    size_t bytes;
+    void *memory = tmm__kept_exchange(NULL, 0, &bytes);
+    if (memory != NULL) (void)cudaFreeHost(memory);
+}
+
 /* The pinned ring and its helpers. */
 static inline tmm_status tmm__ring_open(tmm__host *h)
 {
@@ -5022,10 +5086,20 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
         if (most < (size_t)h->chunk_count) h->chunk_count = (int)most;
         h->pinned = (char *)o->pinned + skip;
     } else {
-        tmm_status status =
-            tmm__cuda(cudaHostAlloc((void **)&h->pinned, (size_t)h->chunk_count * TMM__HOST_CHUNK,
-                                    cudaHostAllocPortable),
-                      "cudaHostAlloc of pinned memory for staging");
+        tmm_status status = TMM_OK;
+        h->pinned_bytes = (size_t)h->chunk_count * TMM__HOST_CHUNK;
+        size_t bytes;
+        h->pinned = (char *)tmm__kept_exchange(NULL, 0, &bytes);
+        if (h->pinned != NULL && bytes < h->pinned_bytes) {
+            (void)cudaFreeHost(h->pinned);
+            h->pinned = NULL;
+        } else if (h->pinned != NULL) {
+            h->pinned_bytes = bytes;
+        }
+        if (h->pinned == NULL)
+            status = tmm__cuda(cudaHostAlloc((void **)&h->pinned, h->pinned_bytes,
+                                             cudaHostAllocPortable),
+                               "cudaHostAlloc of pinned memory for staging");
         if (status != TMM_OK) {
             h->chunk_count = 0;
             return status;
@@ -5066,7 +5140,7 @@ static inline tmm_status tmm__peers_open(tmm__host *h)
     return TMM_OK;
 }
 
-static inline void tmm__host_close(tmm__host *h)
+static inline void tmm__host_close(tmm__host *h, tmm_status status)
 {
     tmm__crew_stop(&h->crew);
     for (int n = 0; n < h->count && h->workers != NULL; n++) { /* nothing of ours is under way */
@@ -5080,7 +5154,12 @@ static inline void tmm__host_close(tmm__host *h)
     }
     for (int n = 0; n < h->count && h->workers != NULL; n++) tmm__worker_close(h, &h->workers[n]);
     for (int n = 0; n < h->chunk_count; n++) free(h->chunks[n].events);
-    if (h->owns_pinned) (void)cudaFreeHost(h->pinned);
+    if (h->owns_pinned) {
+        void *memory = h->pinned; /* kept for the next call, unless this one has failed */
+        if (status == TMM_OK)
+            memory = tmm__kept_exchange(memory, h->pinned_bytes, &h->pinned_bytes);
+        if (memory != NULL) (void)cudaFreeHost(memory);
+    }
     free(h->workers);
 }
 
@@ -5161,7 +5240,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
         r->bytes_out = w->bytes_out;
         r->memory = w->layout.rows > 0 ? w->layout.bytes : 0;
     }
-    tmm__host_close(h);
+    tmm__host_close(h, status);
     (void)cudaSetDevice(current);
     (void)cudaGetLastError();
     return status;
