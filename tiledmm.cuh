@@ -499,6 +499,50 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
     *flag = 0; /* so that an old flag never looks like a new one */
 }
 
+/* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
+   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"): where `address`, of this block's shared
+   memory, lies in that of block `rank` of the cluster; 16 bytes stored there; and a barrier of all
+   their threads in two halves, behind which everyone sees what was `written` in front of it. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define TMM__CLUSTERS 1
+static __device__ __forceinline__ unsigned tmm__in_block(const void *address, unsigned rank)
+{
+    unsigned there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(there)
+                 : "r"((unsigned)__cvta_generic_to_shared(address)), "r"(rank));
+    return there;
+}
+
+static __device__ __forceinline__ void tmm__put_in_block(unsigned there, const void *bytes)
+{
+    uint4 word;
+    memcpy(&word, bytes, 16);
+    asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(word.x),
+                 "r"(word.y), "r"(word.z), "r"(word.w)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
+{
+#if __CUDACC_VER_MAJOR__ >= 12
+    if (!written) {
+        asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+        return;
+    }
+#endif
+    (void)written;
+    asm volatile("barrier.cluster.arrive;" ::: "memory"); /* release */
+}
+
+static __device__ __forceinline__ void tmm__cluster_wait(void)
+{
+    asm volatile("barrier.cluster.wait;" ::: "memory"); /* acquire */
+}
+#else
+#define TMM__CLUSTERS 0
+#endif
+
 /* What the launcher of KERNEL PIPELINED may do. */
 enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
 
@@ -572,6 +616,7 @@ typedef struct tmm__schedule {
     int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
     int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
     int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
     void *partials; /* a tile of sums for each block */
     unsigned long long *flags; /* one for each block: its partial tile is ready, */
     unsigned long long ticket; /* when it holds this number, no other launch's */
@@ -717,6 +762,73 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes, unsign
     return status;
 }
 
+/* What is known of clusters of the blocks of a kernel, on the thread's last device. */
+enum { TMM__MOST_CLUSTER = 8 };
+typedef struct tmm__clusters {
+    int asked;                       /* the device's number + 1 */
+    int most[TMM__MOST_CLUSTER + 1]; /* so many clusters of so many blocks fit on it at once */
+} tmm__clusters;
+
+/* Whether clusters can be asked for when a kernel is launched: with nvcc from CUDA 11.8 on. */
+#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
+#define TMM__CLUSTER_LAUNCH 1
+
+/* How `blocks` blocks of 128 threads are to be launched, `cluster` of them to a cluster. */
+static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAttribute *attribute,
+                                       int blocks, int cluster, int bytes, tmm_stream stream)
+{
+    *config = cudaLaunchConfig_t();
+    memset(attribute, 0, sizeof *attribute);
+    config->gridDim = dim3((unsigned)blocks);
+    config->blockDim = dim3(128);
+    config->dynamicSmemBytes = (size_t)bytes;
+    config->stream = stream;
+    config->attrs = attribute;
+    config->numAttrs = 1;
+    attribute->id = cudaLaunchAttributeClusterDimension;
+    attribute->val.clusterDim.x = (unsigned)cluster;
+    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+}
+#else
+#define TMM__CLUSTER_LAUNCH 0
+#endif
+
+/* Shared memory of a block for `cluster` pieces of its part of `fours` times 128 items. */
+static inline int tmm__cluster_bytes(int cluster, int fours, int item)
+{
+    return cluster * ((fours - 1) / cluster + 1) * 128 * item;
+}
+
+/* Asks what is to be known of clusters of this kernel: none before sm_90, or if the kernel was
+   compiled for an older device. */
+static inline void tmm__ask_clusters(tmm__clusters *known, const void *kernel, int fours, int item)
+{
+    const tmm__device *device = tmm__current_device();
+    if (known->asked == device->number + 1) return;
+    memset(known, 0, sizeof *known);
+    known->asked = device->number + 1;
+#if TMM__CLUSTER_LAUNCH
+    cudaFuncAttributes compiled;
+    int bytes = 0;
+    for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
+        if (tmm__cluster_bytes(n, fours, item) > bytes) bytes = tmm__cluster_bytes(n, fours, item);
+    if (device->capability >= 90 && cudaFuncGetAttributes(&compiled, kernel) == cudaSuccess &&
+        compiled.ptxVersion >= 90 &&
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) ==
+            cudaSuccess)
+        for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
+            cudaLaunchConfig_t config;
+            cudaLaunchAttribute attribute;
+            tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
+            if (cudaOccupancyMaxActiveClusters(&known->most[n], kernel, &config) != cudaSuccess)
+                known->most[n] = 0;
+        }
+    (void)cudaGetLastError();
+#else
+    (void)kernel, (void)fours, (void)item;
+#endif
+}
+
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
    by one thread at a time: C++ sees to that for static variables. */
 static inline cudaMemPool_t tmm__make_pool(int device)
@@ -824,11 +936,13 @@ static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, 
 
 /* The same for KERNEL PIPELINED, of which `per` blocks fit on a multiprocessor (2 with tiles of
    128 x 128, else tiles half as `large`): takes the division that should be fastest, of each tile
-   into so many whole pieces, or of all into even shares. *clocks: how long that should take. The
-   numbers come from measurements on an H200: the part of the time in which multiply-adds are
-   issued, with 1, 2 and 3 blocks at work, and what launches, partial tiles and their sum take. */
+   into so many whole pieces, by clusters or without, or of all into even shares. *clocks: how long
+   that should take. The numbers come from measurements on an H200, those of clusters are expected:
+   the part of the time in which multiply-adds are issued, with 1, 2 and 3 blocks at work, and what
+   launches, partial tiles and their sum take. */
 static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tiles_across, int steps,
-                                      int processors, int per, int large, int split, double *clocks)
+                                      int processors, int per, int large, int split,
+                                      const tmm__clusters *clusters, double *clocks)
 {
     static const double part[2][4] = {{1, 0.50, 0.65, 0.70}, {1, 0.60, 0.79, 0.79}};
     enum { REDUCE_FROM = 5 };
@@ -850,7 +964,20 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tile
             time += large ? 27000 : 22000;
         if (best == 0 || time < *clocks) *clocks = time, best = pieces;
     }
-    if (best > 1) {
+    for (int pieces = 2; split && pieces <= TMM__MOST_CLUSTER && steps >= 4 * pieces; pieces++) {
+        double rounds = ceil(tiles * pieces / processors);
+        double time = rounds * ceil((double)steps / pieces) * step;
+        time /= part[large][rounds < per ? (int)rounds : per];
+        time += 9000 + rounds * (large ? 2400 : 1200) * (pieces - 1) / pieces;
+        if (tiles > clusters->most[pieces] || time >= *clocks) continue;
+        *clocks = time, best = pieces;
+        s->cluster = pieces;
+    }
+    if (s->cluster > 0) {
+        s->split_tiles = (int)tiles;
+        s->reduce = 1;
+        blocks = (int)tiles * best;
+    } else if (best > 1) {
         s->split_tiles = (int)tiles;
         s->reduce = best >= REDUCE_FROM;
         blocks = (int)tiles * best;
@@ -1393,6 +1520,14 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    whole pieces, that is done: the pieces are ready at the same time. Where it would be many (few
    tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
 
+   From sm_90 on, few tiles are shared out by clusters instead, of 2 to 8 blocks: each has a whole
+   piece of one tile, and at the end each gets a part of the tile from all others, through shared
+   memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
+      sums of      block 0        block 1        block 2           a cluster of three
+      part 0       added up  <--  sent      <--  sent
+      part 1       sent      -->  added up  <--  sent
+      part 2       sent      -->  sent      -->  added up
+
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
    16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
    multiply-adds and about 110 other instructions a step, at two registers read per bank and
@@ -1547,6 +1682,33 @@ static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int
     *down = band * BAND + rest - *across * high;
 }
 
+/* Stores four sums of KERNEL PIPELINED, of tile `tile`: number `four` of `thread`, in the order of
+   a partial tile; with `rows` rows a thread, and warps_down of the four warps above each other. */
+static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, TMM_TYPE alpha,
+                                                      TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                                      const tmm__schedule *s, int rows,
+                                                      int warps_down, int tile, int thread,
+                                                      int four, const tmm_sums *swapped)
+{
+    int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
+    int down, across, i = four / 2, j = four % 2;
+    tmm_find_tile(s, TMM__BAND, tile, &down, &across);
+    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
+    long long row = first_row, col = first_col;
+    if (row > M - tile_m && !s->packed_A && M >= tile_m) row = M - tile_m;
+    if (col > N - tile_n && !s->packed_B && N >= tile_n) col = N - tile_n;
+    row += thread / 32 / warps_across * (4 * rows) + thread % 32 / 8 * 4 + i / 4 * 16 + i % 4;
+    col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
+    if (row < first_row || row >= M) return;
+    TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
+    C += row * ldc + col;
+    unsigned wanted = tmm__inside(col, 4, first_col, N);
+    if ((size_t)C % 16 == 0 && wanted == 15)
+        tmm_store_four(C, row, col, true, 15, alpha, beta, sum);
+    else
+        tmm_store_four(C, row, col, false, wanted, alpha, beta, sum);
+}
+
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
@@ -1617,35 +1779,23 @@ TMM_KERNEL void __launch_bounds__(256)
             for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
     }
 
-    /* Whose four sums these are, and where they belong: as in the kernel that left them. */
-    int thread = group % 128, four = group / 128, i = four / (COLS / 4), j = four % (COLS / 4);
-    int warps_across = 4 / warps_down, tile_m = 4 * rows * warps_down, tile_n = 64 * warps_across;
-    int band = TMM__BAND, down, across;
-    if (tensor) tile_m = 128, tile_n = 64, band = TMM__TENSOR_BAND;
-    tmm_find_tile(&s, band, tile, &down, &across);
-    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
-    long long row = first_row, col = first_col;
-    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
-    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
-    if (tensor) {
-        row += thread / 64 * 64 + four / 4 * 16 + thread % 32 / 4;
-        col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
-        for (int h = 0; h < 2; h++, row += 8)
-            if (row >= first_row && row < M)
-                tmm_store_two(C + row * ldc + col, row, col, false,
-                              tmm__inside(col, 2, first_col, N), alpha, beta, &sum.v[2 * h]);
+    int thread = group % 128, four = group / 128; /* as in the kernel that left them */
+    if (!tensor) {
+        tmm_store_sums(M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
         return;
     }
-    row += thread / 32 / warps_across * (4 * rows) + thread % 32 / 8 * 4 + i / 4 * 16 + i % 4;
-    col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
-    if (row < first_row || row >= M) return;
-    TMM_SUM ordered[4] = {sum.v[1], sum.v[0], sum.v[3], sum.v[2]};
-    C += row * ldc + col;
-    unsigned wanted = tmm__inside(col, 4, first_col, N);
-    if ((size_t)C % 16 == 0 && wanted == 15)
-        tmm_store_four(C, row, col, true, 15, alpha, beta, ordered);
-    else
-        tmm_store_four(C, row, col, false, wanted, alpha, beta, ordered);
+    int down, across;
+    tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+    long long first_row = down * 128ll, first_col = across * 64ll;
+    long long row = first_row, col = first_col;
+    if (row > M - 128 && !s.packed_A && M >= 128) row = M - 128;
+    if (col > N - 64 && !s.packed_B && N >= 64) col = N - 64;
+    row += thread / 64 * 64 + four / 4 * 16 + thread % 32 / 4;
+    col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
+    for (int h = 0; h < 2; h++, row += 8)
+        if (row >= first_row && row < M)
+            tmm_store_two(C + row * ldc + col, row, col, false, tmm__inside(col, 2, first_col, N),
+                          alpha, beta, &sum.v[2 * h]);
 }
 #endif
 
@@ -1692,6 +1842,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
     bool packed_A = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_A;
     bool packed_B = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
+#if TMM__CLUSTERS && !TMM__IS_DOUBLE
+    if (s.cluster > 0)
+        tmm__cluster_arrive(false); /* this block's shared memory may be written to */
+#endif
 
     for (int piece = 0;; piece++) {
         /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
@@ -1847,6 +2001,45 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 
         thread = tmm__thread();
         share = blocks - 1 - tmm__block();
+#if TMM__CLUSTERS && !TMM__IS_DOUBLE
+        if (s.cluster > 0) { /* every block gets a part of all pieces, adds up and stores it */
+            extern __shared__ __align__(16) unsigned char tmm__pieces[]; /* [piece][four][thread] */
+            tmm_sums *all = (tmm_sums *)tmm__pieces + thread;
+            int part = (FOURS - 1) / s.cluster + 1, mine = share % s.cluster, left = 0, other = 0;
+            unsigned to = 0;
+            tmm__cluster_wait();
+#pragma unroll
+            for (int q = 0; q < FOURS; q++) {
+                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+                if (left == 0) { /* on to the block that has piece number `other` */
+                    to = tmm__in_block(all + mine * part * THREADS, s.cluster - 1 - other);
+                    left = part;
+                    other++;
+                }
+                tmm_sums swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
+#pragma unroll
+                for (int i = 0; i < (int)sizeof swapped; i += 16)
+                    tmm__put_in_block(to + i, (const char *)&swapped + i);
+                to += THREADS * sizeof swapped;
+                left--;
+            }
+            tmm__cluster_arrive(true);
+            tmm__cluster_wait();
+#pragma unroll 1
+            for (int n = 0; n < part; n++) {
+                tmm_sums total = all[n * THREADS];
+                for (int p = 1; p < s.cluster; p++) {
+                    tmm_sums more = all[(p * part + n) * THREADS];
+#pragma unroll
+                    for (int i = 0; i < 4; i++) total.v[i] += more.v[i];
+                }
+                if (mine * part + n < FOURS)
+                    tmm_store_sums(M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread,
+                                   mine * part + n, &total);
+            }
+            return;
+        }
+#endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm_sums *to = (tmm_sums *)s.partials + (long long)share * (FOURS * THREADS) + thread;
 #pragma unroll
@@ -3091,6 +3284,7 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #define tmm_store_four    TMM_FN(store_four)
 #define tmm_store_two     TMM_FN(store_two)
 #define tmm_find_tile     TMM_FN(find_tile)
+#define tmm_store_sums    TMM_FN(store_sums)
 #define tmm_gemm_reduce   TMM_FN(gemm_reduce)
 #define tmm_pack          TMM_FN(pack)
 #define tmm_wide          TMM_FN(wide)
@@ -3370,19 +3564,37 @@ static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long lo
     return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
 }
 
-/* The plan of KERNEL PIPELINED with large tiles, if it may_large, or with those of form ANY, if it
-   may_any, whichever should be faster; *tile_m and *tile_n: which. */
+/* The instance of KERNEL PIPELINED for any operands (form 0), as in A^T B or packed (1), as in A B. */
+static inline const void *TMM_FN(gemm__pipelined_kernel)(int form)
+{
+#if TMM__IS_FLOAT
+    if (form == 2) return (const void *)TMM_FN(gemm_pipelined_nn);
+#endif
+#if !TMM__IS_DOUBLE
+    if (form == 1) return (const void *)TMM_FN(gemm_pipelined_tn);
+#endif
+    (void)form;
+    return (const void *)TMM_FN(gemm_pipelined);
+}
+
+/* The plan of KERNEL PIPELINED: with the large tiles of form `*form`, if it is not 0, or with those
+   of form 0, if it may_any, whichever should be faster. *tile_m, *tile_n and *form: which. */
 static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, long long N,
-                                               long long K, int processors, int may_large,
-                                               int may_any, int split, int *tile_m, int *tile_n)
+                                               long long K, int processors, int *form, int may_any,
+                                               int split, int *tile_m, int *tile_n)
 {
     enum { SIZE = sizeof(TMM_TYPE), LARGE_M = SIZE <= 4 ? 128 : 64 };
+    static thread_local tmm__clusters clusters[3];
     int steps = (int)((K + 7) / 8), blocks = 0, any_blocks = 0;
     double clocks = 0, any_clocks = 0;
-    if (may_large) {
+    if (*form != 0) {
         *tile_m = LARGE_M, *tile_n = 128;
-        blocks = tmm__plan_pipelined(s, (int)((M - 1) / LARGE_M + 1), (int)((N - 1) / 128 + 1),
-                                     steps, processors, 2, LARGE_M == 128, split, &clocks);
+        if (!TMM__IS_DOUBLE)
+            tmm__ask_clusters(&clusters[*form], TMM_FN(gemm__pipelined_kernel)(*form), LARGE_M / 4,
+                              sizeof(tmm_sums));
+        blocks =
+            tmm__plan_pipelined(s, (int)((M - 1) / LARGE_M + 1), (int)((N - 1) / 128 + 1), steps,
+                                processors, 2, LARGE_M == 128, split, &clusters[*form], &clocks);
         if (!may_any) return blocks;
     }
     /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
@@ -3390,12 +3602,15 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
     long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     int any_m = tall < wide ? 128 : 64, any_n = 192 - any_m;
     tmm__schedule any;
+    if (!TMM__IS_DOUBLE)
+        tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(tmm_sums));
     any_blocks =
         tmm__plan_pipelined(&any, (int)((M - 1) / any_m + 1), (int)((N - 1) / any_n + 1), steps,
-                            processors, TMM__ANY_BLOCKS(SIZE), 0, split, &any_clocks);
+                            processors, TMM__ANY_BLOCKS(SIZE), 0, split, &clusters[0], &any_clocks);
     any.tall = tall < wide;
-    if (may_large && clocks <= any_clocks) return blocks;
+    if (*form != 0 && clocks <= any_clocks) return blocks;
     *s = any;
+    *form = 0;
     *tile_m = any_m, *tile_n = any_n;
     return any_blocks;
 }
@@ -3426,8 +3641,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
 
     /* The instance of the kernel. The tile of PIPELINED is 128 x 128 (of 8 bytes, 64 x 128); in
        form ANY 64 x 128 or 128 x 64. */
-    enum { ANY, TN, NN, TENSOR } form = ANY;
-    int depth = tensor ? 16 : 8;
+    enum { ANY, TN, NN, TENSOR };
+    int form = ANY, depth = tensor ? 16 : 8;
     int most_m = tensor ? 128 : 8 * MOST_ROWS, most_n = tensor ? 64 : 128;
     int inA = modeA == TMM__VECTORS && M >= most_m; /* TN could use it in place */
     int inB = modeB == TMM__VECTORS && N >= most_n;
@@ -3459,14 +3674,13 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
             blocks = tmm__plan(&s, (int)((M - 1) / tile_m + 1), (int)((N - 1) / tile_n + 1),
                                (int)((K + depth - 1) / depth), 2 * device->processors, split);
         else
-            blocks = TMM_FN(gemm__pipelined_plan)(&s, M, N, K, device->processors, form != ANY,
+            blocks = TMM_FN(gemm__pipelined_plan)(&s, M, N, K, device->processors, &form,
                                                   SIZE <= 4 && pitchA + pitchB == 0, split, &tile_m,
                                                   &tile_n);
-        if (!tensor && tile_m * tile_n < most_m * most_n) form = ANY;
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
-        if (s.split_tiles > 0) {
-            partials = (size_t)blocks * tile_m * tile_n * sizeof(TMM_SUM);
+        if (s.split_tiles > 0 && s.cluster == 0) {
+            partials = (size_t)blocks * (tile_m * tile_n / 4) * sizeof(tmm_sums);
             flags = blocks * sizeof *s.flags;
         }
         if (bytesA + bytesB + partials == 0) break;
@@ -3506,6 +3720,22 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
         TMM__LAUNCH(name, TMM__TENSOR_BYTES);                                                 \
     } while (0)
 #endif
+#if TMM__CLUSTER_LAUNCH
+    if (s.cluster > 0) {
+        cudaLaunchConfig_t config;
+        cudaLaunchAttribute attribute;
+        int bytes = tmm__cluster_bytes(s.cluster, tile_m * tile_n / 512, sizeof(tmm_sums));
+        void *arguments[] = {&M,       &N,       &K,     &alpha, &A,       &rsA,  &csA,
+                             &strideA, &B,       &rsB,   &csB,   &strideB, &beta, &C,
+                             &ldc,     &strideC, &modeA, &modeB, &s};
+        tmm__cluster_config(&config, &attribute, blocks, s.cluster, bytes, stream);
+        tmm_status status =
+            tmm__cuda(cudaLaunchKernelExC(&config, TMM_FN(gemm__pipelined_kernel)(form), arguments),
+                      "kernel launch");
+        if (memory != NULL) (void)cudaFreeAsync(memory, stream);
+        return status;
+    }
+#endif
     switch (form + (tensor ? TENSOR : 0)) {
 #if TMM__IS_FLOAT
     case NN: TMM__LAUNCH(gemm_pipelined_nn, 0); break;
@@ -3521,7 +3751,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
     default: TMM__LAUNCH(gemm_pipelined, 0); break;
     }
 #undef TMM__LAUNCH
-    if (s.reduce) {
+    if (s.reduce) { /* and not in clusters */
         int tiles = s.tiles_down * s.tiles_across;
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
         int rows = form == ANY && !tensor ? 8 : MOST_ROWS, warps_down = s.tall ? 4 : 2;
@@ -5828,6 +6058,8 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_two
 #undef tmm_sums
 #undef tmm_copy_tile
+#undef tmm_copy_unit
+#undef tmm_store_sums
 #undef tmm_store_four
 #undef tmm_store_two
 #undef tmm_find_tile
