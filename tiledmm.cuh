@@ -1712,14 +1712,18 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
-   writes along memory. 8 bytes moved an element in float: bound by memory. */
+   writes along memory: four elements at once, if they are neighbours in k and lie at a multiple of
+   16 bytes. 8 bytes moved an element in float: bound by memory.
+
+   In shared memory, [k][line], the fours of a row change places, number f being at f ^ (k / 4), so
+   that 8 threads along k with 4 lines each write to 32 banks. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm_pack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
              long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
              const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
              TMM_TYPE *__restrict__ packedB, long long pitchB)
 {
-    __shared__ TMM_TYPE square[64][65]; /* [k][line] */
+    __shared__ tmm_four square[64][16];
     const TMM_TYPE *from = blockIdx.z == 0 ? A : B;
     TMM_TYPE *to = blockIdx.z == 0 ? packedA : packedB;
     long long lines = blockIdx.z == 0 ? linesA : linesB;
@@ -1727,20 +1731,43 @@ TMM_KERNEL void __launch_bounds__(256)
     long long line_stride = blockIdx.z == 0 ? rsA : csB, k_stride = blockIdx.z == 0 ? csA : rsB;
     long long line0 = blockIdx.x * 64ll;
     if (line0 >= pitch) return; /* the other operand has more lines, or this is not to be packed */
-    int x = threadIdx.x % 64, y = threadIdx.x / 64;
+    bool along_k = k_stride == 1;
+    bool aligned = ((size_t)from | line_stride * sizeof(TMM_TYPE)) % 16 == 0;
+    int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp. Along the lines: 64 threads
+       with elements 4 k apart. */
+    int k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
+    int line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
+        tmm_four fours[4];
 #pragma unroll
-        for (int i = 0; i < 64; i += 4) {
-            int k = k_stride == 1 ? x : y + i, line = k_stride == 1 ? y + i : x;
-            TMM_TYPE value = 0;
-            if (k0 + k < K && line0 + line < lines)
-                value = from[(line0 + line) * line_stride + (k0 + k) * k_stride];
-            square[k][line] = value;
+        for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
+            long long k = k0 + k1 + (along_k ? 0 : 16 * i), line = line0 + line1;
+            if (along_k) line += 16 * i;
+            const TMM_TYPE *x = from + line * line_stride + k * k_stride;
+            if (along_k && aligned && line < lines && k + 4 <= K) {
+                fours[i] = *(const tmm_four *)x;
+            } else {
+#pragma unroll
+                for (int j = 0; j < 4; j++, x += along_k ? 1 : 4 * k_stride)
+                    fours[i].v[j] =
+                        line < lines && k + (along_k ? j : 4 * j) < K ? *x : (TMM_TYPE)0;
+            }
         }
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                int k = k1 + (along_k ? j : 16 * i + 4 * j), line = line1 + (along_k ? 16 * i : 0);
+                square[k][(line / 4) ^ (k / 4)].v[line % 4] = fours[i].v[j];
+            }
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < 64; i += 4)
-            if (k0 + y + i < K) to[(k0 + y + i) * pitch + line0 + x] = square[y + i][x];
+        for (int i = 0; i < 64; i += 16) {
+            int k = thread / 16 + i, four = thread % 16;
+            if (k0 + k < K)
+                *(tmm_four *)(to + (k0 + k) * pitch + line0 + four * 4) = square[k][four ^ (k / 4)];
+        }
         __syncthreads();
     }
 }
