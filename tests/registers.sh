@@ -19,7 +19,6 @@ cat >"$work/kernels.cu" <<'END'
 #define TMM_NO_READY_MADE
 #include "tiledmm.cuh"
 #define TMM_NAME s
-#define TMM__NARROW_TILES
 #include "tiledmm.cuh"
 END
 known=$(nvcc --list-gpu-code | tr '\n' ' ')
@@ -50,7 +49,7 @@ for architecture in 75 80 86 89 90a 100 120; do
     awk '/Compiling entry function/ { split($0, part, "\x27"); name = part[2] }
          /bytes spill stores/ {
              kernels++
-             allowed = name ~ /dgemm_pipelined/ ? 16 : name ~ /dgemm_register_64/ ? 4 : 0
+             allowed = name ~ /dgemm_pipelined/ ? 80 : name ~ /dgemm_register_64/ ? 4 : 0
              if ($5 > allowed) print "# " name ": " $0
          }
          END { print kernels + 0 " kernels" }' "$work/$architecture.txt" >"$work/$architecture.spills"
