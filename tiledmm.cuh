@@ -275,7 +275,7 @@ typedef struct tmm_host_options {
                                 free, and what TMM_PIPELINED takes besides (see LIMITS) */
     long long block;       /* rows and columns of a block of C at most; 0: chosen */
     int streams;           /* that compute, for each device, 4 at most; 0: 2 */
-    int threads;           /* that copy pageable memory, 16 at most; 0: 8, or one a processor */
+    int threads;           /* that copy pageable memory, 16 at most; 0: one a processor */
     tmm_kernel kernel;     /* TMM_AUTO: chosen for each block, all with the same bits */
     int (*progress)(void *context, double done); /* called with the finished part of C, 0 to 1, in
                                 the calling thread; whatever but 0 it returns cancels. May be NULL */
@@ -283,9 +283,9 @@ typedef struct tmm_host_options {
     void *const *workspace; /* memory on each device of the list, used instead of allocating; the
                                 call adapts to its size. NULL: allocates */
     const size_t *workspace_bytes; /* the size of each */
-    void *pinned;        /* pinned host memory for staging. NULL: allocates some 32 MiB, if A, B or
+    void *pinned; /* pinned host memory for staging. NULL: allocates 4 MiB a thread, if A, B or
                                 C is pageable, and keeps it for the next call (tmm_host_release) */
-    size_t pinned_bytes; /* its size: 4 MiB at least */
+    size_t pinned_bytes;     /* its size: 4 MiB at least */
     tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
 } tmm_host_options;
 
@@ -352,7 +352,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
                                  const void *C, long long ldc, int trials, unsigned long long seed,
                                  double *excess);
 
-/* Gives back the pinned memory (some 32 MB) that tmm_?gemm_host and tmm_?matmul keep for their next
+/* Gives back the pinned memory (up to 64 MiB) that tmm_?gemm_host and tmm_?matmul keep for their next
    call with pageable matrices. The end of the program does so, too. */
 #if TMM__HOST_LAYER && (defined(TMM_IMPLEMENTATION) || !TMM__HOST) /* otherwise with its code */
 TMM_API void tmm_host_release(void);
@@ -1113,8 +1113,8 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
    pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
    `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
      Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone:
-   the same for every split, number of devices, block and stream. For K up to 16384 they are those
-   of TMM_REGISTER; beyond, K is cut at multiples of 16384, and each part is added to C.
+   the same for every split, number of devices, block and stream. For K up to 4096 they are those
+   of TMM_REGISTER; beyond, K is cut at multiples of 4096, and each part is added to C.
      Devices share out the rows of C. Each loads its rows of A; B is loaded once and passed on where
    devices can access each other (that access stays enabled), otherwise by each from the host.
      On an error or when cancelled, all is freed, no thread is left, and each element of C has its
@@ -4168,8 +4168,8 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
      request   finds slots for what the task needs and starts the copies into them; a part that is
                there already stays where it is, otherwise the slot whose last use is oldest is taken
      launch    starts the kernels of tasks whose copies have been started
-   Ahead of the request cursor nothing is on any stream, so that cancelling is quick; how far
-   it is ahead of the launch cursor, the number of slots decides. Streams of a device:
+   Ahead of the request cursor nothing is on any stream, so that cancelling is quick; it is at most
+   TMM__AHEAD tasks ahead of the launch cursor, and that as many ahead of what is complete. Streams of a device:
 
      in        A(0,0) B(0,0) | B(0,1) | A(1,0) | ...    ready: an event for each slot
      compute 0                | C(0,0) |        | C(1,0) ...    used: one for each slot and stream
@@ -4177,7 +4177,9 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
      out                               | C(0,0) | C(0,1) ...    drained: the slot of C is free
 
    Order of the tasks: if A and B fit on the device, squares that grow (each new row or column of
-   blocks uses all that has arrived); otherwise a group of rows of A stays while B passes by, to
+   blocks uses all that has arrived), and if C fits, too, first for half of the parts of K and then
+   for the others: half of the arithmetic is then at hand when half of A and B has arrived, by
+   squares alone a quarter. Otherwise a group of rows of A stays while B passes by, to
    and fro, so that the last columns of B serve twice.
 
    With several devices that hold all of B, column of blocks j is uploaded by device j % devices,
@@ -4186,7 +4188,7 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
    Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
    chunks, while the copies between chunks and device go on. */
 #ifndef TMM__HOST_DEPTH
-#define TMM__HOST_DEPTH 16384 /* part of what defines the bits */
+#define TMM__HOST_DEPTH 4096 /* part of what defines the bits */
 #endif
 #ifndef TMM__HOST_CHUNK
 #define TMM__HOST_CHUNK (2 << 20) /* bytes of a pinned chunk */
@@ -4194,7 +4196,7 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
 #ifndef TMM__MULTI_COLUMNS
 #define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
 #endif
-enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64 };
+enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64, TMM__AHEAD = 8 };
 
 #ifdef _WIN32
 #define TMM__THREADS 0 /* the calling thread copies */
@@ -4283,6 +4285,7 @@ typedef struct tmm__layout {
     long long rows, bm, bn, kc; /* of C, a block, a part of K */
     long long ni, nj, nk;       /* how many of these */
     long long nA, nB, nC;       /* slots */
+    int halves;                 /* first half of the parts of K for all of C, then the other */
     long long group;            /* rows of blocks that stay while B passes; 0: all is resident */
     size_t pitchA, pitchB, pitchC, bytesA, bytesB, bytesC, bytes;
 } tmm__layout;
@@ -4301,7 +4304,7 @@ typedef struct tmm__worker {
     tmm__task *tasks;
     long long task_count, requested, launched, blocks_done;
     cudaStream_t in, peer, out, compute[TMM__MOST_STREAMS];
-    cudaEvent_t start;
+    cudaEvent_t start, last[TMM__AHEAD]; /* of tasks launched last */
     int started;
     tmm__transfer *up, **up_end, *down, **down_end; /* staged transfers that wait for chunks */
     long long issued[2], arrived[2];                /* chunks put on streams, down and up */
@@ -4471,7 +4474,8 @@ static inline int tmm__crew_size(int asked)
 #if TMM__THREADS && defined(_SC_NPROCESSORS_ONLN)
     processors = sysconf(_SC_NPROCESSORS_ONLN);
 #endif
-    return processors < 1 ? 1 : processors < 8 ? (int)processors : 8;
+    if (processors > TMM__MOST_THREADS) processors = TMM__MOST_THREADS;
+    return processors < 1 ? 1 : (int)processors;
 }
 
 /* ---- transfers -------------------------------------------------------------------------------- */
@@ -4687,14 +4691,15 @@ static inline void tmm__layout_blocks(const tmm__job *job, tmm__layout *l, long 
     l->nk = job->K > 0 ? (job->K - 1) / TMM__HOST_DEPTH + 1 : 1;
 }
 
-/* A layout in which all of A's rows and B stay on the device. */
+/* A layout in which all of A's rows and B stay on the device, with `halves` also all of C. */
 static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, long long bm,
-                                        long long bn, int streams)
+                                        long long bn, int streams, int halves)
 {
     tmm__layout_blocks(job, l, bm, bn);
+    l->halves = halves && l->nk > 1;
     l->nA = job->K > 0 ? l->ni * l->nk : 0;
     l->nB = job->K > 0 ? l->nj * l->nk : 0;
-    l->nC = tmm__min(l->ni * l->nj, 2 * streams + 2);
+    l->nC = l->halves ? l->ni * l->nj : tmm__min(l->ni * l->nj, 2 * streams + 2);
     l->group = 0;
     tmm__layout_sizes(job, l);
 }
@@ -4712,11 +4717,14 @@ static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best
     *best = l;
     for (; edge > 0; edge /= 2) {
         long long bm = tmm__edge(rows, edge), bn = tmm__edge(job->N, edge);
-        tmm__layout_resident(job, &l, bm, bn, streams);
-        if (l.bytes <= most && best_time < 0) {
+        for (int halves = 1; halves >= 0 && best_time < 0; halves--) {
+            tmm__layout_resident(job, &l, bm, bn, streams, halves);
+            if (l.bytes > most) continue;
             *best = l;
             return TMM_OK;
         }
+        l.halves = 0;
+        tmm__layout_blocks(job, &l, bm, bn);
         if (job->K == 0) { /* blocks of C alone */
             l.nC = tmm__min(l.ni * l.nj, 2);
             l.group = 1;
@@ -4773,15 +4781,18 @@ static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
 #define TMM__TASK(row, col, part) \
     tasks[n].i = (int)(row), tasks[n].j = (int)(col), tasks[n].k = (int)(part), n++
     if (l->group == 0) {
-        for (long long rows = 0, cols = 0; rows < l->ni || cols < l->nj;) {
-            if (cols == l->nj || (rows < l->ni && rows * l->nj <= cols * l->ni)) {
-                for (long long j = 0; j < cols; j++)
-                    for (long long k = 0; k < l->nk; k++) TMM__TASK(rows, j, k);
-                rows++;
-            } else {
-                for (long long i = 0; i < rows; i++)
-                    for (long long k = 0; k < l->nk; k++) TMM__TASK(i, cols, k);
-                cols++;
+        long long ends[2] = {l->halves ? (l->nk + 1) / 2 : l->nk, l->nk}, k0 = 0;
+        for (int half = 0; k0 < l->nk; k0 = ends[half++]) {
+            for (long long rows = 0, cols = 0; rows < l->ni || cols < l->nj;) {
+                if (cols == l->nj || (rows < l->ni && rows * l->nj <= cols * l->ni)) {
+                    for (long long j = 0; j < cols; j++)
+                        for (long long k = k0; k < ends[half]; k++) TMM__TASK(rows, j, k);
+                    rows++;
+                } else {
+                    for (long long i = 0; i < rows; i++)
+                        for (long long k = k0; k < ends[half]; k++) TMM__TASK(i, cols, k);
+                    cols++;
+                }
             }
         }
         return n;
@@ -4949,6 +4960,10 @@ static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *sta
     int s = (int)(c % h->streams);
     cudaStream_t stream = w->compute[s];
     cudaError_t error = cudaSuccess;
+    if (w->launched >= TMM__AHEAD) {
+        int complete = tmm__complete(w, w->last[w->launched % TMM__AHEAD], status);
+        if (complete != 1) return complete;
+    }
     if (job->K > 0) {
         A = &w->A[w->whereA[t->i * l->nk + t->k]];
         B = &w->B[w->whereB[t->j * l->nk + t->k]];
@@ -4972,8 +4987,9 @@ static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *sta
                                      B ? (long long)l->pitchB / size : 1, t->k > 0, block->memory,
                                      (long long)l->pitchC / size, stream));
     if (*status != TMM_OK) return -1;
+    error = cudaEventRecord(w->last[w->launched % TMM__AHEAD], stream);
     if (A != NULL) {
-        error = cudaEventRecord(A->used[s], stream);
+        if (error == cudaSuccess) error = cudaEventRecord(A->used[s], stream);
         if (error == cudaSuccess) error = cudaEventRecord(B->used[s], stream);
         A->in_use |= 1 << s;
         B->in_use |= 1 << s;
@@ -5019,6 +5035,7 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 {
     tmm_status status = TMM_OK;
     int step = 1;
+    long long most = w->launched + 2; /* then see to what is complete, and tell of progress */
     if (w->blocks_done == w->layout.ni * w->layout.nj) return TMM_OK;
     status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
     if (status == TMM_OK && !w->started) {
@@ -5038,18 +5055,19 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
                 if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
         }
     }
-    while (step == 1 && w->requested < w->task_count) {
+    while (step == 1 && w->requested < w->task_count && w->requested < w->launched + TMM__AHEAD &&
+           w->launched < most) {
         step = tmm__request(h, w, &status);
         if (step == 1) *moved = 1;
         /* Kernels follow at once: a later request may need the slots of this task. */
-        while (step >= 0 && w->launched < w->requested) {
+        while (step >= 0 && w->launched < w->requested && w->launched < most) {
             int launched = tmm__launch_next(h, w, &status);
             if (launched < 0) return status;
             if (launched == 0) break;
             *moved = 1;
         }
     }
-    while (step >= 0 && w->launched < w->requested) {
+    while (step >= 0 && w->launched < w->requested && w->launched < most) {
         int launched = tmm__launch_next(h, w, &status);
         if (launched < 0) return status;
         if (launched == 0) break;
@@ -5235,7 +5253,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
     const tmm__job *job = &h->job;
     long long edge = o->block > 0 ? o->block : 2048;
     size_t most[TMM__MOST_DEVICES];
-    int ranks = 0, share = 1;
+    int ranks = 0, share = 0;
     tmm_status status = TMM_OK;
     for (int n = 0; n < h->count; n++) {
         tmm__worker *w = &h->workers[n];
@@ -5270,11 +5288,15 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
         if (least < 512) least = 512;
         bn = tmm__edge(job->N, tmm__min(edge, least));
     }
-    for (int n = 0; n < h->count && share; n++) {
-        tmm__worker *w = &h->workers[n];
-        if (w->layout.rows == 0) continue;
-        tmm__layout_resident(job, &w->layout, tmm__edge(w->layout.rows, edge), bn, h->streams);
-        share = w->layout.bytes <= most[n];
+    for (int halves = 1; halves >= 0 && !share; halves--) {
+        share = 1;
+        for (int n = 0; n < h->count && share; n++) {
+            tmm__worker *w = &h->workers[n];
+            if (w->layout.rows == 0) continue;
+            tmm__layout_resident(job, &w->layout, tmm__edge(w->layout.rows, edge), bn, h->streams,
+                                 halves);
+            share = w->layout.bytes <= most[n];
+        }
     }
     h->peers = share && job->K > 0 ? ranks : 0;
     for (int n = 0; n < h->count; n++) {
@@ -5338,6 +5360,8 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
     for (int s = 0; s < h->streams; s++)
         TMM__TRY(cudaStreamCreateWithFlags(&w->compute[s], cudaStreamNonBlocking));
     TMM__TRY(cudaEventCreate(&w->start));
+    for (int n = 0; n < TMM__AHEAD; n++)
+        TMM__TRY(cudaEventCreateWithFlags(&w->last[n], cudaEventDisableTiming));
     char *memory = w->memory;
     for (long long n = 0; n < l->nA + l->nB; n++) {
         tmm__slot *slot = n < l->nA ? &w->A[n] : &w->B[n - l->nA];
@@ -5381,6 +5405,7 @@ static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
     for (int n = 0; n < h->chunk_count; n++)
         if (h->chunks[n].events != NULL) TMM__EVENT(h->chunks[n].events[w->number]);
     TMM__EVENT(w->start);
+    for (int n = 0; n < TMM__AHEAD; n++) TMM__EVENT(w->last[n]);
 #undef TMM__EVENT
     if (w->in != NULL) (void)cudaStreamDestroy(w->in);
     if (w->peer != NULL) (void)cudaStreamDestroy(w->peer);
