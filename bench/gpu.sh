@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# bench/gpu.sh OUTDIR: everything that a GPU must prove, in one go: tests, compute-sanitizer on
-# small sizes, all demos, benchmarks. Leaves in OUTDIR
+# bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
+# compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer,
+# matmul, gemm, host, rays, memory. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
@@ -9,11 +10,14 @@
 #   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
-#   rays.csv       bench/rays.cu
+#   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
 #   memory.csv     demos/memory
 # and ends with a line of what failed. Takes about ten minutes on an H200.
 set -u
-out=${1:?usage: bench/gpu.sh OUTDIR}
+out=${1:?usage: bench/gpu.sh OUTDIR [PART...]}
+shift
+parts=" ${*:-tests sanitizer matmul gemm host rays memory} "
+wants() { case $parts in *" $1 "*) true ;; *) false ;; esac; }
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 cd "$(dirname "$0")/.." || exit 1
@@ -32,9 +36,11 @@ step "machine"
     printf 'CPU threads: %s\n' "$(nproc)"
 } | tee "$out/machine.txt"
 
-step "tests"
-./build.sh test --gpu 2>&1 | tee "$out/tests.txt"
-[ "${PIPESTATUS[0]}" = 0 ] || fault tests
+if wants tests; then
+    step "tests"
+    ./build.sh test --gpu 2>&1 | tee "$out/tests.txt"
+    [ "${PIPESTATUS[0]}" = 0 ] || fault tests
+fi
 
 step "build"
 # all at once; build NAME SOURCE FLAGS
@@ -58,11 +64,10 @@ esac
 nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
 nvcc -O3 "${architecture[@]}" bench/host.cu -lcublas -o $work/host &
 nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
+for name in overlap outofcore multigpu; do build $name demos/$name.cu & done
 for source in demos/memory/*.cu; do build "$(basename "$source" .cu)" "$source" & done
 wait
 
-step "compute-sanitizer"
-: >"$out/sanitizer.txt"
 sanitize() { # sanitize TOOL[,OPTIONS] PROGRAM ARGUMENTS
     local tool=$1
     shift
@@ -74,26 +79,27 @@ sanitize() { # sanitize TOOL[,OPTIONS] PROGRAM ARGUMENTS
     printf '%s, %s: %s\n' "${tool//,/ }" "${*#"$work/"}" \
         "$(sed -n 's/^=* \(.*SUMMARY.*\)/\1/p' $work/sanitizer.log)" | tee -a "$out/sanitizer.txt"
 }
-for tool in memcheck racecheck initcheck synccheck; do
-    sanitize $tool $work/matmul_check 130 129 67 --no-cpu --reps 1
-    sanitize $tool $work/matmul_check 64 64 64 --type double --no-cpu --reps 1
-    sanitize $tool $work/matmul_check 33 200 41 --type int --no-cpu --reps 1
-    # shapes that are cut along K, packed, split among clusters, or moved back inside at the edges
-    sanitize $tool $work/matmul_check 300 260 600 --kernel pipelined --no-cpu --reps 1
-    sanitize $tool $work/matmul_check 130 129 2000 --kernel pipelined --no-cpu --reps 1
-    sanitize $tool $work/matmul_check 300 260 600 --kernel tensor --type double --no-cpu --reps 1
-    sanitize $tool $work/matmul_check 130 70 2000 --kernel tensor --type double --no-cpu --reps 1
-    sanitize $tool $work/matmul_check 130 7 3000 --kernel skinny --no-cpu --reps 1
-    sanitize $tool $work/raytrace_check --width 200 --height 150 --spheres 700 --no-cpu --out $work/s
-done
-sanitize memcheck $work/raytrace_check --width 200 --height 150 --spheres 9000 --no-cpu --out $work/s
-# its test of running out of memory is meant to make cudaMalloc fail
-sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
-sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu
+if wants sanitizer; then
+    step "compute-sanitizer"
+    : >"$out/sanitizer.txt"
+    for tool in memcheck racecheck initcheck synccheck; do
+        sanitize $tool $work/matmul_check 130 129 67 --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 64 64 64 --type double --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 33 200 41 --type int --no-cpu --reps 1
+        # shapes that are cut along K, packed, split among clusters, or moved back inside at the edges
+        sanitize $tool $work/matmul_check 300 260 600 --kernel pipelined --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 130 129 2000 --kernel pipelined --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 300 260 600 --kernel tensor --type double --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 130 70 2000 --kernel tensor --type double --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 130 7 3000 --kernel skinny --no-cpu --reps 1
+        sanitize $tool $work/raytrace_check --width 200 --height 150 --spheres 700 --no-cpu --out $work/s
+    done
+    sanitize memcheck $work/raytrace_check --width 200 --height 150 --spheres 9000 --no-cpu --out $work/s
+    # its test of running out of memory is meant to make cudaMalloc fail
+    sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
+    sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu
+fi
 
-step "matrix multiply, the sizes of the course reports"
-: >"$out/tables.txt"
-: >"$out/gemm.csv"
 show() { # show NAME COMMAND: appends what it prints to tables.txt
     local name=$1
     shift
@@ -101,18 +107,6 @@ show() { # show NAME COMMAND: appends what it prints to tables.txt
     timeout 90 "$@" >$work/one.txt 2>&1 || fault "$name"
     cat $work/one.txt >>"$out/tables.txt"
 }
-for type in float double int; do
-    sizes="32 64 128 320 1024 3072 4096 5000 5120"
-    [ $type = int ] && sizes="1024 4096"
-    for size in $sizes; do
-        show "matmul $size --type $type" $work/matmul "$size" --type $type --csv $work/one.csv
-        if [ -s "$out/gemm.csv" ]; then tail -n +2 $work/one.csv; else cat $work/one.csv; fi >>"$out/gemm.csv"
-        rm -f $work/one.csv
-        grep -E '^(shared_32|register_128|auto|cuBLAS|Test)' $work/one.txt | sed "s/^/$type $size  /"
-    done
-done
-
-step "gemm beside cuBLAS"
 beside() { # beside NAME COMMAND: as show, but longer, and only the end on the screen
     local name=$1
     shift
@@ -122,31 +116,61 @@ beside() { # beside NAME COMMAND: as show, but longer, and only the end on the s
     grep -E '^gemm:|^limits|^memory' $work/one.txt
     sed -n '/^ratio to/,$p' $work/one.txt
 }
-beside "gemm beside cuBLAS" $work/gemm_cublas --csv "$out/gemm_cublas.csv"
-beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
+: >"$out/tables.txt"
 
-step "from host memory, beside cublasXt"
-beside "host" $work/host --csv "$out/host.csv"
-grep -E 'GB/s|met$|MISSED|missed|results|WRONG' $work/one.txt
+if wants matmul; then
+    step "matrix multiply, the sizes of the course reports"
+    : >"$out/gemm.csv"
+    for type in float double int; do
+        sizes="32 64 128 320 1024 3072 4096 5000 5120"
+        [ $type = int ] && sizes="1024 4096"
+        for size in $sizes; do
+            show "matmul $size --type $type" $work/matmul "$size" --type $type --csv $work/one.csv
+            if [ -s "$out/gemm.csv" ]; then tail -n +2 $work/one.csv; else cat $work/one.csv; fi >>"$out/gemm.csv"
+            rm -f $work/one.csv
+            grep -E '^(shared_32|register_128|auto|cuBLAS|Test)' $work/one.txt | sed "s/^/$type $size  /"
+        done
+    done
+fi
 
-step "rays"
-$work/raytrace_fast >$work/one.txt 2>&1 || fault raytrace_fast
-printf 'tests/raytrace.cu with -use_fast_math: %s passed, %s failed\n' \
-    "$(grep -c '^ok' $work/one.txt)" "$(grep -c '^not ok' $work/one.txt)" | tee -a "$out/tests.txt"
-show rays $work/rays --csv "$out/rays.csv"
-grep -E 'spheres|lab global|  global|constant|culled|agree' $work/one.txt
-show raytrace $work/raytrace --out $work/raytrace
-tail -n 3 $work/one.txt
+if wants gemm; then
+    step "gemm beside cuBLAS"
+    beside "gemm beside cuBLAS" $work/gemm_cublas --csv "$out/gemm_cublas.csv"
+    beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
+fi
 
-step "memory"
-echo 'demo,way,loads,stores,extra,MB,ms,rate,percent_of_limit,times,result' >"$out/memory.csv"
-for source in demos/memory/*.cu; do
-    name=$(basename "$source" .cu)
-    show "memory/$name" $work/"$name" --csv $work/one.csv
-    tail -n +2 $work/one.csv | sed "s/^/$name,/" >>"$out/memory.csv"
-    rm -f $work/one.csv
-    printf '%s: %s\n' "$name" "$(tail -n 1 $work/one.txt)"
-done
+if wants host; then
+    step "from host memory, beside cublasXt"
+    beside "host" $work/host --csv "$out/host.csv"
+    grep -E 'GB/s|met$|MISSED|missed|results|WRONG' $work/one.txt
+    for name in overlap outofcore multigpu; do
+        show $name $work/$name
+        printf '%s: %s\n' $name "$(tail -n 1 $work/one.txt)"
+    done
+fi
+
+if wants rays; then
+    step "rays"
+    $work/raytrace_fast >$work/one.txt 2>&1 || fault raytrace_fast
+    printf 'tests/raytrace.cu with -use_fast_math: %s passed, %s failed\n' \
+        "$(grep -c '^ok' $work/one.txt)" "$(grep -c '^not ok' $work/one.txt)" | tee "$out/fast_math.txt"
+    show rays $work/rays --csv "$out/rays.csv"
+    grep -E 'spheres|lab global|  global|constant|culled|agree' $work/one.txt
+    show raytrace $work/raytrace --out $work/raytrace
+    tail -n 3 $work/one.txt
+fi
+
+if wants memory; then
+    step "memory"
+    echo 'demo,way,loads,stores,extra,MB,ms,rate,percent_of_limit,times,result' >"$out/memory.csv"
+    for source in demos/memory/*.cu; do
+        name=$(basename "$source" .cu)
+        show "memory/$name" $work/"$name" --csv $work/one.csv
+        tail -n +2 $work/one.csv | sed "s/^/$name,/" >>"$out/memory.csv"
+        rm -f $work/one.csv
+        printf '%s: %s\n' "$name" "$(tail -n 1 $work/one.txt)"
+    done
+fi
 
 step "done"
 if [ -n "$failed" ]; then
