@@ -469,28 +469,69 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
     *flag = 0; /* so that an old flag never looks like a new one */
 }
 
+/* Keeps the compiler from changing the order of instructions across: no more than that. */
+#if defined(__CUDA_ARCH__)
+#define TMM__KEEP_ORDER() __syncwarp()
+#else
+#define TMM__KEEP_ORDER() ((void)0)
+#endif
+
+/* Blocks of a cluster (sm_90 and later) wait for each other, and see then what all of them have
+   written to their shared memory (PTX ISA 9.7, "barrier.cluster"). */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define TMM__CLUSTERS 1
+#else
+#define TMM__CLUSTERS 0
+#endif
+
+static __device__ __forceinline__ void tmm__cluster_wait(void)
+{
+#if TMM__CLUSTERS
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
+                     : "memory");
+#endif
+}
+
+/* Two doubles of the shared memory of another block of the cluster, from where `mine` is in that of
+   this one. */
+static __device__ __forceinline__ void tmm__cluster_read(const double *mine, unsigned rank,
+                                                         double *two)
+{
+#if TMM__CLUSTERS
+    unsigned from = (unsigned)__cvta_generic_to_shared(mine);
+    asm volatile("{.reg .u32 there;\n\t"
+                 "mapa.shared::cluster.u32 there, %2, %3;\n\t"
+                 "ld.shared::cluster.v2.f64 {%0, %1}, [there];}"
+                 : "=d"(two[0]), "=d"(two[1])
+                 : "r"(from), "r"(rank)
+                 : "memory");
+#else
+    (void)rank;
+    two[0] = mine[0], two[1] = mine[1];
+#endif
+}
+
 /* What the launcher of KERNEL PIPELINED may do. */
 enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
 
-/* c += a b, a 16 x 16 and b 16 x 8, by a warp. Of a, b and c its lanes hold, with g = lane / 4 and
+/* c += a b, a 16 x 8 and b 8 x 8, by a warp. Of a, b and c its lanes hold, with g = lane / 4 and
    t = lane % 4,
        a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
-   for q = 0 .. 3; h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k16 with floating point
-   type", .f64, sm_90 and later; and "Matrix Fragments for mma.m8n8k4 with .f64 floating point
-   type", sm_80 and later, of which 8 are as much). Elsewhere lanes tell each other what they hold:
-   many times slower, in a function of its own, for it would be long if repeated. */
+   for q, h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k8", .f64, sm_90 and later; and
+   "Matrix Fragments for mma.m8n8k4 with .f64 floating point type", sm_80 and later, of which 4 are
+   as much). Elsewhere lanes tell each other what they hold: many times slower, in a function of its
+   own, for it would be long if repeated. */
 #if TMM__ASYNC
 static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-        "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
-          "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 #else
 #pragma unroll
-    for (int q = 0; q < 4; q++)
+    for (int q = 0; q < 2; q++)
 #pragma unroll
         for (int h = 0; h < 2; h++)
             asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -503,7 +544,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
                                                            const double *b)
 {
     int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    for (int k = 0; k < 16; k++) {
+    for (int k = 0; k < 8; k++) {
         int q = k / 4, row = 4 * g + k % 4, col = 8 * t + k % 4; /* lanes that hold what it needs */
         double upper = __shfl_sync(0xffffffff, a[2 * q], row);
         double lower = __shfl_sync(0xffffffff, a[2 * q + 1], row);
@@ -523,9 +564,11 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS, TMM__K_VECTORS };
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
-/* Elements of a plane, and bytes of all stages, of KERNEL TENSOR. */
-#define TMM__PLANE(lines) (4 * (lines) + 20)
-#define TMM__TENSOR_BYTES (3 * 4 * (TMM__PLANE(128) + TMM__PLANE(64)) * 8)
+/* Elements of a plane, bytes of all stages, and blocks to a multiprocessor, of KERNEL TENSOR with
+   `down` matrices of 16 rows to a warp. */
+#define TMM__PLANE(lines)        (4 * (lines) + 20)
+#define TMM__TENSOR_BYTES(down)  (3 * 4 * (TMM__PLANE(32 * (down)) + TMM__PLANE(64)) * 8)
+#define TMM__TENSOR_BLOCKS(down) ((down) == 4 ? 2 : 3)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -533,6 +576,7 @@ typedef struct tmm__schedule {
     int steps;                    /* steps along K for each */
     int split_tiles;              /* so many tiles are shared out in steps, not whole */
     int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
+    int cluster; /* the pieces of a tile, so many, are computed by a cluster of blocks */
     int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
     void *partials;               /* a tile of sums for each block */
     unsigned long long *flags;    /* one for each block: its partial tile is ready, */
@@ -3149,14 +3193,14 @@ TMM_KERNEL void __launch_bounds__(256)
     int thread = group % 128, four = group / 128, i = four / (COLS / 4), j = four % (COLS / 4);
     int warps_across = 4 / warps_down, tile_m = 4 * rows * warps_down, tile_n = 64 * warps_across;
     int band = TMM__BAND, down, across;
-    if (tensor) tile_m = 128, tile_n = 64, band = TMM__TENSOR_BAND;
+    if (tensor) tile_m = 16 * rows, tile_n = 64, band = TMM__TENSOR_BAND;
     tmm_find_tile(&s, band, tile, &down, &across);
     long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
     if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
     if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
     if (tensor) {
-        row += thread / 64 * 64 + four / 4 * 16 + thread % 32 / 4;
+        row += thread / 64 * (8 * rows) + four / 4 * 16 + thread % 32 / 4;
         col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
         for (int h = 0; h < 2; h++, row += 8)
             if (row >= first_row && row < M)
@@ -4298,44 +4342,21 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
      K_VECTORS    as ALONG_K with 16 bytes a thread, 8 threads along k
    with 16 threads along k in ALONG_K. A launch needs TMM__TENSOR_BYTES of dynamic shared memory. */
 
-/* Copies one pass of what this thread has to copy of a tile of `lines` lines and 16 k. Arguments as
-   for tmm_copy_tile; `mode`, `lines`, `pass` and `whole` are constants. */
+/* Copies pass `pass` of what this thread has to copy of a tile of an operand: `width` elements, 8
+   width lines from those of the pass before. `to`, `from`: its first element there and here;
+   `stride`: bytes from pass to pass. Zeros if not valid. */
 static __device__ __forceinline__ void tmm_copy_pass(double *to, const char *from, unsigned stride,
-                                                     int mode, int lines, int pass, bool whole,
-                                                     bool valid, int lines_left, int depth_left)
+                                                     int width, int pass, bool valid)
 {
-    int width = mode == TMM__VECTORS || mode == TMM__K_VECTORS ? 2 : 1;
-    int k = 128 * width / lines * pass, line = 128 * width / 16 * pass; /* one of them advances */
-    bool along_k = mode == TMM__ALONG_K || mode == TMM__K_VECTORS;
-    bool inside = along_k ? line < lines_left && depth_left > 0 : k < depth_left && lines_left > 0;
-    to += along_k ? 4 * line : k / 4 * TMM__PLANE(lines) + k % 4 * (lines + 4);
-    tmm__copy_async(to, from + (unsigned long long)stride * pass, 8 * width,
-                    whole ? valid : inside);
-}
-
-/* All passes. `mode` need not be a constant. */
-static __device__ __forceinline__ void tmm_copy_passes(double *to, const char *from,
-                                                       unsigned stride, int mode, int lines,
-                                                       int lines_left, int depth_left)
-{
-#define TMM__PASSES(mode, count)                               \
-    _Pragma("unroll") for (int pass = 0; pass < count; pass++) \
-        tmm_copy_pass(to, from, stride, mode, lines, pass, false, true, lines_left, depth_left)
-    if (mode == TMM__ALONG_K)
-        TMM__PASSES(TMM__ALONG_K, lines / 8);
-    else if (mode == TMM__ALONG_LINES)
-        TMM__PASSES(TMM__ALONG_LINES, lines / 8);
-    else if (mode == TMM__VECTORS)
-        TMM__PASSES(TMM__VECTORS, lines / 16);
-    else
-        TMM__PASSES(TMM__K_VECTORS, lines / 16);
-#undef TMM__PASSES
+    tmm__copy_async(to + 8 * width * pass, from + (unsigned long long)stride * pass, 8 * width,
+                    valid);
 }
 #endif
 
 #if defined(TMM__EMIT) && TMM__EMIT == 10
-/* One instance of the kernel. TMM__MODE_A and TMM__MODE_B: as for KERNEL PIPELINED. */
-TMM_KERNEL void __launch_bounds__(128, 2)
+/* One instance of the kernel: TMM__DOWN matrices of 16 rows to a warp (4 or 2), copies of
+   TMM__WIDTH elements (2 or 1). With 2 matrices it takes operands smaller than a tile. */
+TMM_KERNEL void __launch_bounds__(128, TMM__TENSOR_BLOCKS(TMM__DOWN))
     tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
                     const double *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const double *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -4344,73 +4365,49 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 {
     enum {
         THREADS = 128,
-        TILE_M = 128,
+        DOWN = TMM__DOWN, /* matrices of a warp */
+        ACROSS = 4,
+        TILE_M = 32 * DOWN,
         TILE_N = 64,
         DEPTH = 16,
         STAGES = 3,
-        DOWN = 4, /* matrices of a warp */
-        ACROSS = 4,
+        WIDTH = TMM__WIDTH,
+        PASSES_A = TILE_M / (8 * WIDTH),
+        PASSES = PASSES_A + TILE_N / (8 * WIDTH),
+        MATRICES = DOWN * ACROSS,
+        PITCH_A = TILE_M + 4,
+        PITCH_B = TILE_N + 4,
         PLANE_A = TMM__PLANE(TILE_M),
         PLANE_B = TMM__PLANE(TILE_N),
         STAGE = 4 * (PLANE_A + PLANE_B),
         SIZE = 8,
-        ANY = TMM__MODE_A < 0
+        ANY = DOWN < 4
     };
-    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES, "what the launcher asks for");
+    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES(DOWN), "what the launcher asks for");
     extern __shared__ __align__(16) double tmm__tensor_stages[];
     double *shared = tmm__tensor_stages;
-    if (!ANY) {
-        modeA = TMM__MODE_A;
-        modeB = TMM__MODE_B;
-    }
 
-    /* What this thread copies: as in KERNEL PIPELINED. */
-    int thread = threadIdx.x;
-    bool along_kA = modeA == TMM__ALONG_K || modeA == TMM__K_VECTORS;
-    bool along_kB = modeB == TMM__ALONG_K || modeB == TMM__K_VECTORS;
-    int widthA = modeA == TMM__VECTORS || modeA == TMM__K_VECTORS ? 2 : 1;
-    int widthB = modeB == TMM__VECTORS || modeB == TMM__K_VECTORS ? 2 : 1;
-    int elementA = thread * widthA, elementB = thread * widthB;
-    int kA = along_kA ? elementA % DEPTH : elementA / TILE_M;
-    int kB = along_kB ? elementB % DEPTH : elementB / TILE_N;
-    int lineA = along_kA ? elementA / DEPTH : elementA % TILE_M;
-    int lineB = along_kB ? elementB / DEPTH : elementB % TILE_N;
-    int toA = kA / 4 * PLANE_A + (along_kA ? 4 * lineA + kA % 4 : kA % 4 * (TILE_M + 4) + lineA);
-    int toB = kB / 4 * PLANE_B + (along_kB ? 4 * lineB + kB % 4 : kB % 4 * (TILE_N + 4) + lineB);
-    toB += 4 * PLANE_A;
-    unsigned strideA =
-        (unsigned)(SIZE * widthA * (along_kA ? THREADS / DEPTH * rsA : THREADS / TILE_M * csA));
-    unsigned strideB =
-        (unsigned)(SIZE * widthB * (along_kB ? THREADS / DEPTH * csB : THREADS / TILE_N * rsB));
-
-    /* Where this lane finds its element of the first fragments, and the first row and column of
-       what it owns in a tile. */
-    int lane = thread % 32, g = lane / 4, t = lane % 4;
-    int row0 = thread / 64 * (16 * DOWN) + g, col0 = thread / 32 % 2 * (8 * ACROSS) + g;
-    int stepA = along_kA ? 4 : 1, stepB = along_kB ? 4 : 1; /* from line to line */
-    int firstA = row0 * stepA + t * (along_kA ? 1 : TILE_M + 4);
-    int firstB = 4 * PLANE_A + col0 * stepB + t * (along_kB ? 1 : TILE_N + 4);
-    col0 += 2 * t - g;
-
-    /* This block's share of the split tiles, as steps numbered through all of them. */
-    int blocks = gridDim.x, share = blocks - 1 - blockIdx.x;
+    int blocks = gridDim.x;
     long long split_steps = (long long)s.split_tiles * s.steps;
-    int step = (int)(split_steps * share / blocks);
-    int share_end = (int)(split_steps * (share + 1) / blocks);
-    int next_tile = s.split_tiles + blockIdx.x;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
-    for (;;) {
-        /* The next piece of work: steps `begin` to `end` of a tile. */
-        int tile = next_tile, begin = 0, end = s.steps;
-        if (step < share_end) {
-            tile = step / s.steps;
-            begin = step - tile * s.steps;
-            if (end > begin + share_end - step) end = begin + share_end - step;
-            step += end - begin;
+    for (int piece = 0;; piece++) {
+        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
+           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
+        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
+        int start = (int)(split_steps * share / blocks);
+        int stop = (int)(split_steps * (share + 1) / blocks);
+        if (start < stop) {
+            first = start / s.steps;
+            pieces = (stop - 1) / s.steps + 1 - first;
+        }
+        int tile = first + piece, begin = 0, end = s.steps;
+        if (piece < pieces) {
+            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
+            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
         } else {
+            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
             if (tile >= s.tiles_down * s.tiles_across) break;
-            next_tile += blocks;
         }
         int down, across;
         tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
@@ -4418,10 +4415,32 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+
+        /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
+           and how far apart the elements of its passes are in memory. */
+        int thread = tmm__thread(), pair = thread % 8 * WIDTH, single = thread / 8;
+        bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
+        int kA = single, lineA = pair, kB = single, lineB = pair;
+        if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
+        if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
+        int toA = kA / 4 * PLANE_A, toB = 4 * PLANE_A + kB / 4 * PLANE_B;
+        toA += along_kA ? lineA % 4 * PITCH_A + lineA / 4 * 4 + kA % 4 : kA % 4 * PITCH_A + lineA;
+        toB += along_kB ? lineB % 4 * PITCH_B + lineB / 4 * 4 + kB % 4 : kB % 4 * PITCH_B + lineB;
+        unsigned strideA = (unsigned)(8 * WIDTH * SIZE * rsA);
+        unsigned strideB = (unsigned)(8 * WIDTH * SIZE * csB);
+
+        /* Where this lane finds its element of the first fragments. */
+        int lane = thread % 32, g = lane / 4, t = lane % 4;
+        int firstA = along_kA ? g % 4 * PITCH_A + g / 4 * 4 + t : t * PITCH_A + g;
+        int firstB = along_kB ? g % 4 * PITCH_B + g / 4 * 4 + t : t * PITCH_B + g;
+        firstA += thread / 64 * (16 * DOWN);
+        firstB += thread / 32 % 2 * (8 * ACROSS) + 4 * PLANE_A;
+
+        /* How many lines of what it copies exist, from its first on. */
         int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
         int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
 
-        double sum[DOWN][ACROSS][4], a[2][8], b[ACROSS][4];
+        double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
 #pragma unroll
@@ -4436,14 +4455,23 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
         int left = end - begin;
+#define TMM__COPY(stage, i, rows, cols)                                                 \
+    do {                                                                                \
+        if ((i) < PASSES_A)                                                             \
+            tmm_copy_pass(shared + (stage) + toA, fromA, strideA, WIDTH, i,             \
+                          8 * WIDTH * (ANY ? (i) : 0) < (rows));                        \
+        else                                                                            \
+            tmm_copy_pass(shared + (stage) + toB, fromB, strideB, WIDTH, (i)-PASSES_A,  \
+                          8 * WIDTH * (ANY ? (i)-PASSES_A : 0) < (cols));               \
+    } while (0)
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
             int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
             if (stage < left) {
-                tmm_copy_passes(shared + stage * STAGE + toA, fromA, strideA, modeA, TILE_M,
-                                rows_left, depth - kA);
-                tmm_copy_passes(shared + stage * STAGE + toB, fromB, strideB, modeB, TILE_N,
-                                cols_left, depth - kB);
+                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
+#pragma unroll
+                for (int i = 0; i < PASSES; i++)
+                    TMM__COPY(stage * STAGE, i, rows, cols);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -4453,60 +4481,92 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         __syncthreads();
 
         int read = 0; /* where the stage that is worked on begins */
-#define TMM__LOAD_A(buffer, i)                                                                  \
-    _Pragma("unroll") for (int q = 0; q < 4; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
-        a[buffer][2 * q + h] = shared[read + firstA + q * PLANE_A + (16 * (i) + 8 * h) * stepA]
-#define TMM__LOAD_B(j)                                      \
-    _Pragma("unroll") for (int q = 0; q < 4; q++) b[j][q] = \
-        shared[read + firstB + q * PLANE_B + 8 * (j)*stepB]
+        const double *stageA = shared + firstA, *stageB = shared + firstB;
+#define TMM__LOAD_A(half, i)                                                                    \
+    _Pragma("unroll") for (int q = 0; q < 2; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
+        a[half][i][2 * q + h] = stageA[(2 * (half) + q) * PLANE_A + 16 * (i) + 8 * h]
+#define TMM__LOAD_B(half, j)                                      \
+    _Pragma("unroll") for (int q = 0; q < 2; q++) b[half][j][q] = \
+        stageB[(2 * (half) + q) * PLANE_B + 8 * (j)]
 #pragma unroll
-        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(j);
-        TMM__LOAD_A(0, 0);
+        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(0, j);
+#pragma unroll
+        for (int i = 0; i < DOWN; i++) TMM__LOAD_A(0, i);
 #pragma unroll 1
         for (; left > 0; left--) {
             /* Everyone has left the stage before this one: refill it. */
             int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-            bool more = left >= STAGES;
+            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
 #pragma unroll
-            for (int i = 0; i < DOWN; i++) {
-                if (i < DOWN - 1) {
-                    TMM__LOAD_A((i + 1) % 2, i + 1);
-                } else { /* on to the next stage, which must be complete */
-                    tmm__copy_commit();
+            for (int n = 0; n < MATRICES; n++) { /* the first 8 k */
+                int i = n / ACROSS, j = n % ACROSS;
+                tmm__mma_double(sum[i][j], a[0][i], b[0][j]);
+                if (j == 0) TMM__LOAD_A(1, i);
+                if (n == 3 || n == 4) {
+                    TMM__LOAD_B(1, 2 * n - 6);
+                    TMM__LOAD_B(1, 2 * n - 5);
+                }
+#pragma unroll
+                for (int pass = 0; pass < PASSES; pass++)
+                    if (n == (DOWN == 4 ? pass + 2 : pass * MATRICES / PASSES))
+                        TMM__COPY(write, pass, rows, cols);
+            }
+            tmm__copy_commit();
+            fromA += DEPTH * csA * SIZE;
+            fromB += DEPTH * rsB * SIZE;
+#pragma unroll
+            for (int n = 0; n < MATRICES; n++) { /* the last 8 */
+                int i = n / ACROSS, j = n % ACROSS;
+                tmm__mma_double(sum[i][j], a[1][i], b[1][j]);
+                if (n == 1) { /* on to the next stage, which must be complete */
                     TMM__COPY_WAIT(STAGES - 2);
                     __syncthreads();
                     read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                    stageA = shared + read + firstA, stageB = shared + read + firstB;
                 }
-#pragma unroll
-                for (int j = 0; j < ACROSS; j++) {
-                    int pass = i * ACROSS + j - TILE_M / 16;
-                    tmm__mma_double(sum[i][j], a[i % 2], b[j]);
-                    if (i == DOWN - 1) {
-                        TMM__LOAD_B(j);
-                        if (j == 0) TMM__LOAD_A(0, 0);
-                    } else if (!ANY && pass < 0) {
-                        tmm_copy_pass(shared + write + toA, fromA, strideA, TMM__MODE_A, TILE_M,
-                                      pass + TILE_M / 16, true, more, 0, 0);
-                    } else if (!ANY) {
-                        tmm_copy_pass(shared + write + toB, fromB, strideB, TMM__MODE_B, TILE_N,
-                                      pass, true, more, 0, 0);
-                    } else if (i + j == 0) {
-                        tmm_copy_passes(shared + write + toA, fromA, strideA, modeA, TILE_M,
-                                        more ? rows_left : 0, DEPTH - kA);
-                        tmm_copy_passes(shared + write + toB, fromB, strideB, modeB, TILE_N,
-                                        more ? cols_left : 0, DEPTH - kB);
-                    }
+                if (n == 1 || (i > 0 && j == 0)) TMM__LOAD_A(0, i);
+                if (n == 3 || n == 4) {
+                    TMM__LOAD_B(0, 2 * n - 6);
+                    TMM__LOAD_B(0, 2 * n - 5);
                 }
             }
-            fromA += DEPTH * csA * SIZE;
-            fromB += DEPTH * rsB * SIZE;
         }
+#undef TMM__COPY
 #undef TMM__LOAD_A
 #undef TMM__LOAD_B
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the next piece's copies may begin */
 
-        if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
+        thread = tmm__thread();
+        share = blocks - 1 - tmm__block();
+        int parts = 1, part = 0; /* of a tile: this block adds up and stores the latter */
+        if (ANY && TMM__CLUSTERS && s.cluster > 1) {
+            parts = s.cluster, part = tmm__block() % s.cluster;
+            double *to = shared + 4 * thread;
+#pragma unroll
+            for (int q = 0; q < MATRICES; q++)
+#pragma unroll
+                for (int e = 0; e < 4; e++)
+                    to[4 * q * THREADS + e] = sum[q / ACROSS][q % ACROSS][e];
+            tmm__cluster_wait();
+#pragma unroll
+            for (int q = 0; q < MATRICES; q++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] = 0;
+#pragma unroll 1
+            for (int rank = parts - 1; rank >= 0; rank--) { /* the last has the first steps */
+#pragma unroll
+                for (int q = 0; q < MATRICES; q++) {
+                    double more[4], *four = sum[q / ACROSS][q % ACROSS];
+                    if (q * parts / MATRICES != part) continue;
+                    tmm__cluster_read(to + 4 * q * THREADS, rank, more);
+                    tmm__cluster_read(to + 4 * q * THREADS + 2, rank, more + 2);
+#pragma unroll
+                    for (int e = 0; e < 4; e++) four[e] += more[e];
+                }
+            }
+            tmm__cluster_wait(); /* all have read */
+        } else if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm_sums *to =
                 (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
@@ -4519,7 +4579,7 @@ TMM_KERNEL void __launch_bounds__(128, 2)
             if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
             continue;
         }
-        if (end < s.steps) { /* the owner: add what the others have left */
+        if (parts == 1 && end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
             int others = 0;
             while (split_steps * (share + 1 + others) / blocks < last_step) others++;
@@ -4538,7 +4598,10 @@ TMM_KERNEL void __launch_bounds__(128, 2)
                 }
             }
         }
-        /* Afresh: kept through the loop above, these would cost it registers. */
+        /* Computed anew: kept through the loop above, these would cost it registers. */
+        lane = thread % 32;
+        int row0 = thread / 64 * (16 * DOWN) + lane / 4;
+        int col0 = thread / 32 % 2 * (8 * ACROSS) + lane % 4 * 2;
         tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
@@ -4555,6 +4618,7 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++) {
                     long long c = col + col0 + 8 * j;
+                    if (ANY && (i * ACROSS + j) * parts / MATRICES != part) continue;
                     tmm_store_two(c0 + r * ldc + c, r, c, first_col, N, aligned, alpha, beta,
                                   &sum[i][j][2 * h]);
                 }
@@ -4602,7 +4666,6 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
 #define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
 #define tmm_copy_pass     TMM_FN(copy_pass)
-#define tmm_copy_passes   TMM_FN(copy_passes)
 
 #define TMM__EMIT 1
 #include "tiledmm.cuh"
@@ -4754,31 +4817,29 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #undef TMM__ALONG
 #undef TMM__EMIT
 
-/* KERNEL TENSOR for any operands; for those of A B; and as in A^T B, or packed. */
+/* KERNEL TENSOR with large tiles; with small tiles; and these for any operands. */
 #if TMM__IS_DOUBLE
 #define TMM__EMIT 9
 #include "tiledmm.cuh"
 #undef TMM__EMIT
 #define TMM__EMIT       10
-#define TMM__MODE_A     -1
-#define TMM__MODE_B     -1
-#define tmm_gemm_tensor TMM_FN(gemm_tensor)
+#define TMM__DOWN       4
+#define TMM__WIDTH      2
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_128)
 #include "tiledmm.cuh"
 #undef tmm_gemm_tensor
-#undef TMM__MODE_A
-#undef TMM__MODE_B
-#define TMM__MODE_A     TMM__K_VECTORS
-#define TMM__MODE_B     TMM__VECTORS
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_nn)
+#undef TMM__DOWN
+#define TMM__DOWN       2
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_64)
 #include "tiledmm.cuh"
 #undef tmm_gemm_tensor
-#undef TMM__MODE_A
-#define TMM__MODE_A     TMM__VECTORS
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_tn)
+#undef TMM__WIDTH
+#define TMM__WIDTH      1
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_any)
 #include "tiledmm.cuh"
 #undef tmm_gemm_tensor
-#undef TMM__MODE_A
-#undef TMM__MODE_B
+#undef TMM__WIDTH
+#undef TMM__DOWN
 #undef TMM__EMIT
 #endif
 #endif
@@ -4929,26 +4990,12 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
 #define TMM__LAUNCH(name, bytes)                                                                  \
     TMM_FN(name)<<<grid, 128, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
                                                strideB, beta, C, ldc, strideC, modeA, modeB, s)
-#if TMM__IS_DOUBLE
-#define TMM__LAUNCH_TENSOR(name)                                                              \
-    do {                                                                                      \
-        (void)cudaFuncSetAttribute(TMM_FN(name), cudaFuncAttributeMaxDynamicSharedMemorySize, \
-                                   TMM__TENSOR_BYTES);                                        \
-        TMM__LAUNCH(name, TMM__TENSOR_BYTES);                                                 \
-    } while (0)
-#endif
     switch (form + (tensor ? TENSOR : 0)) {
     case TN: TMM__LAUNCH(gemm_pipelined_tn, 0); break;
     case NN: TMM__LAUNCH(gemm_pipelined_nn, 0); break;
 #ifdef TMM__NARROW_TILES
     case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall, 0); break;
     case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide, 0); break;
-#endif
-#if TMM__IS_DOUBLE
-    case TENSOR + TN: TMM__LAUNCH_TENSOR(gemm_tensor_tn); break;
-    case TENSOR + NN: TMM__LAUNCH_TENSOR(gemm_tensor_nn); break;
-    case TENSOR: TMM__LAUNCH_TENSOR(gemm_tensor); break;
-#undef TMM__LAUNCH_TENSOR
 #endif
     default: TMM__LAUNCH(gemm_pipelined, 0); break;
     }
@@ -4964,6 +5011,219 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);
     return status;
 }
+
+#if TMM__IS_DOUBLE
+/* How KERNEL TENSOR is to compute tiles_down x tiles_across tiles, `batch` times, of 32 `down` x 64
+   elements of C with `steps` steps each: fills in the schedule and returns the blocks to launch for
+   each product; *time is what it should take, in clocks. `split`: whether tiles may be cut along K;
+   `clusters`: whether by the blocks of a cluster. */
+static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, int tiles_down, int tiles_across,
+                                            int steps, unsigned batch, int down, int split,
+                                            int clusters, double *time)
+{
+    int processors = tmm__current_device()->processors, slots = 2 * processors;
+    int tiles = tiles_down * tiles_across;
+    double step = 256.0 * down; /* clocks of the tensor cores */
+    memset(s, 0, sizeof *s);
+    s->tiles_down = tiles_down;
+    s->tiles_across = tiles_across;
+    s->steps = steps;
+    /* Whole tiles. One block alone leaves the tensor cores idle now and then. */
+    double rounds = ceil((double)tiles * batch / processors);
+    int blocks = tiles < slots ? tiles : slots;
+    if (rounds > 2) blocks = tiles; /* blocks come and go, and their ends overlap */
+    *time = steps * step * (rounds > 1 ? rounds : 1.25);
+    if (!split || steps < 2) return blocks;
+    /* So many pieces each: added up by a cluster, or by whoever has the first piece, or, if many,
+       by KERNEL REDUCE. */
+    int most = tiles <= slots / 2 ? slots / tiles : 1;
+    if (most < 8) most = 8;
+    for (int pieces = 2; pieces <= most && steps >= 4 * pieces; pieces++) {
+        int in_cluster = clusters && down == 2 && pieces <= 8;
+        double load = ceil((double)tiles * pieces / processors);
+        double guess = (steps + pieces - 1) / pieces * step * (load > 1 ? load : 1.25);
+        guess += in_cluster ? 1500 : 6000 + 200 * pieces;
+        if (guess >= *time || (load > 2 && !in_cluster)) continue;
+        *time = guess;
+        blocks = tiles * pieces;
+        s->split_tiles = tiles;
+        s->cluster = in_cluster ? pieces : 0;
+        s->reduce = !in_cluster && pieces >= 4;
+    }
+    /* Even shares of the tiles of the last rounds. */
+    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long split_steps = (long long)split_tiles * steps;
+    double guess = step * tiles * steps / processors + 6000;
+    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
+        *time = guess;
+        blocks = slots;
+        s->split_tiles = split_tiles;
+        s->cluster = s->reduce = 0;
+    }
+    return blocks;
+}
+
+/* Whether this kernel, as it was compiled for the current device, knows clusters. */
+#ifndef TMM__CAN_CLUSTER
+#if defined(CUDART_VERSION) && CUDART_VERSION >= 11080 && !defined(__CUCC__)
+#define TMM__CAN_CLUSTER 1
+#else
+#define TMM__CAN_CLUSTER 0
+#endif
+#endif
+static inline int TMM_FN(gemm__tensor_clusters)(const void *kernel)
+{
+#if TMM__CAN_CLUSTER
+    static thread_local int known_device = -1, known;
+    int device = tmm__current_device()->number;
+    if (device != known_device) {
+        cudaFuncAttributes attributes;
+        if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
+            (void)cudaGetLastError();
+            return 0;
+        }
+        known = attributes.ptxVersion >= 90;
+        known_device = device;
+    }
+    return known;
+#else
+    (void)kernel;
+    return 0;
+#endif
+}
+
+/* `batch` products by KERNEL TENSOR; arguments as for gemm__pipelined. */
+static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long long K, double alpha,
+                                              const double *A, long long rsA, long long csA,
+                                              long long strideA, const double *B, long long rsB,
+                                              long long csB, long long strideB, double beta,
+                                              double *C, long long ldc, long long strideC,
+                                              unsigned batch, int may, tmm_stream stream)
+{
+    enum { SIZE = 8, DEPTH = 16 };
+    static thread_local unsigned long long asked[3];
+    const void *const kernels[3] = {(const void *)TMM_FN(gemm_tensor_128),
+                                    (const void *)TMM_FN(gemm_tensor_64),
+                                    (const void *)TMM_FN(gemm_tensor_any)};
+    const tmm__device *device = tmm__current_device();
+    /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
+    size_t along_A = (size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE;
+    size_t along_B = (size_t)B | csB * SIZE | strideB * SIZE | K * SIZE;
+    size_t lines_A = (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
+    size_t lines_B = (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
+    int modeA = csA == 1 && (rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    int modeB = rsB == 1 && (csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    int wideA = (modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
+    int wideB = (modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
+
+    /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
+       N K. */
+    int pack = 0;
+    double packing = 2.0 * K * SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
+    double saving = 0.15 * 2 * M * N * K / device->arithmetic;
+    if (!(wideA && wideB) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 &&
+        TMM__WORTH_PACKING(packing, saving) &&
+        TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128))
+        pack = 1;
+
+    tmm__schedule s;
+    char *memory = NULL;
+    long long pitchA = 0, pitchB = 0;
+    int form = 0, blocks = 0, down = 4;
+    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = pack = 0) {
+        int wide = pack || (wideA && wideB), steps = (int)((K + DEPTH - 1) / DEPTH);
+        int clusters = TMM_FN(gemm__tensor_clusters)(kernels[wide ? 1 : 2]);
+        double time, time_large;
+        tmm__schedule large;
+        pitchA = pack && !wideA ? (M + 127) / 128 * 128 : 0;
+        pitchB = pack && !wideB ? (N + 63) / 64 * 64 : 0;
+        form = wide ? 1 : 2;
+        down = 2;
+        int across = (int)((N - 1) / 64 + 1);
+        blocks = TMM_FN(gemm__tensor_plan)(&s, (int)((M - 1) / 64 + 1), across, steps, batch, 2,
+                                           split, clusters, &time);
+        if (wide && M >= 128 && N >= 64) {
+            int more = TMM_FN(gemm__tensor_plan)(&large, (int)((M - 1) / 128 + 1), across, steps,
+                                                 batch, 4, split, 0, &time_large);
+            if (time_large < 1.03 * time) /* fewer loads */
+                form = 0, down = 4, s = large, blocks = more;
+        }
+        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
+        size_t partials = 0, flags = 0;
+        if (s.split_tiles > 0 && s.cluster == 0) {
+            partials = (size_t)blocks * (32 * down) * 64 * SIZE;
+            flags = blocks * sizeof *s.flags;
+        }
+        if (bytesA + bytesB + partials == 0) break;
+        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
+        if (memory == NULL) { /* then without */
+            blocks = 0;
+            continue;
+        }
+        s.partials = memory + bytesA + bytesB;
+        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
+        s.ticket = tmm__ticket();
+#ifdef TMM_CLEAR_FLAGS
+        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
+#endif
+    }
+
+    if (pitchA + pitchB > 0) {
+        double *packed_A = (double *)memory, *packed_B = packed_A + K * pitchA;
+        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
+                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
+        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
+                                              packed_B, pitchB);
+        if (pitchA > 0)
+            A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1, modeA = TMM__ALONG_LINES;
+        if (pitchB > 0)
+            B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1, modeB = TMM__ALONG_LINES;
+    }
+    dim3 grid(blocks, 1, batch);
+    tmm_status status = TMM_OK;
+    int bytes = TMM__TENSOR_BYTES(down);
+    status = tmm__allow_shared(kernels[form], bytes, &asked[form]);
+    if (status == TMM_OK && s.cluster > 1) {
+#if TMM__CAN_CLUSTER
+        void *arguments[] = {&M, &N,   &K,   &alpha,   &A, &rsA, &csA,     &strideA, &B,    &rsB, &csB,
+                             &strideB, &beta, &C, &ldc, &strideC, &modeA,   &modeB, &s};
+        cudaLaunchConfig_t config;
+        cudaLaunchAttribute attribute;
+        memset(&config, 0, sizeof config);
+        memset(&attribute, 0, sizeof attribute);
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim.x = s.cluster;
+        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+        config.gridDim = grid;
+        config.blockDim = dim3(128);
+        config.dynamicSmemBytes = bytes;
+        config.stream = stream;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+        status = tmm__cuda(cudaLaunchKernelExC(&config, kernels[form], arguments), "kernel launch");
+#endif
+    } else if (status == TMM_OK) {
+#define TMM__LAUNCH(name)                                                                         \
+    TMM_FN(name)<<<grid, 128, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
+                                               strideB, beta, C, ldc, strideC, modeA, modeB, s)
+        switch (form) {
+        case 0: TMM__LAUNCH(gemm_tensor_128); break;
+        case 1: TMM__LAUNCH(gemm_tensor_64); break;
+        default: TMM__LAUNCH(gemm_tensor_any); break;
+        }
+#undef TMM__LAUNCH
+    }
+    if (status == TMM_OK && s.reduce) {
+        int tiles = s.tiles_down * s.tiles_across;
+        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
+        tmm_gemm_reduce<<<dim3(2 * down * parts, tiles), 256, 0, stream>>>(
+            M, N, alpha, beta, C, ldc, 2 * down, 2, pieces, parts, 1, s);
+    }
+    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
+    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
+    return status;
+}
+#endif
 
 /* How many blocks KERNEL SMALL and SKINNY should have at least. */
 #ifndef TMM__BUSY
@@ -5174,11 +5434,11 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     case TMM_TENSOR:
         if (!TMM__IS_DOUBLE)
             return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double alone");
-        if (tmm__current_device()->shared < TMM__TENSOR_BYTES)
+        if (tmm__current_device()->shared < TMM__TENSOR_BYTES(4))
             return tmm__fail(TMM_ERROR_UNSUPPORTED,
                              "kernel tensor needs %d bytes of shared memory a block, more than "
                              "this device has",
-                             TMM__TENSOR_BYTES);
+                             TMM__TENSOR_BYTES(4));
         tile = 64;
         break;
     case TMM_PIPELINED: tile = 64; break;
@@ -5242,11 +5502,17 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         case TMM_REGISTER_64: TMM__LAUNCH(TMM_FN(gemm_register_64), 256, 1); break;
         case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
         case TMM_PIPELINED:
-        case TMM_TENSOR:
-            status = TMM_FN(gemm__pipelined)(kernel == TMM_TENSOR, M, N, K, alpha, a, rsA, csA,
-                                             strideA, b, rsB, csB, strideB, beta, c, ldc, strideC,
-                                             grid.z, TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+            status = TMM_FN(gemm__pipelined)(0, M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                             strideB, beta, c, ldc, strideC, grid.z,
+                                             TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
             break;
+#if TMM__IS_DOUBLE
+        case TMM_TENSOR:
+            status = TMM_FN(gemm__tensor)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                          strideB, beta, c, ldc, strideC, grid.z,
+                                          TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+            break;
+#endif
         case TMM_SMALL:
             status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
                                          beta, c, ldc, strideC, grid.z, stream);
