@@ -4480,6 +4480,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__TENSOR_BLOCKS(TMM__DOWN))
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
+#ifndef TMM__ORDERED
+#define TMM__ORDERED 2
+#endif
+#define TMM__IN_ORDER() \
+    if (DOWN & TMM__ORDERED) TMM__KEEP_ORDER()
         int read = 0; /* where the stage that is worked on begins */
         const double *stageA = shared + firstA, *stageB = shared + firstB;
 #define TMM__LOAD_A(half, i)                                                                    \
@@ -4499,16 +4504,18 @@ TMM_KERNEL void __launch_bounds__(128, TMM__TENSOR_BLOCKS(TMM__DOWN))
             int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
 #pragma unroll
             for (int n = 0; n < MATRICES; n++) { /* the first 8 k */
-                int i = n / ACROSS, j = n % ACROSS;
+                int i = n / ACROSS, j = n % ACROSS, pair = n - (DOWN == 4 ? 3 : 1);
                 tmm__mma_double(sum[i][j], a[0][i], b[0][j]);
+                TMM__IN_ORDER();
                 if (j == 0) TMM__LOAD_A(1, i);
-                if (n == 3 || n == 4) {
-                    TMM__LOAD_B(1, 2 * n - 6);
-                    TMM__LOAD_B(1, 2 * n - 5);
+                if (pair == 0 || pair == 1) {
+                    TMM__LOAD_B(1, 2 * pair);
+                    TMM__LOAD_B(1, 2 * pair + 1);
                 }
+                TMM__IN_ORDER();
 #pragma unroll
                 for (int pass = 0; pass < PASSES; pass++)
-                    if (n == (DOWN == 4 ? pass + 2 : pass * MATRICES / PASSES))
+                    if (n == pass * (MATRICES - (DOWN == 4 ? 4 : 2)) / PASSES + 2)
                         TMM__COPY(write, pass, rows, cols);
             }
             tmm__copy_commit();
@@ -4516,7 +4523,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__TENSOR_BLOCKS(TMM__DOWN))
             fromB += DEPTH * rsB * SIZE;
 #pragma unroll
             for (int n = 0; n < MATRICES; n++) { /* the last 8 */
-                int i = n / ACROSS, j = n % ACROSS;
+                int i = n / ACROSS, j = n % ACROSS, pair = n - (DOWN == 4 ? 3 : 2);
                 tmm__mma_double(sum[i][j], a[1][i], b[1][j]);
                 if (n == 1) { /* on to the next stage, which must be complete */
                     TMM__COPY_WAIT(STAGES - 2);
@@ -4524,14 +4531,17 @@ TMM_KERNEL void __launch_bounds__(128, TMM__TENSOR_BLOCKS(TMM__DOWN))
                     read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
                     stageA = shared + read + firstA, stageB = shared + read + firstB;
                 }
+                TMM__IN_ORDER();
                 if (n == 1 || (i > 0 && j == 0)) TMM__LOAD_A(0, i);
-                if (n == 3 || n == 4) {
-                    TMM__LOAD_B(0, 2 * n - 6);
-                    TMM__LOAD_B(0, 2 * n - 5);
+                if (pair == 0 || pair == 1) {
+                    TMM__LOAD_B(0, 2 * pair);
+                    TMM__LOAD_B(0, 2 * pair + 1);
                 }
+                TMM__IN_ORDER();
             }
         }
 #undef TMM__COPY
+#undef TMM__IN_ORDER
 #undef TMM__LOAD_A
 #undef TMM__LOAD_B
         TMM__COPY_WAIT(0);
@@ -4586,6 +4596,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__TENSOR_BLOCKS(TMM__DOWN))
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
+#pragma unroll 1
             for (int other = share + 1; other <= share + others; other++) {
                 const tmm_sums *from = (const tmm_sums *)s.partials +
                                        (long long)other * (DOWN * ACROSS * THREADS) + thread;
