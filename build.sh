@@ -9,7 +9,8 @@ JOBS=$(nproc 2>/dev/null || echo 2)
 usage() {
     cat <<'TEXT'
 ./build.sh run [DEMO [ARGUMENTS]]  builds demos/DEMO.cu (default: matmul) and runs it: with nvcc on
-                                   a GPU if both are there, else on the CPU with g++ alone
+                                   a GPU if both are there, else on the CPU with g++ alone;
+                                   matmul_mpi by mpirun with 4 ranks (RANKS=N: with N)
 ./build.sh test                    all tests that this machine can run; says what it left out
 ./build.sh test --gpu              only the tests that run on a GPU
 ./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks, the multiply
@@ -58,6 +59,19 @@ run_demo() {
         exit 2
     fi
     mkdir -p "build/run/$(dirname "$demo")" || exit 1
+    local mpi=() launch=() host=${CXX:-g++}
+    if grep -q '<mpi\.h>' "$source"; then # such a demo runs as several ranks
+        need mpicxx libopenmpi-dev
+        need mpirun openmpi-bin
+        host=mpicxx
+        mpi=(-ccbin mpicxx)
+        launch=(mpirun -n "${RANKS:-4}")
+        if mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
+            launch+=(--oversubscribe)
+            [ "$(id -u)" = 0 ] && launch+=(--allow-run-as-root)
+        fi
+        say "build.sh: ${RANKS:-4} ranks (RANKS=N ./build.sh run $demo for another number)"
+    fi
     if have nvcc && have_gpu; then
         program=build/run/$demo
         say "build.sh: nvcc and a GPU are here: $demo runs on the GPU"
@@ -66,7 +80,7 @@ run_demo() {
             if grep -q WITH_CUBLAS "$source" && [ -e "$(dirname "$(command -v nvcc)")/../include/cublas_v2.h" ]; then
                 flags+=(-DWITH_CUBLAS -lcublas)
             fi
-            nvcc "${flags[@]}" "$source" -o "$program" || die "nvcc could not build $source"
+            nvcc "${mpi[@]}" "${flags[@]}" "$source" -o "$program" || die "nvcc could not build $source"
         fi
     else
         program=build/run/$demo.cpu
@@ -75,10 +89,10 @@ run_demo() {
         say "build.sh: $lacking: $demo runs on the CPU, with its real kernels"
         need g++ g++
         if newer "$program" "$source" ./*.cuh cpu/* cpu/include/*; then
-            cpu/cucc -Xcompiler -fopenmp "$source" -o "$program" || die "cpu/cucc could not build $source"
+            CXX=$host cpu/cucc -Xcompiler -fopenmp "$source" -o "$program" || die "cpu/cucc could not build $source"
         fi
     fi
-    "$program" "$@"
+    "${launch[@]}" "$program" "$@"
 }
 
 # ------------------------------------------ test ------------------------------------------------
@@ -168,6 +182,13 @@ compile_only() { # compile_only FILE ARCHITECTURES: all at once, warnings are er
         [ ! -e "$(dirname "$(readlink -f "$(command -v nvcc)")")/../include/cublas_v2.h" ]; then
         skip "nvcc compiles $file" "the headers of cuBLAS are not installed"
         return
+    fi
+    if grep -q '<mpi\.h>' "$file"; then
+        if ! have mpicxx; then
+            skip "nvcc compiles $file" "the headers of MPI are not installed (Debian: libopenmpi-dev)"
+            return
+        fi
+        flags+=(-ccbin mpicxx)
     fi
     for architecture in $2; do
         flags+=(-gencode "arch=compute_$architecture,code=sm_$architecture")

@@ -76,9 +76,8 @@
      width, height: 2^24 (floats count pixels exactly up to there). count: 2^30.
      RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
      per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
-     RAYT_CONSTANT, and RAYT_CULLED of many spheres, take scratch memory from the stream
-     (cudaMallocAsync). Its pool gives memory back at every synchronisation; a program that
-     renders such scenes frame by frame should raise cudaMemPoolAttrReleaseThreshold.
+     RAYT_CONSTANT, and RAYT_CULLED of many spheres, take scratch memory in the order of the stream
+     from a pool of this header's own, which keeps up to 64 MB of it for the next call.
      The host compiler's -ffast-math may change what the CPU makes of NaN.
 
    CONTENTS   search for the words in capitals
@@ -1389,9 +1388,56 @@ typedef struct rayt__scratch {
     int in_order;
 } rayt__scratch;
 
+/* A pool of this header's own for a device, which keeps what it has once got: the default pool would
+   give it back at every synchronisation, and each call would wait for memory again. NULL if there is
+   none. Made when first asked for, by one thread at a time: C++ sees to that for static variables. */
+static inline cudaMemPool_t rayt__make_pool(int device)
+{
+    cudaMemPoolProps props;
+    cudaMemPool_t pool = NULL;
+    unsigned long long keep = 64u << 20; /* more than that goes back when it is not used */
+    memset(&props, 0, sizeof props);
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    props.location.id = device;
+    if (cudaMemPoolCreate(&pool, &props) == cudaSuccess &&
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep) == cudaSuccess)
+        return pool;
+    (void)cudaGetLastError();
+    return NULL;
+}
+
+static inline cudaMemPool_t rayt__pool(void)
+{
+    int device = -1;
+    (void)cudaGetDevice(&device);
+#define RAYT__POOL(n)                                         \
+    if (device == n) {                                        \
+        static const cudaMemPool_t pool = rayt__make_pool(n); \
+        return pool;                                          \
+    }
+    RAYT__POOL(0)
+    RAYT__POOL(1)
+    RAYT__POOL(2)
+    RAYT__POOL(3)
+    RAYT__POOL(4)
+    RAYT__POOL(5)
+    RAYT__POOL(6)
+    RAYT__POOL(7)
+#undef RAYT__POOL
+    return NULL;
+}
+
 static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaStream_t stream)
 {
+    cudaMemPool_t pool = rayt__pool();
     scratch->memory = NULL;
+    scratch->in_order = 1;
+    if (pool) {
+        if (cudaMallocFromPoolAsync((void **)&scratch->memory, bytes, pool, stream) == cudaSuccess)
+            return RAYT_OK;
+        (void)cudaGetLastError(); /* the default pool may still have some */
+    }
     cudaError_t error = cudaMallocAsync((void **)&scratch->memory, bytes, stream);
     scratch->in_order = error != cudaErrorNotSupported;
     if (!scratch->in_order) {
@@ -1430,6 +1476,8 @@ static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int 
     float *depths = count > capacity ? (float *)(scratch.memory + table_bytes) : NULL;
     int first = 0, pass = 0;
     do { /* once also for no spheres: the image must become black */
+        /* By way of ordinary memory: no document promises that a kernel may write to the constant
+           memory of the next one, and NVIDIA's guidelines for safe CUDA C++ (rule 1.12) forbid it. */
         int part = count - first < capacity ? count - first : capacity;
         if (part > 0) {
             int even = (part + 1) / 2 * 2;

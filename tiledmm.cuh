@@ -68,6 +68,8 @@
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
+     TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
+     TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -111,12 +113,13 @@
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
-     BUILDING BLOCKS of the fast kernels, STATUS, HOST MACHINERY of HOST LAYER
+     BUILDING BLOCKS of the fast kernels, STATUS
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
      KERNEL PIPELINED (and PACK, REDUCE)
      SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
      KERNEL TENSOR
-     INSTANCES, CHOICE, LAUNCHERS, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE, HISTORY */
+     INSTANCES, CHOICE, LAUNCHERS, HOST MACHINERY, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE,
+     HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
 /* The file includes itself: with TMM__EMIT set to pass through one section only (1 for
@@ -143,6 +146,17 @@
 #define TMM__HOST    0
 #endif
 
+#ifdef TMM_SIMPLE
+#define TMM__FAST 0
+#else
+#define TMM__FAST 1
+#endif
+#ifdef TMM_NO_HOST
+#define TMM__HOST_LAYER 0
+#else
+#define TMM__HOST_LAYER 1
+#endif
+
 #if defined(TMM_IMPLEMENTATION) || !TMM__HOST
 #ifdef __cplusplus
 #define TMM_API extern "C"
@@ -161,7 +175,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifndef _WIN32
+#if TMM__HOST_LAYER && !defined(_WIN32)
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -349,13 +363,17 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__ASYNC 0
 #endif
 
+#ifndef TMM__PREFETCH
+#define TMM__PREFETCH "128B"
+#endif
 static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *global, int bytes,
                                                       int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
     if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
+        asm volatile("cp.async.cg.shared.global.L2::" TMM__PREFETCH
+                     " [%0], [%1], 16, %2;" ::"r"(to),
                      "l"(global), "r"(valid)
                      : "memory");
     else if (bytes == 8)
@@ -410,13 +428,13 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #endif
 #endif
 
-/* Whether double products go to tensor cores (also on the CPU, which has a twin of them to test
-   with): see tmm_dmma. */
+/* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
+   CPU: see tmm_dmma. */
 #ifndef TMM__TENSOR
-#if TMM__ASYNC || defined(__CUCC__)
-#define TMM__TENSOR 1
-#else
+#if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__TENSOR 0
+#else
+#define TMM__TENSOR 1
 #endif
 #endif
 
@@ -445,6 +463,17 @@ static __device__ __forceinline__ int tmm__block(void)
 #else
     return blockIdx.x;
 #endif
+}
+
+/* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
+static __device__ __forceinline__ unsigned tmm__inside(long long col, int count, long long first,
+                                                       long long end)
+{
+    unsigned bits = 0;
+#pragma unroll
+    for (int j = 0; j < count; j++)
+        if (col + j >= first && col + j < end) bits |= 1u << j;
+    return bits;
 }
 
 /* Keeps the compiler from moving loads and stores across. */
@@ -487,8 +516,9 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 static __device__ __forceinline__ void tmm__cluster_wait(void)
 {
 #if TMM__CLUSTERS
-    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
-                     : "memory");
+    asm volatile(
+        "barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
+            : "memory");
 #endif
 }
 
@@ -564,11 +594,16 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS, TMM__K_VECTORS };
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
-/* Elements of a plane, bytes of all stages, and blocks to a multiprocessor, of KERNEL TENSOR with
-   `down` matrices of 16 rows to a warp. */
-#define TMM__PLANE(lines)        (4 * (lines) + 20)
-#define TMM__TENSOR_BYTES(down)  (3 * 4 * (TMM__PLANE(32 * (down)) + TMM__PLANE(64)) * 8)
-#define TMM__TENSOR_BLOCKS(down) ((down) == 4 ? 2 : 3)
+/* Elements of a plane, and bytes of all stages, of KERNEL TENSOR with tiles of m x n elements. */
+#define TMM__PLANE(lines) (4 * (lines) + 20)
+#define TMM__TENSOR_BYTES(m, n, depth, stages) \
+    ((stages) * (depth) / 4 * (TMM__PLANE(m) + TMM__PLANE(n)) * 8)
+#ifndef TMM__RING
+#define TMM__RING 3
+#endif
+#ifndef TMM__DEEP
+#define TMM__DEEP 16
+#endif
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -576,11 +611,11 @@ typedef struct tmm__schedule {
     int steps;                    /* steps along K for each */
     int split_tiles;              /* so many tiles are shared out in steps, not whole */
     int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int cluster; /* the pieces of a tile, so many, are computed by a cluster of blocks */
-    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
-    void *partials;               /* a tile of sums for each block */
-    unsigned long long *flags;    /* one for each block: its partial tile is ready, */
-    unsigned long long ticket;    /* when it holds this number, no other launch's */
+    int cluster;            /* the pieces of a tile, so many, are computed by a cluster of blocks */
+    int packed_A, packed_B; /* by KERNEL PACK: lines padded to whole tiles */
+    void *partials;         /* a tile of sums for each block */
+    unsigned long long *flags; /* one for each block: its partial tile is ready, */
+    unsigned long long ticket; /* when it holds this number, no other launch's */
 } tmm__schedule;
 #endif
 
@@ -798,6 +833,26 @@ static inline unsigned long long tmm__ticket(void)
     return (z ^ (z >> 31)) | 1;
 }
 
+/* The instances of KERNEL TENSOR. */
+enum { TMM__TENSOR_FORMS = 5 };
+typedef struct tmm__tensor_form {
+    int tile_m, tile_n, depth, stages, warps, blocks; /* to a multiprocessor */
+    double step;                                      /* clocks of 16 k of a tile, if alone */
+    double whole;                                     /* and if there are enough of them */
+} tmm__tensor_form;
+enum { TMM__RING4 = TMM__RING > 4 ? 4 : TMM__RING };
+static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {
+    {128, 128, TMM__DEEP, TMM__RING, 8, 1, 2100, 2100}, /* 128 */
+    {128, 64, 16, TMM__RING4, 4, 2, 1250, 1080},        /* half */
+    {128, 64, TMM__DEEP, TMM__RING, 8, 1, 1100, 1100},  /* 8 */
+    {64, 64, 16, TMM__RING4, 4, 3, 700, 620},           /* 64 */
+    {64, 64, 16, 3, 4, 3, 750, 640},                    /* any */
+};
+static inline int tmm__tensor_bytes(const tmm__tensor_form *form)
+{
+    return TMM__TENSOR_BYTES(form->tile_m, form->tile_n, form->depth, form->stages);
+}
+
 /* Divides tiles_down x tiles_across tiles of C with `steps` steps each among at most `most_blocks`
    blocks, as KERNEL PIPELINED explains. Returns how many blocks there are to be. `split`: whether
    tiles may be cut along K, which needs memory for partial tiles. */
@@ -878,7 +933,3211 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
         status = tmm__check_matrix("C", "ldc", works ? C : unread, M, N, ldc, element);
     return status;
 }
+#endif /* TMM__HOST */
+#endif /* TMM_VERSION */
 
+/* ---- per element type: reached with TMM_NAME or TMM_TYPE set --------------------------------- */
+#if defined(TMM_NAME) || defined(TMM_TYPE)
+#ifndef TMM_NAME
+#error "tiledmm.cuh: TMM_TYPE is defined without TMM_NAME, the letters that go into tmm_NAMEgemm"
+#endif
+#ifndef TMM_TYPE
+#define TMM_TYPE float
+#endif
+#ifndef TMM_SUM
+#define TMM_SUM TMM_TYPE
+#endif
+
+#ifndef __CUDACC_RTC__
+/* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
+   A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
+   lda: at least K for TMM_OP_N, M for TMM_OP_T; ldb: at least N or K; ldc: at least N.
+   Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch). */
+TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                tmm_stream stream);
+
+/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
+   does not have. */
+TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                     long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                     long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
+                                     TMM_TYPE *C, long long ldc, tmm_stream stream);
+
+/* `batch` products of one shape: number b uses A + b strideA, B + b strideB, C + b strideC
+   (strides in elements, not negative; 0 for an operand that all share, but not for C). */
+TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                        long long lda, const TMM_TYPE *B, long long ldb,
+                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                        long long strideA, long long strideB, long long strideC,
+                                        long long batch, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                             long long N, long long K, TMM_TYPE alpha,
+                                             const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                             long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                             long long ldc, long long strideA, long long strideB,
+                                             long long strideC, long long batch, tmm_stream stream);
+
+/* The kernel that TMM_AUTO takes for this shape on the current device (for leading dimensions above
+   2^26 or K above 2^34 a TMM_REGISTER). */
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
+
+/* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
+   memory, copies, multiplies, copies back, frees. From 64 MB of matrices on by gemm_host (below)
+   with its defaults, unless that is left out or there is a TMM_EPILOGUE. On an error C is unchanged
+   unless the copy back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
+TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
+                                  const TMM_TYPE *B, TMM_TYPE *C);
+
+#if TMM__HOST_LAYER
+/* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
+   complete when it returns. A, B, C: host pointers, pinned (then copies are fastest), managed or
+   pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
+   `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
+     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone:
+   the same for every split, number of devices, block and stream. For K up to 16384 they are those
+   of TMM_REGISTER; beyond, K is cut at multiples of 16384, and each part is added to C.
+     Devices share out the rows of C. Each loads its rows of A; B is loaded once and passed on where
+   devices can access each other (that access stays enabled), otherwise by each from the host.
+     On an error or when cancelled, all is freed, no thread is left, and each element of C has its
+   old or its final value. Windows: no threads, so pageable memory is staged by the calling one.
+     Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
+   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little),
+   TMM_ERROR_CUDA (a copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`),
+   TMM_ERROR_UNSUPPORTED (a kernel that this type lacks or whose bits depend on the shape:
+   TMM_SMALL, TMM_SKINNY; or TMM_EPILOGUE, which would see rows and columns of blocks). */
+TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, const tmm_host_options *options);
+
+/* How much memory gemm_host would take with these options: bytes on each device of the list
+   (device_bytes has options->device_count elements, at least 1), and pinned bytes for staging, which
+   pageable matrices alone need. A workspace of that size, or any other, can then be given in the
+   options. Without rows and weights, equal shares are assumed. Errors: as above. */
+TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                            long long K, const tmm_host_options *options,
+                                            size_t *device_bytes, size_t *pinned_bytes);
+
+/* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
+   `count` parts on devices, in order: `rows` add up to M, `rows_B` to K (to N for TMM_OP_T). The
+   result stays in place; each device gathers the columns of B that it works on, in memory for
+   three times an eighth of B. Waits for what has been enqueued on the devices before, and returns
+   when all is complete, with each part's time in its `seconds`. Parts may be on one device.
+   Bits: as gemm_host. `kernel`: TMM_AUTO, or the one to use. Errors: as gemm_host; after one, C is
+   undefined. */
+TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                      TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                      tmm_kernel kernel);
+#endif /* TMM__HOST_LAYER */
+
+/* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
+   Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
+TMM_API tmm_status TMM_FN(gemm_cpu)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                    long long ldc);
+
+/* The same over `threads` OpenMP threads (0: as many as OpenMP would take), with the same bits.
+   TMM_ERROR_UNSUPPORTED when built without OpenMP (nvcc -Xcompiler -fopenmp). */
+TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads);
+#endif /* !__CUDACC_RTC__ */
+#endif /* TMM_NAME */
+#endif /* !TMM__EMIT */
+
+/* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
+       op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
+       op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
+       C(i, j)     = C[i * ldc + j]           two strides exchanged
+   and product number blockIdx.z starts at A + blockIdx.z * batchA, and so on. The tiles of C are
+   numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
+
+#if defined(TMM__EMIT) && TMM__EMIT == 1
+/* ============================== KERNEL GLOBAL ================================================= */
+/* One thread computes one element of C and reads all it needs from global memory.
+
+            k ->                      j                       block of 32 x 32 threads:
+        +-----------+            +----|------+           +-----------+
+      i |===========| row of A   |    |      |  column   |    . j    |   thread (tx, ty) owns
+        |           |            |    |      |  of B     |....X i    |   row    i = tile row + ty
+        +-----------+          k v    |      |           |           |   column j = tile col + tx
+           A  M x K              +-----------+           +-----------+
+                                    B  K x N                C  M x N
+   Neighbours in x share row i of A (one address, broadcast) and read neighbouring elements of B
+   (one 128-byte line a warp): both accesses are coalesced.
+   Loads: 2 M N K elements, 2 FLOP for each 2 elements: 0.25 FLOP per byte in float. Caches serve
+   most of them, and the load units, two loads to one multiply-add, are what bounds it.
+
+   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float */
+#ifndef TMM_KERNEL
+#define TMM_KERNEL     __global__
+#define TMM_SUM        TMM_TYPE
+#define TMM__MUL(a, b) ((a) * (b))
+#endif
+
+TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE alpha,
+                                const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                                long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                                long long csB, long long batchB, TMM_TYPE beta,
+                                TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+{
+    long long tiles_across = (N + blockDim.x - 1) / blockDim.x;
+    long long row = blockIdx.x / tiles_across * blockDim.y + threadIdx.y;
+    long long col = blockIdx.x % tiles_across * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+
+    A += blockIdx.z * batchA + row * rsA; /* the start of row `row` of op(A) */
+    B += blockIdx.z * batchB + col * csB; /* the start of column `col` of op(B) */
+    C += blockIdx.z * batchC + row * ldc + col;
+
+    TMM_SUM sum = 0;
+    for (; K > 0; K--) {
+        sum += (TMM_SUM)*A * (TMM_SUM)*B;
+        A += csA;
+        B += rsB;
+    }
+
+    TMM_SUM old = 0;
+    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+#ifdef TMM_EPILOGUE
+    value = TMM_EPILOGUE(value, row, col);
+#endif
+    *C = value;
+}
+/* END OF KERNEL */
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 2
+/* ============================== KERNEL SHARED ================================================= */
+/* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
+   steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
+   shared memory, and then each thread takes its row and its column from there.
+
+                                   +--+--+--+--+  B
+                                   |  |B0|  |  |        step 0: C += A0 B0
+                                   +--+--+--+--+        step 1: C += A1 B1   ...
+                                   |  |B1|  |  |
+                                   +--+--+--+--+
+              +--+--+              +--+--+--+--+
+              |  |  |              |  |  |  |  |
+              +--+--+              +--+--+--+--+        each square: TMM_TILE x TMM_TILE
+          A   |A0|A1|              |  |C |  |  |  C     where a tile sticks out of the matrix
+              +--+--+              +--+--+--+--+        it is filled with zeros
+   Global loads: each element of A and B is read once per tile instead of once per thread:
+   2 M N K / TMM_TILE, so TMM_TILE / 4 FLOP per byte in float (8 for tile 32).
+   What bounds it: shared memory, which must give one element of B and a quarter of a vector load
+   of A for every multiply-add. Each thread owning more than one element mends that: see REGISTER.
+
+   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
+   and  #define TMM_TILE 16;  launch with blocks of (TMM_TILE, TMM_TILE) threads. */
+#ifndef TMM_KERNEL
+#define TMM_KERNEL     __global__
+#define TMM_SUM        TMM_TYPE
+#define TMM__MUL(a, b) ((a) * (b))
+#endif
+
+TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
+    tmm_gemm_shared(long long M, long long N, long long K, TMM_TYPE alpha,
+                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
+{
+    static_assert(
+        TMM_TILE >= 1 && TMM_TILE <= 32,
+        "TMM_TILE must be 1 to 32: a block has TMM_TILE x TMM_TILE threads, 1024 at most");
+    /* 16 bytes of padding a row: a transposed tile is stored by columns, and without the padding
+       all elements of a column would lie in one bank. */
+    __shared__ TMM_TYPE As[TMM_TILE][TMM_TILE + 16 / sizeof(TMM_TYPE)];
+    __shared__ TMM_TYPE Bs[TMM_TILE][TMM_TILE + 16 / sizeof(TMM_TYPE)];
+
+    int tx = threadIdx.x, ty = threadIdx.y;
+    long long tiles_across = (N + TMM_TILE - 1) / TMM_TILE;
+    long long tile_row = blockIdx.x / tiles_across * TMM_TILE;
+    long long tile_col = blockIdx.x % tiles_across * TMM_TILE;
+
+    /* The element that this thread copies, (rowA, colA) of each tile of A and (rowB, colB) of B:
+       neighbours in x must read neighbours in memory, which lie along a row (column stride 1) or,
+       in a transposed operand, along a column. */
+    int rowA = csA == 1 ? ty : tx, colA = csA == 1 ? tx : ty;
+    int rowB = csB == 1 ? ty : tx, colB = csB == 1 ? tx : ty;
+    bool insideA = tile_row + rowA < M, insideB = tile_col + colB < N;
+    A += blockIdx.z * batchA + (tile_row + rowA) * rsA + colA * csA;
+    B += blockIdx.z * batchB + (tile_col + colB) * csB + rowB * rsB;
+
+    TMM_SUM sum = 0;
+    for (; K > 0; K -= TMM_TILE) { /* K: what is left of it */
+        TMM_TYPE a = 0, b = 0;
+        if (insideA && colA < K) a = *A;
+        if (insideB && rowB < K) b = *B;
+        As[rowA][colA] = a;
+        Bs[rowB][colB] = b;
+        __syncthreads(); /* the tiles are complete before anyone reads them */
+#pragma unroll
+        for (int k = 0; k < TMM_TILE; k++) sum += (TMM_SUM)As[ty][k] * (TMM_SUM)Bs[k][tx];
+        __syncthreads(); /* everyone has read them before they are overwritten */
+        A += TMM_TILE * csA;
+        B += TMM_TILE * rsB;
+    }
+
+    long long row = tile_row + ty, col = tile_col + tx;
+    if (row >= M || col >= N) return;
+    C += blockIdx.z * batchC + row * ldc + col;
+    TMM_SUM old = 0;
+    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+#ifdef TMM_EPILOGUE
+    value = TMM_EPILOGUE(value, row, col);
+#endif
+    *C = value;
+}
+/* END OF KERNEL */
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 3
+/* ============================== KERNEL REGISTER =============================================== */
+/* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
+   that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
+   256 threads own a tile of TILE = 16 TMM_BLOCK rows and columns (64 or 128).
+
+   Tile of C, TMM_BLOCK 8: 8 warps of 32 rows x 64 columns. Within a warp, 4 x 8 lanes with four
+   quads of 4 x 4 each (TMM_BLOCK 4: one quad, and everything below is half as large):
+      +---------+---------+                     8 lanes across, 4 columns each
+      | warp 0  | warp 1  |             +--+--+--+--+--+--+--+--+--+--   --+
+      +---------+---------+             | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |
+      | warp 2  | warp 3  |             | 8| 9|10|11|12|13|14|15| 8|       |  4 lanes down,
+      +---------+---------+             |16|17|18|19|20|21|22|23|16|       |  4 rows each
+      | warp 4  | warp 5  |             |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+             +--+--+--+--+--+--+--+--+--+--   --+
+      | warp 6  | warp 7  |             | 0| 1| 2|                         |  ... and once more
+      +---------+---------+
+   Lanes side by side read neighbouring quads of shared memory with 128-bit loads, free of bank
+   conflicts; lanes above each other read the same quad, which is broadcast.
+
+   Along k the block advances by DEPTH = 1024 / TILE (8 or 16), so that each thread copies just
+   one quad of A and one of B. Two buffers: the quads of the next step are fetched from global
+   memory into registers before the arithmetic on this step, and stored to the other buffer after
+   it; one barrier a step. Both tiles lie in shared memory as [k][row] and [k][column].
+
+   Global loads: 2 M N K / TILE elements, TILE / 4 FLOP per byte in float (32 for TILE 128).
+   Shared loads: TMM_BLOCK / 4 FLOP per byte. What bounds it for TMM_BLOCK 8: the multiply-add
+   units, less what address arithmetic, barriers and the latency of shared loads take from them.
+
+   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
+   and  #define TMM_BLOCK 8;  launch with blocks of 256 threads. */
+#ifndef TMM_KERNEL
+#define TMM_KERNEL     __global__
+#define TMM_SUM        TMM_TYPE
+#define TMM__MUL(a, b) ((a) * (b))
+#endif
+
+/* Four neighbouring elements, moved by the widest loads that the type allows. */
+typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_quad {
+    TMM_TYPE v[4];
+} tmm_quad;
+
+/* Global memory to registers: the quad at x, which runs along k or along the lines (rows of A,
+   columns of B), whichever is contiguous. What lies beyond the matrix reads as zero: lines_left
+   and k_left count what is left of it from x on. */
+static __device__ __forceinline__ tmm_quad tmm_fetch_quad(const TMM_TYPE *x, bool along_k,
+                                                          long long lines_left, long long k_left,
+                                                          bool aligned)
+{
+    tmm_quad quad = {{0, 0, 0, 0}};
+    long long inside = lines_left <= 0 || k_left <= 0 ? 0 : along_k ? k_left : lines_left;
+    if (aligned && inside >= 4) return *(const tmm_quad *)x;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (i < inside) quad.v[i] = x[i];
+    return quad;
+}
+
+/* Registers to shared memory: tile[k][line] onwards. A quad along k is spread over four rows. */
+static __device__ __forceinline__ void tmm_put_quad(TMM_TYPE (*tile)[16 * TMM_BLOCK + 4], int k,
+                                                    int line, bool along_k, tmm_quad quad)
+{
+    if (along_k) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) tile[k + i][line] = quad.v[i];
+    } else {
+        *(tmm_quad *)&tile[k][line] = quad;
+    }
+}
+
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 1)
+    tmm_gemm_register(long long M, long long N, long long K, TMM_TYPE alpha,
+                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                      long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                      long long ldc, long long batchC)
+{
+    static_assert(TMM_BLOCK == 4 || TMM_BLOCK == 8,
+                  "TMM_BLOCK must be 4 or 8: the rows and columns of C that one thread owns");
+    static_assert(sizeof(TMM_TYPE) <= 8, "TMM_TYPE must have 8 bytes at most: larger elements "
+                                         "do not fit the registers of a block");
+    enum { QUADS = TMM_BLOCK / 4, TILE = 16 * TMM_BLOCK, DEPTH = 1024 / TILE };
+    /* 4 elements of padding keep the quads aligned and spread the stores of a quad along k. */
+    __shared__ __align__(16) TMM_TYPE As[2][DEPTH][TILE + 4];
+    __shared__ __align__(16) TMM_TYPE Bs[2][DEPTH][TILE + 4];
+
+    int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    long long tiles_across = (N + TILE - 1) / TILE;
+    long long tile_row = blockIdx.x / tiles_across * TILE;
+    long long tile_col = blockIdx.x % tiles_across * TILE;
+
+    /* The quads that this thread copies: at (lineA, kA) of each tile of A, (kB, lineB) of B. */
+    bool along_kA = csA == 1, along_kB = rsB == 1;
+    int lineA = along_kA ? thread / (DEPTH / 4) : thread % (TILE / 4) * 4;
+    int lineB = along_kB ? thread / (DEPTH / 4) : thread % (TILE / 4) * 4;
+    int kA = along_kA ? thread % (DEPTH / 4) * 4 : thread / (TILE / 4);
+    int kB = along_kB ? thread % (DEPTH / 4) * 4 : thread / (TILE / 4);
+    A += blockIdx.z * batchA;
+    B += blockIdx.z * batchB;
+    C += blockIdx.z * batchC;
+    bool alignedA =
+        ((size_t)A | (along_kA ? rsA : csA) * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
+    bool alignedB =
+        ((size_t)B | (along_kB ? csB : rsB) * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
+    A += (tile_row + lineA) * rsA + kA * csA;
+    B += (tile_col + lineB) * csB + kB * rsB;
+    long long rows_left = M - tile_row - lineA, cols_left = N - tile_col - lineB;
+
+    /* The first row and column that this thread owns in the tile; its quads lie 16 rows and 32
+       columns apart. */
+    int row0 = warp / 2 * (16 * QUADS) + lane / 8 * 4;
+    int col0 = warp % 2 * (32 * QUADS) + lane % 8 * 4;
+
+    TMM_SUM sum[TMM_BLOCK][TMM_BLOCK] = {{0}};
+    tmm_quad quadA = tmm_fetch_quad(A, along_kA, rows_left, K - kA, alignedA);
+    tmm_quad quadB = tmm_fetch_quad(B, along_kB, cols_left, K - kB, alignedB);
+    int buffer = 0;
+    for (long long k_left = K; k_left > 0; k_left -= DEPTH) {
+        tmm_put_quad(As[buffer], kA, lineA, along_kA, quadA);
+        tmm_put_quad(Bs[buffer], kB, lineB, along_kB, quadB);
+        __syncthreads(); /* this buffer is complete, and everyone has finished with the other */
+        A += DEPTH * csA;
+        B += DEPTH * rsB;
+        quadA = tmm_fetch_quad(A, along_kA, rows_left, k_left - DEPTH - kA, alignedA);
+        quadB = tmm_fetch_quad(B, along_kB, cols_left, k_left - DEPTH - kB, alignedB);
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) {
+            tmm_quad a[QUADS], b[QUADS];
+#pragma unroll
+            for (int q = 0; q < QUADS; q++) {
+                a[q] = *(const tmm_quad *)&As[buffer][k][row0 + 16 * q];
+                b[q] = *(const tmm_quad *)&Bs[buffer][k][col0 + 32 * q];
+            }
+#pragma unroll
+            for (int i = 0; i < TMM_BLOCK; i++)
+#pragma unroll
+                for (int j = 0; j < TMM_BLOCK; j++)
+                    sum[i][j] += (TMM_SUM)a[i / 4].v[i % 4] * (TMM_SUM)b[j / 4].v[j % 4];
+        }
+        buffer = 1 - buffer;
+    }
+
+    bool alignedC = ((size_t)C | ldc * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
+#pragma unroll
+    for (int i = 0; i < TMM_BLOCK; i++) {
+        long long row = tile_row + row0 + i / 4 * 16 + i % 4;
+#pragma unroll
+        for (int q = 0; q < QUADS; q++) {
+            long long col = tile_col + col0 + 32 * q;
+            TMM_TYPE *c = C + row * ldc + col;
+            tmm_quad quad;
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                if (row >= M || col + j >= N) continue;
+                TMM_SUM old = 0;
+                if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
+                quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[i][4 * q + j]) + old);
+#ifdef TMM_EPILOGUE
+                quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
+#endif
+                if (!alignedC || col + 4 > N) c[j] = quad.v[j];
+            }
+            if (row < M && alignedC && col + 4 <= N) *(tmm_quad *)c = quad;
+        }
+    }
+}
+/* END OF KERNEL */
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 4
+/* ============================== KERNEL PIPELINED ============================================== */
+/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
+   thread owns a larger block of C, and no multiprocessor is left without work at the end.
+
+   Tile of C: 128 x 128 (also 256 x 64 and 64 x 256), 4 warps of 64 x 64, 16 x 8 a thread:
+      +---------+---------+        8 lanes across, twice 4 columns each
+      | warp 0  | warp 1  |      +--+--+--+--+--+--+--+--+--+--   --+
+      |         |         |      | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |  4 lanes down,
+      +---------+---------+      | 8| 9|10|11|12|13|14|15| 8|       |  four times
+      | warp 2  | warp 3  |      |16|17|18|19|20|21|22|23|16|       |  4 rows each
+      |         |         |      |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
+                                 | 0| 1| 2|       ... four times    |
+   Elements of 8 bytes: half as many rows, 8 x 8 a thread, 64 x 128 in all. The instance for any
+   operands halves the rows once more.
+
+   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
+   [k][column of B], go round: while one is worked on, the others are being filled:
+      step           0       1       2       3
+      copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
+      arithmetic on  s0      s1      s2      s0     one barrier a step
+   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
+   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
+   not ask. A tile that would stick out is moved back inside; what it computes a second time is
+   not stored.
+
+   A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
+   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
+   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576 tiles and 264
+   blocks, the third round would have 48. So the first tiles (here 264 + 48) are not given out
+   whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et al.,
+   "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on the
+   GPU", 2023):
+      tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
+      share    |   3   |   2   |   1   |   0   |
+   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
+   which the owner adds in ascending k. Shares are numbered backwards, for a block may wait only
+   for blocks that were started before it. Where a tile would be cut into many pieces (few tiles,
+   long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
+
+   Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
+   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
+   multiply-adds and about 110 other instructions a step, at two registers read per bank and
+   clock; see bench/NOTES.md.
+
+   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
+     ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
+     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
+     VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
+
+/* Four neighbouring elements of shared memory or C. */
+typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_four {
+    TMM_TYPE v[4];
+} tmm_four;
+
+typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm_two {
+    TMM_TYPE v[2];
+} tmm_two;
+
+/* Four sums of a partial tile. */
+typedef struct alignas(16) tmm_sums {
+    TMM_SUM v[4];
+} tmm_sums;
+
+/* Copies what this thread has to copy of one step's tile of an operand, `lines` rows of A or
+   columns of B, to shared memory. `to`, `from`: its first element there and here; the elements of
+   its next passes lie `stride` bytes further. With `whole`, everything if valid, else zeros.
+   Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
+   this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
+   wherever speed matters. */
+static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *from,
+                                                     unsigned stride, int mode, int lines,
+                                                     bool whole, bool valid, int lines_left,
+                                                     int depth_left)
+{
+    enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
+    int pitch = lines + 4;
+    if (mode == TMM__VECTORS) {
+        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
+#pragma unroll
+        for (int i = 0; i < DEPTH / deeper; i++)
+            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
+                            whole ? valid : i * deeper < depth_left && lines_left > 0);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
+        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
+        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
+        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
+                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
+        bool inside = whole ? valid : k < depth_left && line < lines_left;
+        if (SIZE % 4 == 0)
+            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
+        else
+            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
+    }
+}
+
+/* Stores four elements of row `row` of C, from column `col` on; C is at that place. Bit j of
+   `wanted`: element j is (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. */
+static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row, long long col,
+                                                      bool whole, unsigned wanted, TMM_TYPE alpha,
+                                                      TMM_TYPE beta, const TMM_SUM *sum)
+{
+    tmm_four four = {{0, 0, 0, 0}};
+    (void)row, (void)col; /* only for the epilogue */
+    if (beta != 0 && whole) four = *(const tmm_four *)C;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        bool inside = whole || (wanted >> j & 1);
+        if (beta != 0 && !whole && inside) four.v[j] = C[j];
+        TMM_SUM old = 0;
+        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)four.v[j]);
+        four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#ifdef TMM_EPILOGUE
+        if (inside) four.v[j] = TMM_EPILOGUE(four.v[j], row, (col + j));
+#endif
+        if (!whole && inside) C[j] = four.v[j];
+    }
+    if (whole) *(tmm_four *)C = four;
+}
+
+/* The same for two elements; `aligned`: C is, to two elements. */
+static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
+                                                     bool aligned, unsigned wanted, TMM_TYPE alpha,
+                                                     TMM_TYPE beta, const TMM_SUM *sum)
+{
+    tmm_two two;
+    bool whole = aligned && (wanted & 3) == 3;
+    (void)row, (void)col; /* only for the epilogue */
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        bool inside = wanted >> j & 1;
+        TMM_SUM old = 0;
+        if (beta != 0 && inside) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[j]);
+        two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#ifdef TMM_EPILOGUE
+        if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
+#endif
+        if (inside && !whole) C[j] = two.v[j];
+    }
+    if (whole) *(tmm_two *)C = two;
+}
+
+/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
+   are walked downwards, then across. */
+static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int BAND, int tile,
+                                                     int *down, int *across)
+{
+    int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
+    int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
+    *across = rest / high;
+    *down = band * BAND + rest - *across * high;
+}
+
+/* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
+   shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
+   256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
+   writes along memory. 8 bytes moved an element in float: bound by memory. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm_pack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
+             long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
+             const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
+             TMM_TYPE *__restrict__ packedB, long long pitchB)
+{
+    __shared__ TMM_TYPE square[64][65]; /* [k][line] */
+    const TMM_TYPE *from = blockIdx.z == 0 ? A : B;
+    TMM_TYPE *to = blockIdx.z == 0 ? packedA : packedB;
+    long long lines = blockIdx.z == 0 ? linesA : linesB;
+    long long pitch = blockIdx.z == 0 ? pitchA : pitchB;
+    long long line_stride = blockIdx.z == 0 ? rsA : csB, k_stride = blockIdx.z == 0 ? csA : rsB;
+    long long line0 = blockIdx.x * 64ll;
+    if (line0 >= pitch) return; /* the other operand has more lines, or this is not to be packed */
+    int x = threadIdx.x % 64, y = threadIdx.x / 64;
+    for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
+#pragma unroll
+        for (int i = 0; i < 64; i += 4) {
+            int k = k_stride == 1 ? x : y + i, line = k_stride == 1 ? y + i : x;
+            TMM_TYPE value = 0;
+            if (k0 + k < K && line0 + line < lines)
+                value = from[(line0 + line) * line_stride + (k0 + k) * k_stride];
+            square[k][line] = value;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < 64; i += 4)
+            if (k0 + y + i < K) to[(k0 + y + i) * pitch + line0 + x] = square[y + i][x];
+        __syncthreads();
+    }
+}
+
+/* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
+   PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
+   says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
+   = 8, warp w adds up every eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
+   first warp the eight results; always in this order. Reads 4 bytes a sum and piece, once: bound
+   by the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 8. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                    TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
+                    int parts, int tensor, const tmm__schedule s)
+{
+    const int COLS = 8, fours = rows * COLS / 4;
+    __shared__ tmm_sums sums[256];
+    int groups = 256 / parts, part = threadIdx.x / groups;
+    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the four in the tile */
+    int tile = blockIdx.y;
+    const tmm_sums *from =
+        (const tmm_sums *)s.partials + (long long)tile * pieces * (fours * 128) + group;
+    tmm_sums sum = {{0, 0, 0, 0}};
+#pragma unroll 4
+    for (int piece = pieces * part / parts; piece < pieces * (part + 1) / parts; piece++) {
+        tmm_sums more = from[(long long)piece * (fours * 128)];
+#pragma unroll
+        for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
+    }
+    if (parts > 1) {
+        sums[threadIdx.x] = sum;
+        __syncthreads();
+        if (part > 0) return;
+        for (int p = 1; p < parts; p++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
+    }
+
+    /* Whose four sums these are, and where they belong: as in the kernel that left them. */
+    int thread = group % 128, four = group / 128, i = four / (COLS / 4), j = four % (COLS / 4);
+    int warps_across = 4 / warps_down, tile_m = 4 * rows * warps_down, tile_n = 64 * warps_across;
+    int band = TMM__BAND, down, across;
+    if (tensor) tile_m = 16 * rows, tile_n = 64, band = TMM__TENSOR_BAND;
+    tmm_find_tile(&s, band, tile, &down, &across);
+    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
+    long long row = first_row, col = first_col;
+    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
+    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
+    if (tensor) {
+        row += thread / 64 * (8 * rows) + four / 4 * 16 + thread % 32 / 4;
+        col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
+        for (int h = 0; h < 2; h++, row += 8)
+            if (row >= first_row && row < M)
+                tmm_store_two(C + row * ldc + col, row, col, false,
+                              tmm__inside(col, 2, first_col, N), alpha, beta, &sum.v[2 * h]);
+        return;
+    }
+    row += thread / 32 / warps_across * (4 * rows) + thread % 32 / 8 * 4 + i / 4 * 16 + i % 4;
+    col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
+    if (row < first_row || row >= M) return;
+    TMM_SUM ordered[4] = {sum.v[1], sum.v[0], sum.v[3], sum.v[2]};
+    C += row * ldc + col;
+    unsigned wanted = tmm__inside(col, 4, first_col, N);
+    if ((size_t)C % 16 == 0 && wanted == 15)
+        tmm_store_four(C, row, col, true, 15, alpha, beta, ordered);
+    else
+        tmm_store_four(C, row, col, false, wanted, alpha, beta, ordered);
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 5
+/* One instance of the kernel, with TMM__WARPS_DOWN x (4 / TMM__WARPS_DOWN) warps and TMM__ROWS rows a
+   thread. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for any, known at run time;
+   that instance alone takes matrices smaller than a tile. */
+TMM_KERNEL void __launch_bounds__(128, 2)
+    tmm_gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
+                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                       long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                       long long ldc, long long batchC, int modeA, int modeB, const tmm__schedule s)
+{
+    enum {
+        ROWS = TMM__ROWS, /* of C that a thread owns */
+        COLS = 8,
+        THREADS = 128,
+        WARPS_ACROSS = 4 / TMM__WARPS_DOWN,
+        TILE_M = 4 * ROWS * TMM__WARPS_DOWN,
+        TILE_N = 64 * WARPS_ACROSS,
+        DEPTH = 8,
+        STAGES = 3,
+        PITCH_A = TILE_M + 4, /* 4 more: fewer bank conflicts between copies along k */
+        PITCH_B = TILE_N + 4,
+        STAGE = DEPTH * (PITCH_A + PITCH_B),
+        SIZE = sizeof(TMM_TYPE),
+        VECTOR = 16 / SIZE,
+        FOURS = ROWS * COLS / 4,
+        COPY_AT = TMM__MODE_A == TMM__VECTORS ? 4 : 0, /* when in a step; found by trying */
+        ANY = TMM__MODE_A < 0
+    };
+    __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
+    if (!ANY) {
+        modeA = TMM__MODE_A;
+        modeB = TMM__MODE_B;
+    }
+
+    int blocks = gridDim.x;
+    long long split_steps = (long long)s.split_tiles * s.steps;
+    bool packed_A = (ANY || TMM__MODE_A == TMM__VECTORS) && s.packed_A;
+    bool packed_B = (ANY || TMM__MODE_A == TMM__VECTORS) && s.packed_B;
+    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
+
+    for (int piece = 0;; piece++) {
+        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
+           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
+        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
+        int start = (int)(split_steps * share / blocks);
+        int stop = (int)(split_steps * (share + 1) / blocks);
+        if (start < stop) {
+            first = start / s.steps;
+            pieces = (stop - 1) / s.steps + 1 - first;
+        }
+        int tile = first + piece, begin = 0, end = s.steps;
+        if (piece < pieces) {
+            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
+            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
+        } else {
+            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
+            if (tile >= s.tiles_down * s.tiles_across) break;
+        }
+        int down, across;
+        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
+        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+        /* Moved back inside, unless what lies outside may be read. */
+        if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        /* What this thread copies: its first element of a tile of A (kA, lineA) and of B, where they go
+           in shared memory, and how far apart those of its passes are in memory. */
+        int thread = tmm__thread();
+        int elementA = modeA == TMM__VECTORS ? thread * VECTOR : thread;
+        int elementB = modeB == TMM__VECTORS ? thread * VECTOR : thread;
+        int kA = modeA == TMM__ALONG_K ? thread % DEPTH : elementA / TILE_M;
+        int kB = modeB == TMM__ALONG_K ? thread % DEPTH : elementB / TILE_N;
+        int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : elementA % TILE_M;
+        int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : elementB % TILE_N;
+        int toA = kA * PITCH_A + lineA, toB = DEPTH * PITCH_A + kB * PITCH_B + lineB;
+        unsigned strideA =
+            (unsigned)(SIZE * (modeA == TMM__ALONG_K   ? THREADS / DEPTH * rsA
+                               : modeA == TMM__VECTORS ? THREADS * VECTOR / TILE_M * csA
+                                                       : csA));
+        unsigned strideB =
+            (unsigned)(SIZE * (modeB == TMM__ALONG_K   ? THREADS / DEPTH * csB
+                               : modeB == TMM__VECTORS ? THREADS * VECTOR / TILE_N * rsB
+                                                       : rsB));
+        /* The first row and column that this thread owns in a tile. */
+        int warp = thread / 32, lane = thread % 32;
+        int row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
+        int col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
+
+        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
+        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
+
+        TMM_SUM sum[ROWS][COLS];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++) sum[i][j] = 0;
+
+        /* Fill all stages but one. */
+        long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
+        const char *fromA =
+            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
+        const char *fromB =
+            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
+        int left = end - begin;
+#pragma unroll 1
+        for (int stage = 0; stage < STAGES - 1; stage++) {
+            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
+            if (stage < left) {
+                tmm_copy_tile(shared + stage * STAGE + toA, fromA, strideA, modeA, TILE_M, false,
+                              true, rows_left, depth - kA);
+                tmm_copy_tile(shared + stage * STAGE + toB, fromB, strideB, modeB, TILE_N, false,
+                              true, cols_left, depth - kB);
+            }
+            fromA += depth * csA * SIZE;
+            fromB += depth * rsB * SIZE;
+            tmm__copy_commit();
+        }
+        TMM__COPY_WAIT(STAGES - 2);
+        __syncthreads();
+
+        tmm_four a[2][ROWS / 4], b[2][COLS / 4];
+        int read = 0; /* where the stage that is worked on begins */
+#pragma unroll
+        for (int q = 0; q < ROWS / 4; q++) a[0][q] = *(const tmm_four *)(shared + row0 + 16 * q);
+#pragma unroll
+        for (int q = 0; q < COLS / 4; q++)
+            b[0][q] = *(const tmm_four *)(shared + DEPTH * PITCH_A + col0 + 32 * q);
+#pragma unroll 1
+        for (; left > 0; left--) {
+#pragma unroll
+            for (int k = 0; k < DEPTH; k++) {
+                int now = k % 2, then = 1 - now, next = (k + 1) % DEPTH;
+                if (next == 0) { /* on to the next stage, which must be complete */
+                    TMM__COPY_WAIT(STAGES - 2);
+                    __syncthreads();
+                    read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                }
+#pragma unroll
+                for (int q = 0; q < COLS / 4; q++)
+                    b[then][q] = *(const tmm_four *)(shared + read + DEPTH * PITCH_A +
+                                                     next * PITCH_B + col0 + 32 * q);
+#pragma unroll
+                for (int q = 0; q < ROWS / 4; q++)
+                    a[then][q] =
+                        *(const tmm_four *)(shared + read + next * PITCH_A + row0 + 16 * q);
+                if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
+                    int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+                    bool more = left >= STAGES;
+                    tmm_copy_tile(shared + write + toA, fromA, strideA, modeA, TILE_M, !ANY, more,
+                                  more ? rows_left : 0, DEPTH - kA);
+                    tmm_copy_tile(shared + write + toB, fromB, strideB, modeB, TILE_N, !ANY, more,
+                                  more ? cols_left : 0, DEPTH - kB);
+                    fromA += DEPTH * csA * SIZE;
+                    fromB += DEPTH * rsB * SIZE;
+                    tmm__copy_commit();
+                }
+                /* Back and forth along the rows: of two multiply-adds in a row, the second finds
+                   one operand where the first has read it. */
+#pragma unroll
+                for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                    for (int jj = 0; jj < COLS; jj++) {
+                        int j = i % 2 ? COLS - 1 - jj : jj;
+                        sum[i][j] +=
+                            (TMM_SUM)a[now][i / 4].v[i % 4] * (TMM_SUM)b[now][j / 4].v[j % 4];
+                    }
+            }
+        }
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* the next piece's copies may begin */
+
+        thread = tmm__thread();
+        share = blocks - 1 - tmm__block();
+        if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
+            tmm_sums *to = (tmm_sums *)s.partials + (long long)share * (FOURS * THREADS) + thread;
+#pragma unroll
+            for (int q = 0; q < FOURS; q++) {
+                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+                /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
+                   lies in the register bank of the element of B that is multiplied into it. */
+                tmm_sums swapped = {{four[1], four[0], four[3], four[2]}};
+                to[q * THREADS] = swapped;
+            }
+            __syncthreads();
+            if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
+            continue;
+        }
+        if (end < s.steps) { /* the owner: add what the others have left */
+            long long last_step = (tile + 1ll) * s.steps;
+            int others = 0;
+            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
+            for (int other = thread; other < others; other += THREADS)
+                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
+            __syncthreads();
+            for (int other = share + 1; other <= share + others; other++) {
+                const tmm_sums *from =
+                    (const tmm_sums *)s.partials + (long long)other * (FOURS * THREADS) + thread;
+#pragma unroll
+                for (int q = 0; q < FOURS; q++) {
+                    TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+                    tmm_sums swapped = from[q * THREADS];
+                    if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
+                    four[1] += swapped.v[0];
+                    four[0] += swapped.v[1];
+                    four[3] += swapped.v[2];
+                    four[2] += swapped.v[3];
+                }
+            }
+        }
+        /* Computed anew: kept through the loop above, these would cost it registers. */
+        warp = thread / 32, lane = thread % 32;
+        row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
+        col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
+        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
+        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+        row = first_row, col = first_col;
+        if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        TMM_TYPE *c0 = C + blockIdx.z * batchC;
+        bool aligned = ((size_t)(c0 + col) | ldc * SIZE) % 16 == 0;
+        bool whole = row == first_row && row + TILE_M <= M && col == first_col && col + TILE_N <= N;
+        c0 += (row + row0) * ldc + col + col0;
+        if (aligned && whole) {
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+                for (int q = 0; q < COLS / 4; q++)
+                    tmm_store_four(c0 + 32 * q, row + row0 + i / 4 * 16 + i % 4,
+                                   col + col0 + 32 * q, true, 15, alpha, beta, &sum[i][4 * q]);
+                c0 += i % 4 == 3 ? 13 * ldc : ldc;
+            }
+            continue;
+        }
+        unsigned wanted = 0;
+#pragma unroll
+        for (int q = 0; q < COLS / 4; q++)
+            wanted |= tmm__inside(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            long long r = row + row0 + i / 4 * 16 + i % 4, c = col + col0;
+            if (r >= first_row && r < M)
+#pragma unroll
+                for (int q = 0; q < COLS / 4; q++)
+                    tmm_store_four(c0 + 32 * q, r, c + 32 * q, false, wanted >> 4 * q, alpha, beta,
+                                   &sum[i][4 * q]);
+            c0 += i % 4 == 3 ? 13 * ldc : ldc;
+        }
+    }
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 6
+/* ============================== SMALL AND SKINNY ============================================== */
+/* What the kernels of the next two sections share. */
+
+/* What one wide copy moves; so many sums; and two sums. */
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm_wide {
+    TMM_TYPE v[TMM__WIDE];
+} tmm_wide;
+typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
+                                                        : 16) tmm_wide_sums {
+    TMM_SUM v[TMM__WIDE];
+} tmm_wide_sums;
+typedef struct alignas(2 * sizeof(TMM_SUM)) tmm_pair {
+    TMM_SUM v[2];
+} tmm_pair;
+
+/* One element to shared memory, zero if not inside. */
+static __device__ __forceinline__ void tmm_copy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
+{
+    if (sizeof(TMM_TYPE) % 4 == 0)
+        tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
+    else
+        *to = inside ? *from : (TMM_TYPE)0;
+}
+
+/* One element of C: alpha sum + beta C, through the epilogue. */
+static __device__ __forceinline__ TMM_TYPE tmm_finish(TMM_SUM sum, TMM_TYPE alpha, TMM_TYPE beta,
+                                                      const TMM_TYPE *C, long long row,
+                                                      long long col)
+{
+    TMM_SUM old = 0;
+    (void)row, (void)col;                                      /* only for the epilogue */
+    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+#ifdef TMM_EPILOGUE
+    value = TMM_EPILOGUE(value, row, col);
+#endif
+    return value;
+}
+
+/* C += A B by a warp, for double on the tensor cores of sm_80 and later: sums of multiply-adds as
+   without them, 32 a lane and instruction. A is 16 x 8, B 8 x 8, C 16 x 8 (PTX ISA 9.7, "Matrix
+   Fragments for mma.m16n8k8"). With g = lane / 4 and t = lane % 4, a lane has
+      a[0], a[1]: A(g, t), A(g + 8, t)      a[2], a[3]: A(g, t + 4), A(g + 8, t + 4)
+      b[0], b[1]: B(t, g), B(t + 4, g)
+      c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8
+   Before sm_90, four instructions of 8 x 8 x 4. The twin, which no GPU runs, has the same lanes. */
+static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
+                                                TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+{
+#if TMM__ASYNC
+    double x[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
+    double y[6] = {(double)a0, (double)a1, (double)a2, (double)a3, (double)b0, (double)b1};
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(x[0]), "+d"(x[1]), "+d"(x[2]), "+d"(x[3])
+        : "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]), "d"(y[4]), "d"(y[5]));
+#else
+#pragma unroll
+    for (int i = 0; i < 4; i++) /* a[i] with b[i / 2], to rows g or g + 8 */
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+d"(x[i % 2 * 2]), "+d"(x[i % 2 * 2 + 1])
+            : "d"(y[i]), "d"(y[4 + i / 2]));
+#endif
+#pragma unroll
+    for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)x[i];
+#else
+    int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    for (int k = 0; k < 8; k++) {
+        TMM_SUM a[2], b[2];
+        for (int i = 0; i < 2; i++) {
+            TMM_SUM a_mine = k < 4 ? i ? a1 : a0 : i ? a3 : a2;
+            a[i] = (TMM_SUM)__shfl_sync(0xffffffffu, a_mine, 4 * g + k % 4);
+            b[i] = (TMM_SUM)__shfl_sync(0xffffffffu, k < 4 ? b0 : b1, 4 * (2 * t + i) + k % 4);
+        }
+        for (int i = 0; i < 4; i++) c[i] += a[i / 2] * b[i % 2];
+    }
+#endif
+}
+
+/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
+   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
+   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of the parts:
+
+      parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
+               warp 0       warp 1                warp 7            lane: element
+                  \            |                    |
+                   +-----------+---- shared memory -+-->  warp 0: in this order, then to C
+   Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
+   two to five microseconds with its launch. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm_gemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
+                 const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                 long long ldc, long long batchC)
+{
+    __shared__ TMM_SUM sums[8][32];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    long long element = blockIdx.x * 32ll + lane;
+    long long row = element / N, col = element % N;
+    bool inside = element < M * N;
+    int share = (parts + 7) / 8, first = warp * share;
+    int last = first + share < parts ? first + share : parts;
+    partials += ((long long)blockIdx.z * parts + first) * (M * N) + element;
+    TMM_SUM sum = 0;
+    if (inside) {
+#pragma unroll 8
+        for (int part = first; part < last; part++) {
+            sum += *partials;
+            partials += M * N;
+        }
+    }
+    sums[warp][lane] = sum;
+    __syncthreads();
+    if (warp > 0 || !inside) return;
+#pragma unroll
+    for (int w = 1; w < 8; w++) sum += sums[w][lane];
+    C += blockIdx.z * batchC + row * ldc + col;
+    *C = tmm_finish(sum, alpha, beta, C, row, col);
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 7
+/* ============================== KERNEL SMALL ================================================== */
+/* For a small C: few tiles, so each must be done fast. A block has TMM__ROWS x TMM__COLS elements
+   of C and 8 warps. Every warp computes the whole tile, for every eighth step of 8 along k, with
+   copies, buffers and sums of its own: no warp waits for another until all have finished. Then the
+   eight partial tiles are added through shared memory.
+
+        k ->  step: 0 1 2 3 4 5 6 7 8 9 ...          +---------+  B
+             +-+-+-+-+-+-+-+-+-+-+-+-+               |w0       |  step 0: warp 0
+        A    |w|w|w|w|w|w|w|w|w|w|w|w|  ROWS         |w1       |  step 1: warp 1   each 8 x COLS
+             |0|1|2|3|4|5|6|7|0|1|2|3|               |w2       |
+             +-+-+-+-+-+-+-+-+-+-+-+-+               | ...     |
+              each ROWS x 8                          +---------+
+        C tile = ((sums of w0 + those of w1) + ...) + those of w7: always in this order
+
+   Within a warp, 4 lanes down and 8 across, quads of 4 x 4 as in REGISTER (tiles of 16 columns:
+   4 x 2); for double from sm_80 on tensor cores, see tmm_dmma:
+
+        8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
+        +--+--+--+--+--+--+--+--+--  --+            the lanes
+        | 0| 1| 2| 3| 4| 5| 6| 7| 0 ...|            +-----+-----+-----+-----+
+        | 8| 9|10|11|12|13|14|15| 8    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
+        |16|17|18|19|20|21|22|23|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
+        |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
+        +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
+
+   Each warp has a ring of 3 steps of A and B in shared memory as [k][line] (lines: rows of A,
+   columns of B), filled by asynchronous copies two steps ahead: up to K = 128 all of A and B that
+   a tile needs is on its way before the first multiply-add. What is contiguous along k is
+   transposed by copying single elements.
+   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4 for
+   16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier; at
+   512 copies and arithmetic, each about two thirds of the time, which overlap by half.
+
+   A tile may also be shared by fewer warps, a team of 2^team_log2, with 8 / 2^team_log2 tiles to a
+   block: for batches of tiny products. Tiles are numbered through all products of a batch.
+   blockIdx.y counts parts of k (one, unless partials is given); with more than one, each leaves its
+   plain sums in partials, an M x N matrix for each product and part, for KERNEL SUM. */
+
+/* The names stand for expressions of the type and the tile: one definition serves all. */
+#ifndef TMM__SMALL_WARPS
+#define TMM__SMALL_WARPS  8
+#define TMM__SMALL_STAGES TMM__STAGES(3)
+#define TMM__SMALL_LDA    (TMM__ROWS + 4) /* 4 more: see REGISTER */
+#define TMM__SMALL_LDB    (TMM__COLS + 4)
+#define TMM__SMALL_LDC    (TMM__COLS + 8) /* pairs of doubles in two rows: other banks */
+#define TMM__SMALL_STAGE  (8 * (TMM__SMALL_LDA + TMM__SMALL_LDB))
+#define TMM__SMALL_RING   (TMM__SMALL_STAGES * TMM__SMALL_STAGE * (int)sizeof(TMM_TYPE))
+#define TMM__SMALL_SUMS   (TMM__ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
+/* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
+#define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
+/* What a lane has of a row of B, and of C, side by side. */
+#define TMM__SMALL_PIECE (TMM__COLS < 32 ? 2 : 4)
+#endif
+enum { tmm_small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
+
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
+                           ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
+                           : 16) tmm_small_piece {
+    TMM_TYPE v[TMM__SMALL_PIECE];
+} tmm_small_piece;
+typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
+                                                               : 16) tmm_small_sums {
+    TMM_SUM v[TMM__SMALL_PIECE];
+} tmm_small_sums;
+
+/* One warp brings one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
+   tile[k][line] with rows of ld. x and tile are this lane's first places, `step` is from one of its
+   copies to the next in memory, lines_left and k_left count what is left of the matrix from its
+   first place on: beyond, zeros, unless all of it is known to be inside. A lane copies
+     VECTORS      wide copies along the lines, where they are contiguous and aligned
+     ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
+     ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
+static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, int lines,
+                                                       const TMM_TYPE *x, long long step, int mode,
+                                                       bool full, int lines_left, int k_left)
+{
+    if (mode == TMM__VECTORS) {
+        int across = lines / TMM__WIDE;
+        int size = lines_left < 0 ? 0 : lines_left > TMM__WIDE ? TMM__WIDE : lines_left;
+#pragma unroll
+        for (int i = 0; i < 8 * across / 32; i++) {
+            int k = i * 32 / across;
+            int valid = full ? TMM__WIDE : k < k_left ? size : 0;
+            tmm__copy_part(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                           valid * (int)sizeof(TMM_TYPE));
+            x += step;
+        }
+    } else if (mode == TMM__ALONG_K) {
+#pragma unroll
+        for (int i = 0; i < lines / 4; i++) {
+            tmm_copy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
+            x += step;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+#pragma unroll
+            for (int j = 0; j < lines; j += 16)
+                tmm_copy_one(&tile[2 * i * ld + j], x + j,
+                             full || (j < lines_left && 2 * i < k_left));
+            x += step;
+        }
+    }
+}
+
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <= 4096 ? 2 : 1)
+    tmm_gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
+                   const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                   const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                   TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                   unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
+{
+    enum {
+        ROWS = TMM__ROWS,
+        COLS = TMM__COLS,
+        LDA = TMM__SMALL_LDA,
+        LDB = TMM__SMALL_LDB,
+        LDC = TMM__SMALL_LDC,
+        STAGE = TMM__SMALL_STAGE,
+        STAGES = TMM__SMALL_STAGES,
+        WARPS = TMM__SMALL_WARPS,
+        WIDE = TMM__WIDE,
+        PIECE = TMM__SMALL_PIECE,
+        SIZE = sizeof(TMM_TYPE),
+        DOWN = ROWS / 4, /* without tensor cores: rows and columns of a lane */
+        ACROSS = COLS / 8,
+        SUMS = DOWN * ACROSS
+    };
+    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
+
+    /* This warp's tile, which 2^team_log2 share, and its place among them. Unsigned divisions of 32
+       bits: those of 64 would take a tenth of the time of a small product. */
+    int team = 1 << team_log2, member = warp & (team - 1);
+    unsigned tile = (blockIdx.x * (unsigned)WARPS + warp) >> team_log2, product = 0;
+    unsigned tiles_across = (unsigned)((unsigned long long)(N + COLS - 1) / COLS);
+    unsigned tiles = (unsigned)((unsigned long long)(M + ROWS - 1) / ROWS) * tiles_across;
+    if (batch > 1) {
+        product = tile / tiles;
+        tile -= product * tiles;
+    }
+    bool idle = tile >= tiles || product >= batch; /* the last block may have too many teams */
+    unsigned tile_down = tile / tiles_across;
+    long long tile_row = (long long)tile_down * ROWS;
+    long long tile_col = (long long)(tile - tile_down * tiles_across) * COLS;
+
+    /* The steps of this part of k, and the first of them; then those of this warp. */
+    int steps = (int)((unsigned long long)(K + 7) / 8), first = 0;
+    if (gridDim.y > 1) {
+        int part = (steps + (int)gridDim.y - 1) / (int)gridDim.y;
+        first = blockIdx.y * part;
+        steps = steps > first + part ? part : steps > first ? steps - first : 0;
+    }
+    int parts = steps < team ? steps : team; /* members who have something to do */
+    first += member;
+    steps = steps > member && !idle ? (steps - member + team - 1) >> team_log2 : 0;
+
+    A += product * batchA;
+    B += product * batchB;
+    int rows_left = M - tile_row < ROWS ? (int)(M - tile_row) : ROWS;
+    int cols_left = N - tile_col < COLS ? (int)(N - tile_col) : COLS;
+    long long k_left = K - first * 8ll;
+    bool inside = rows_left == ROWS && cols_left == COLS;
+    /* See tmm_small_fetch: how this lane copies, its first places, and its steps. */
+    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
+    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
+    int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
+    int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
+    int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;
+    long long stepA = 2 * csA, stepB = 2 * rsB;
+    if (modeA == TMM__ALONG_K) kA = lane % 8, lineA = lane / 8, stepA = 4 * rsA;
+    if (modeB == TMM__ALONG_K) kB = lane % 8, lineB = lane / 8, stepB = 4 * csB;
+    if (modeA == TMM__VECTORS) {
+        kA = lane / (ROWS / WIDE), lineA = lane % (ROWS / WIDE) * WIDE;
+        stepA = 32 / (ROWS / WIDE) * csA;
+    }
+    if (modeB == TMM__VECTORS) {
+        kB = lane / (COLS / WIDE), lineB = lane % (COLS / WIDE) * WIDE;
+        stepB = 32 / (COLS / WIDE) * rsB;
+    }
+    A += (tile_row + lineA) * rsA + (first * 8ll + kA) * csA;
+    B += (tile_col + lineB) * csB + (first * 8ll + kB) * rsB;
+    int toA = kA * LDA + lineA, toB = 8 * LDA + kB * LDB + lineB;
+
+    TMM_SUM sum[SUMS];
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) sum[i] = 0;
+
+    TMM_TYPE *next = ring, *slot = ring; /* where to copy to, and to compute from */
+    /* The first STAGES - 1 rounds only copy. */
+#pragma unroll 1
+    for (int step = 1 - STAGES; step < steps; step++) {
+        if (step >= 0) {
+            TMM__COPY_WAIT(STAGES - 2); /* this lane's copies of this step are there, */
+            __syncwarp(); /* the other lanes' too, and all have finished with the step before */
+        }
+        if (step + STAGES - 1 < steps) {
+            if (inside && k_left >= 8) {
+                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
+                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
+            } else {
+                int k_now = k_left < 8 ? (int)k_left : 8;
+                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
+                                k_now - kA);
+                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
+                                k_now - kB);
+            }
+            A += 8 * team * csA;
+            B += 8 * team * rsB;
+            k_left -= 8 * team;
+            next = next == ring + (STAGES - 1) * STAGE ? ring : next + STAGE;
+        }
+        tmm__copy_commit(); /* an empty group too: the wait counts groups */
+        if (step < 0) continue;
+
+        if (tensor) {
+            const TMM_TYPE *a = slot + lane % 4 * LDA + lane / 4;
+            const TMM_TYPE *b = slot + 8 * LDA + lane % 4 * LDB + lane / 4;
+            TMM_SUM fa[2][ROWS / 8], fb[2][COLS / 8];
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+#pragma unroll
+                for (int i = 0; i < ROWS / 8; i++) fa[k][i] = (TMM_SUM)a[4 * k * LDA + 8 * i];
+#pragma unroll
+                for (int j = 0; j < COLS / 8; j++) fb[k][j] = (TMM_SUM)b[4 * k * LDB + 8 * j];
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS / 16; i++)
+#pragma unroll
+                for (int j = 0; j < COLS / 8; j++)
+                    tmm_dmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
+                             fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+        } else {
+            const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
+#pragma unroll
+            for (int k = 0; k < 8; k++) {
+                tmm_four fa[DOWN / 4];
+                tmm_small_piece fb[ACROSS / PIECE];
+#pragma unroll
+                for (int q = 0; q < DOWN / 4; q++) fa[q] = *(const tmm_four *)&a[k * LDA + 16 * q];
+#pragma unroll
+                for (int q = 0; q < ACROSS / PIECE; q++)
+                    fb[q] = *(const tmm_small_piece *)&b[k * LDB + 32 * q];
+#pragma unroll
+                for (int i = 0; i < DOWN; i++)
+#pragma unroll
+                    for (int j = 0; j < ACROSS; j++)
+                        sum[i * ACROSS + j] +=
+                            (TMM_SUM)fa[i / 4].v[i % 4] * (TMM_SUM)fb[j / PIECE].v[j % PIECE];
+            }
+        }
+        slot = slot == ring + (STAGES - 1) * STAGE ? ring : slot + STAGE;
+    }
+
+    /* This warp's partial tile, in place of its ring. */
+    TMM__COPY_WAIT(0);
+    __syncwarp();
+    TMM_SUM *mine = (TMM_SUM *)ring;
+    if (steps == 0) { /* nothing to leave */
+    } else if (tensor) {
+#pragma unroll
+        for (int i = 0; i < ROWS / 8; i++)
+#pragma unroll
+            for (int j = 0; j < COLS / 8; j++) {
+                const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
+                tmm_pair pair = {{two[0], two[1]}};
+                *(tmm_pair *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+            }
+    } else {
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int q = 0; q < ACROSS / PIECE; q++) {
+                tmm_small_sums sums;
+#pragma unroll
+                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
+                *(tmm_small_sums *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
+                                         lane % 8 * PIECE] = sums;
+            }
+    }
+    __syncthreads();
+    if (idle) return;
+
+    C += product * batchC + tile_row * ldc + tile_col;
+    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_wide) == 0;
+    /* The team's partial tiles begin with that of its member 0. */
+    const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
+#pragma unroll 1
+    for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
+        int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
+        if (r >= rows_left || c >= cols_left) continue;
+        tmm_wide_sums part[WARPS], total;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+            if (w < parts)
+                part[w] = *(const tmm_wide_sums *)(team_memory + w * (TMM__SMALL_WARP) +
+                                                   (r * LDC + c) * sizeof(TMM_SUM));
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) total.v[j] = 0;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                if (w < parts) total.v[j] += part[w].v[j];
+        if (gridDim.y > 1) {
+            long long matrix = product * (long long)gridDim.y + blockIdx.y;
+            TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                if (c + j < cols_left) p[j] = total.v[j];
+            continue;
+        }
+        TMM_TYPE *out = C + r * ldc + c;
+        bool whole = alignedC && c + WIDE <= cols_left;
+        tmm_wide result;
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) {
+            if (c + j >= cols_left) continue;
+            result.v[j] =
+                tmm_finish(total.v[j], alpha, beta, out + j, tile_row + r, tile_col + c + j);
+            if (!whole) out[j] = result.v[j];
+        }
+        if (whole) *(tmm_wide *)out = result;
+    }
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 8
+/* ============================== KERNEL SKINNY ================================================= */
+/* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
+   the large operand once. Few columns and few rows are one problem:
+
+        few columns:  L = op(A), lines = its rows       S = op(B)
+        few rows:     L = op(B), lines = its columns    S = op(A)      C transposed
+        C(line, j) = alpha sum_k L(line, k) S(k, j) + beta C(line, j)         j < width
+
+          k ->   stages                   +-+
+                                          | |  S  K x width
+                                          +-+
+        +-----+-----+-----+--  --+-----+  +-+
+        |  0  |  1  |  2  |  ... |     |  | |  a block: LINES lines of C, with all of K
+        +-----+-----+-----+--  --+-----+  +-+
+                 L  lines x K              C
+
+   TMM__WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
+   contiguous along k and for L contiguous along the lines. Both keep a ring of stages of L and S in
+   shared memory, filled by asynchronous copies: 32 to 64 KB of a block are on their way at any
+   time, which is what reading at full speed needs (4.5 TB/s times a microsecond is 34 KB to each of
+   132 processors).
+
+   ALONG K (TMM__ALONG 1): 8 warps below each other, each with 4 groups of 8 lanes (WIDTH 16) or one
+   of 32 (WIDTH 1, 4); a lane has 4 lines and, of each, 16 bytes a stage:
+
+        WIDTH 16, float          k: 32 a stage              S: as [j][k], read by 16-byte loads:
+          line 0, 4, 8, 12  |0...|1...|2...| ... |7...|     8 addresses, the same for all 4 groups;
+          line 1, 5, 9, 13  |8...|9...|    lanes            4 + 16 loads for 256 multiply-adds
+          line 2, ...       |16..|                          a lane and stage
+          line 3, ...       |24..|
+      At the end the lanes of a group add their sums by shuffles.
+   ALONG THE LINES (0; WIDTH 4, 16): a lane has 16 bytes of neighbouring lines; 16 lanes side by
+   side and 2 along k; 8 warps along k, 8 k each a stage (double, WIDTH 16: 2 warps side by side):
+
+        k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
+        k + 1   |16..|17..|    ...   |31..|
+      At the end the two halves add by a shuffle, the eight warps through shared memory.
+   double, WIDTH 16, from sm_80 on: tensor cores (tmm_dmma) take the place of the multiply-adds. The
+   copies are the same, eight lanes side by side in 128 bytes; what a lane then needs was copied by
+   others, and lies where neither copies nor reads meet in a bank.
+   Where L is not aligned to 16 bytes, single elements are copied, and a lane's elements lie 8, 16
+   or 32 apart instead of side by side, so that neighbouring lanes still read neighbouring memory.
+
+   Global loads: lines K elements of L once, and of S width K for each block; WIDTH 16: 8 FLOP per
+   byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
+   blockIdx.y counts parts of k (one, unless partials is given), as in SMALL; blockIdx.z products. */
+
+/* As in SMALL: expressions of the type, TMM__ALONG and TMM__WIDTH. */
+#ifndef TMM__SKINNY_WARPS
+#define TMM__SKINNY_WARPS 8
+/* Wide copies of a thread and stage. */
+#define TMM__SKINNY_COPIES \
+    (TMM__ALONG && sizeof(TMM_TYPE) * TMM__WIDTH == 128 && TMM__STAGES(5) == 5 ? 8 : 4)
+/* Along the lines: how many warps are side by side, the others are along k. */
+#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__WIDTH == 128 ? 2 : 1)
+#define TMM__SKINNY_STAGES \
+    (!TMM__ALONG ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
+#define TMM__SKINNY_LANES (!TMM__ALONG ? 16 : TMM__WIDTH == 16 ? 8 : 32)
+#define TMM__SKINNY_LINES /* of a block */                       \
+    (TMM__ALONG ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
+                : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
+#define TMM__SKINNY_DEPTH /* k of a stage */                             \
+    (TMM__ALONG ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
+                : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
+/* The length of a row of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
+#define TMM__SKINNY_LDS                                               \
+    (TMM__ALONG ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
+                : TMM__WIDTH + (TMM__WIDTH == 16 ? 4 : 0))
+/* Elements of L in a stage; of L and S; bytes of the ring, and of the sums that take its place. */
+#define TMM__SKINNY_L (256 * TMM__SKINNY_COPIES * TMM__WIDE)
+#define TMM__SKINNY_STAGE \
+    (TMM__SKINNY_L +      \
+     ((TMM__ALONG ? TMM__WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * 16)
+#define TMM__SKINNY_RING (TMM__SKINNY_STAGES * TMM__SKINNY_STAGE * (int)sizeof(TMM_TYPE))
+#define TMM__SKINNY_SUMS                                                                          \
+    ((TMM__ALONG ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * TMM__WIDTH * \
+     (int)sizeof(TMM_SUM))
+#endif
+enum {
+    tmm_skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
+    tmm_skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
+    tmm_skinny_lines = TMM__SKINNY_LINES,
+    tmm_skinny_depth = TMM__SKINNY_DEPTH
+};
+
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 1)
+    tmm_gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
+                    const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
+                    long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
+                    long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                    long long ldc, long long batchC, int few_rows, TMM_SUM *__restrict__ partials)
+{
+    enum {
+        ALONG_K = TMM__ALONG,
+        WIDTH = TMM__WIDTH,
+        WIDE = TMM__WIDE,
+        STAGES = TMM__SKINNY_STAGES,
+        STAGE = TMM__SKINNY_STAGE,
+        DEPTH = TMM__SKINNY_DEPTH,
+        LINES = TMM__SKINNY_LINES,
+        LANES = TMM__SKINNY_LANES,
+        LDS = TMM__SKINNY_LDS,
+        COPIES = TMM__SKINNY_COPIES,
+        BESIDE = TMM__SKINNY_BESIDE,
+        BYTES = TMM__WIDE * sizeof(TMM_TYPE),   /* of a wide copy */
+        ACROSS = LINES / BESIDE,                /* along the lines: those of a warp */
+        S_COPIES = (WIDTH * DEPTH + 255) / 256, /* single elements of S to a thread and stage */
+        GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
+    };
+    const bool tensor = TMM__TENSOR && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
+                        sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
+    int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    long long first_line = (long long)blockIdx.x * LINES;
+    int lines_left = lines - first_line < LINES ? (int)(lines - first_line) : LINES;
+    long long stages = (K + DEPTH - 1) / DEPTH, first = 0; /* this block's, and its first */
+    if (gridDim.y > 1) {
+        long long part = (stages + gridDim.y - 1) / gridDim.y;
+        first = blockIdx.y * part;
+        stages = stages > first + part ? part : stages > first ? stages - first : 0;
+    }
+    long long k_left = K - first * DEPTH; /* from the next stage to be copied on */
+    L += blockIdx.z * batchL + first_line * line_strideL + first * DEPTH * k_strideL;
+    S += blockIdx.z * batchS + first * DEPTH * k_strideS;
+    C += blockIdx.z * batchC;
+    bool vectors =
+        ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) % alignof(tmm_wide) ==
+        0;
+
+    /* Which vectors of L are this lane's: number n has line line0 + n-th step, k k0 + n-th step;
+       its elements are `apart` from each other, along k or along the lines. */
+    int line0, k0, apart;
+    if (ALONG_K) {
+        line0 = warp * (LINES / TMM__SKINNY_WARPS) + lane / LANES;
+        k0 = lane % LANES * (vectors ? WIDE : 1);
+    } else {
+        line0 = warp % BESIDE * ACROSS + lane % LANES * (vectors ? WIDE : 1);
+        k0 = warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN;
+    }
+    apart = vectors ? 1 : LANES;
+#define TMM__LINE_STEP(n) (ALONG_K ? (n) % 4 * (32 / LANES) : 0)
+#define TMM__K_STEP(n) \
+    (ALONG_K ? (n) / 4 * (LANES * WIDE) : ((n) / GRAIN * 2) * GRAIN + (n) % GRAIN)
+    /* Where it puts vector n. Without tensor cores, only the lane itself reads it. With them,
+       (line r, vector q along k) or (k r, vector q along the lines) is at r * row + q of the warp's
+       vectors, but with two bits of q flipped so that neither copies nor reads of eight lanes
+       meet in a bank. */
+#define TMM__PLACE(r, q)                                   \
+    (ALONG_K ? (warp * 16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
+             : (warp * 8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
+    int place[4], from_place[4];
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        place[n] = WIDE * (tensor ? ALONG_K ? TMM__PLACE(n * 4 + lane / 8, lane % 8)
+                                            : TMM__PLACE(n * 2 + lane / 16, lane % 16)
+                                  : n * 256 + thread);
+        from_place[n] =
+            WIDE * (tensor ? ALONG_K ? TMM__PLACE(lane / 4 + n % 2 * 8, n / 2 * 4 + lane % 4)
+                                     : TMM__PLACE(lane % 4 + n / 2 * 4, n % 2 * 8 + lane / 4)
+                           : n * 256 + thread);
+    }
+/* Where vector n goes in a stage; it comes from from[n % 4], and from so many elements behind. */
+#define TMM__TO(n)     (place[(n) % 4] + (n) / 4 * (1024 * WIDE))
+#define TMM__BEYOND(n) ((n) < 4 ? 0 : TMM__K_STEP(n) - TMM__K_STEP((n) % 4))
+    const TMM_TYPE *from[4];
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        /* Along k, rows that do not exist are replaced by the last one: no check in the loop. */
+        int line = line0 + TMM__LINE_STEP(n);
+        if (ALONG_K && line >= lines_left) line = lines_left - 1;
+        from[n] = L + line * line_strideL + (k0 + TMM__K_STEP(n)) * k_strideL;
+    }
+    /* Which elements of S: number n has column j + n j_step, k k + n k_step. Columns that do not
+       exist are replaced by the last one. Neighbouring threads read neighbouring elements. */
+    int sj = k_strideS == 1 ? thread / DEPTH : thread % WIDTH, sk;
+    sk = k_strideS == 1 ? thread % DEPTH : thread / WIDTH;
+    if (!ALONG_K && WIDTH == 16 && k_strideS == 1) { /* against bank conflicts: 4 columns of 8 k */
+        sj = warp / (DEPTH / 8) * 4 + lane / 8;
+        sk = warp % (DEPTH / 8) * 8 + lane % 8;
+    }
+    int j_step = k_strideS == 1 ? 256 / DEPTH : 0, k_step = k_strideS == 1 ? 0 : 256 / WIDTH;
+    const TMM_TYPE *fromS[S_COPIES];
+    int toS[S_COPIES];
+#pragma unroll
+    for (int n = 0; n < S_COPIES; n++) {
+        int j = sj + n * j_step, k = sk + n * k_step;
+        int in_row = k;
+        if (ALONG_K && !vectors) /* in the order in which the lanes have L */
+            in_row = k / (LANES * WIDE) * (LANES * WIDE) + k % LANES * WIDE + k / LANES % WIDE;
+        toS[n] = TMM__SKINNY_L + (ALONG_K ? j * LDS + in_row : k * LDS + j);
+        fromS[n] = S + k * k_strideS + (j < width ? j : width - 1) * j_strideS;
+    }
+    bool copiesS = WIDTH * DEPTH >= 256 || thread < WIDTH * DEPTH;
+
+    enum {
+        SUMS = ALONG_K ? 4 * WIDTH : WIDE * WIDTH /* tensor: 8 or 16 of them are used */
+    };
+    TMM_SUM sum[SUMS];
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) sum[i] = 0;
+
+    TMM_TYPE *in = ring, *out = ring; /* the stage to copy to, and to compute from */
+#pragma unroll 1
+    for (long long stage = 1 - STAGES; stage < stages; stage++) {
+        if (stage >= 0) {
+            TMM__COPY_WAIT(STAGES - 2);
+            __syncthreads(); /* S is there, and all have finished with the stage before */
+        }
+        if (stage + STAGES - 1 < stages) {
+            bool full = vectors && k_left >= DEPTH && (ALONG_K || lines_left == LINES);
+            int left = k_left < DEPTH ? (int)k_left : DEPTH;
+            if (full) { /* no checks */
+#pragma unroll
+                for (int n = 0; n < COPIES; n++)
+                    tmm__copy_part(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
+            } else {
+#pragma unroll
+                for (int n = 0; n < COPIES; n++) {
+                    int line = line0 + TMM__LINE_STEP(n), k = k0 + TMM__K_STEP(n);
+                    int inside = ALONG_K ? left - k : k < left ? lines_left - line : 0;
+                    const TMM_TYPE *x = from[n % 4] + TMM__BEYOND(n);
+                    if (vectors) {
+                        int size = inside < 0 ? 0 : inside > WIDE ? WIDE : inside;
+                        tmm__copy_part(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
+                    } else {
+#pragma unroll
+                        for (int v = 0; v < WIDE; v++)
+                            tmm_copy_one(in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
+                    }
+                }
+            }
+            if (copiesS) {
+#pragma unroll
+                for (int n = 0; n < S_COPIES; n++)
+                    tmm_copy_one(in + toS[n], fromS[n], full || sk + n * k_step < left);
+            }
+#pragma unroll
+            for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
+#pragma unroll
+            for (int n = 0; n < S_COPIES; n++) fromS[n] += DEPTH * k_strideS;
+            k_left -= DEPTH;
+            in = in == ring + (STAGES - 1) * STAGE ? ring : in + STAGE;
+        }
+        tmm__copy_commit(); /* an empty group too: the wait counts groups */
+        if (stage < 0) continue;
+
+        const TMM_TYPE *mine = out, *s = out + TMM__SKINNY_L;
+        out = out == ring + (STAGES - 1) * STAGE ? ring : out + STAGE;
+#pragma unroll
+        for (int part = 0; part < COPIES / 4; part++) {
+            tmm_wide x[4];
+#pragma unroll
+            for (int n = 0; n < 4; n++)
+                x[n] = *(const tmm_wide *)&mine[part * 1024 * WIDE + from_place[n]];
+            if (tensor) {
+                int g = lane / 4, t = lane % 4;
+#pragma unroll
+                for (int j = 0; j < WIDTH / 8; j++) {
+                    /* Along k two pieces of 8 k for one of 16 lines, where k 2 t and 2 t + 1 stand
+                       for t and t + 4; along the lines one of 8 k for two of 16 lines, where lines
+                       2 g and 2 g + 1 stand for g and g + 8. */
+#pragma unroll
+                    for (int p = 0; p < 2; p++) {
+                        const TMM_TYPE *y = ALONG_K
+                                                ? &s[(8 * j + g) * LDS + part * 16 + 8 * p + 2 * t]
+                                                : &s[(warp / BESIDE * 8 + t) * LDS + 8 * j + g];
+                        if (ALONG_K) {
+                            tmm_wide two = *(const tmm_wide *)y;
+                            tmm_dmma(&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
+                                     x[2 * p + 1].v[1], two.v[0], two.v[1]);
+                        } else {
+                            tmm_dmma(&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0],
+                                     x[p + 2].v[1], y[0], y[4 * LDS]);
+                        }
+                    }
+                }
+                continue;
+            }
+#if TMM__ALONG
+            const TMM_TYPE *sl = s + part * LANES * WIDE + lane % LANES * WIDE;
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++) {
+                tmm_wide y = *(const tmm_wide *)&sl[j * LDS];
+#pragma unroll
+                for (int v = 0; v < WIDE; v++)
+#pragma unroll
+                    for (int n = 0; n < 4; n++)
+                        sum[n * WIDTH + j] += (TMM_SUM)x[n].v[v] * (TMM_SUM)y.v[v];
+            }
+#else
+            s += (warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
+#pragma unroll
+            for (int n = 0; n < COPIES; n += GRAIN) {
+                tmm_wide y[GRAIN * WIDTH / WIDE];
+#pragma unroll
+                for (int i = 0; i < GRAIN * WIDTH / WIDE; i++)
+                    y[i] = *(const tmm_wide *)&s[n * 2 * LDS + i * WIDE];
+#pragma unroll
+                for (int g = 0; g < GRAIN; g++)
+#pragma unroll
+                    for (int v = 0; v < WIDE; v++)
+#pragma unroll
+                        for (int j = 0; j < WIDTH; j++)
+                            sum[v * WIDTH + j] +=
+                                (TMM_SUM)x[n + g].v[v] *
+                                (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE];
+            }
+#endif
+        }
+    }
+    TMM__COPY_WAIT(0);
+    __syncthreads(); /* all have finished with the ring: now it takes sums, as [warp][line][j] */
+
+    TMM_SUM *sums = (TMM_SUM *)tmm_memory;
+    if (tensor) {
+        int g = lane / 4, t = lane % 4;
+#pragma unroll
+        for (int i = 0; i < SUMS && i < (ALONG_K ? 8 : 16); i++) {
+            int j = i / 4 % 2 * 8 + 2 * t + i % 2, half = i / 2 % 2, line;
+            if (ALONG_K)
+                line = warp * 16 + g + 8 * half;
+            else
+                line = warp / BESIDE * LINES + warp % BESIDE * ACROSS +
+                       (vectors ? 2 * (i / 8 * 8 + g) + half : i / 8 * 8 + g + 16 * half);
+            sums[line * WIDTH + j] = sum[i];
+        }
+    } else if (ALONG_K) {
+        /* Every lane of a group gets the same sums; each writes its share. */
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) {
+            TMM_SUM total = sum[i];
+#pragma unroll
+            for (int other = LANES / 2; other > 0; other /= 2)
+                total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, other);
+            if (i % LANES == lane % LANES)
+                sums[(line0 + i / WIDTH * (32 / LANES)) * WIDTH + i % WIDTH] = total;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) {
+            TMM_SUM total = sum[i];
+            total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, LANES);
+            if (i % 2 == lane / LANES)
+                sums[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH] =
+                    total;
+        }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int i = thread; i < WIDTH * LINES; i += 256) {
+        /* Neighbouring threads write neighbours in C. */
+        int line = few_rows ? i % LINES : i / WIDTH, j = few_rows ? i / LINES : i % WIDTH;
+        if (line >= lines_left || j >= width) continue;
+        TMM_SUM total = sums[line * WIDTH + j];
+        if (!ALONG_K) {
+#pragma unroll
+            for (int w = 1; w < TMM__SKINNY_WARPS / BESIDE; w++)
+                total += sums[(w * LINES + line) * WIDTH + j];
+        }
+        long long row = few_rows ? j : first_line + line, col = few_rows ? first_line + line : j;
+        if (gridDim.y > 1) {
+            partials[(blockIdx.z * (long long)gridDim.y + blockIdx.y) * (lines * width) +
+                     row * (few_rows ? lines : width) + col] = total;
+            continue;
+        }
+        TMM_TYPE *c = C + row * ldc + col;
+        *c = tmm_finish(total, alpha, beta, c, row, col);
+    }
+#undef TMM__LINE_STEP
+#undef TMM__K_STEP
+#undef TMM__PLACE
+#undef TMM__TO
+#undef TMM__BEYOND
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 9
+/* ============================== KERNEL TENSOR ================================================= */
+/* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
+   element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
+
+   Tile of C: 128 x 64, 4 warps of 64 x 32, each 4 x 4 matrices of 16 x 8 (tmm__mma_double). Of such
+   a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
+       +--------+--------+     +----+----+----+----+       columns   0 1   2 3   4 5   6 7
+       | warp 0 | warp 1 |     |    |    |    |    | 16          0 | L0  | L1  | L2  | L3  | c0 c1
+       |        |        |     +----+----+----+----+             1 | L4  | L5  | L6  | L7  |
+    64 |        |        |     |    |    |    |    |             : |  :  |  :  |  :  |  :  |
+       +--------+--------+     +----+----+----+----+     rows    7 | L28 | L29 | L30 | L31 |
+       | warp 2 | warp 3 |     |    |    |    |    |             8 | L0  | L1  | L2  | L3  | c2 c3
+       |        |        |     +----+----+----+----+             : |  :  |  :  |  :  |  :  |
+       |        |        |     |    |    |    |    |            15 | L28 | L29 | L30 | L31 |
+       +--------+--------+     +----+----+----+----+
+           32       32            8    8    8    8
+
+   Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
+   PIPELINED. From there a lane takes 8 elements of A for each 16 rows and 4 of B for each 8
+   columns, its part of a matrix 16 deep:
+       rows 0 .. 2   of matrices: multiply; load the A of the next row; start copies for the step
+                     after the next, one after each multiplication
+       barrier       every warp has in registers what it needs of this stage
+       last row      multiply; load B and the first A of the next step
+
+   A stage holds, for A and then for B, four planes of 4 k each. Loads of a fragment take 4 lines x
+   4 k a half-warp, and both forms of a plane put these into 16 different banks of 8 bytes:
+       copied along the lines    element (k, line) at (lines + 4) k + line
+       copied along k            element (k, line) at 4 line + k
+   4 more elements a plane do the same for the copies along k, which write to all four planes.
+
+   The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED.
+   Bands of 8 rows of tiles: the 264 tiles at work on 132 multiprocessors form a square of sorts.
+
+   Global loads: (1 / 64 + 1 / 128) M N K elements, 10.7 FLOP per byte, mostly from the second-level
+   cache. Shared loads: 16 (64 + 32) elements a warp for 16 x 64 x 32 multiply-adds, 5.3 FLOP per
+   byte. What bounds it: the tensor cores, 16 x 8 x 16 multiply-adds in 64 cycles of a scheduler,
+   two warps each, which leave them idle when both wait; and, for longer than a few ms, the power
+   that the device may take. Before sm_80 there is nothing to gain: see tmm__mma_double.
+
+   modeA and modeB are those of KERNEL PIPELINED, and
+     K_VECTORS    as ALONG_K with 16 bytes a thread, 8 threads along k
+   with 16 threads along k in ALONG_K. A launch needs TMM__TENSOR_BYTES of dynamic shared memory. */
+
+/* Copies pass `pass` of what this thread has to copy of a tile of an operand: `width` elements,
+   `lines` lines from those of the pass before. `to`, `from`: its first element there and here;
+   `stride`: bytes from pass to pass. Zeros if not valid. */
+static __device__ __forceinline__ void tmm_copy_pass(double *to, const char *from, unsigned stride,
+                                                     int width, int lines, int pass, bool valid)
+{
+    tmm__copy_async(to + lines * pass, from + (unsigned long long)stride * pass, 8 * width, valid);
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 10
+/* One instance of the kernel: TMM__WARPS_DOWN x TMM__WARPS_ACROSS warps of TMM__DOWN x 4 matrices
+   (TMM__DOWN is 4 or 2), copies of TMM__WIDTH elements (2 or 1), TMM__BLOCKS to a multiprocessor.
+   With 2 matrices it takes operands smaller than a tile. */
+TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM__BLOCKS)
+    tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
+                    const double *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const double *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    double beta, double *__restrict__ C, long long ldc, long long batchC, int modeA,
+                    int modeB, const tmm__schedule s)
+{
+    enum {
+        WARPS_ACROSS = TMM__WARPS_ACROSS,
+        THREADS = 32 * TMM__WARPS_DOWN * WARPS_ACROSS,
+        DOWN = TMM__DOWN, /* matrices of a warp */
+        ACROSS = 4,
+        TILE_M = 16 * DOWN * TMM__WARPS_DOWN,
+        TILE_N = 8 * ACROSS * WARPS_ACROSS,
+        DEPTH = TMM__DEPTH,
+        STAGES = TMM__RINGS,
+        WIDTH = TMM__WIDTH,
+        ALONG = THREADS / DEPTH, /* threads along the lines */
+        LINES = ALONG * WIDTH,   /* lines that one pass copies */
+        PASSES_A = TILE_M / LINES,
+        PASSES = PASSES_A + TILE_N / LINES,
+        MATRICES = DOWN * ACROSS,
+        PITCH_A = TILE_M + 4,
+        PITCH_B = TILE_N + 4,
+        PLANE_A = TMM__PLANE(TILE_M),
+        PLANE_B = TMM__PLANE(TILE_N),
+        PLANES = DEPTH / 4,
+        HALVES = DEPTH / 8,
+        SLOTS = (HALVES - 1) * MATRICES, /* after which copies start */
+        STAGE = PLANES * (PLANE_A + PLANE_B),
+        SIZE = 8,
+        ANY = DOWN < 4
+    };
+    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES(TILE_M, TILE_N, DEPTH, STAGES),
+                  "what the launcher asks for");
+    extern __shared__ __align__(16) double tmm__tensor_stages[];
+    double *shared = tmm__tensor_stages;
+
+    int blocks = gridDim.x;
+    long long split_steps = (long long)s.split_tiles * s.steps;
+    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
+
+    for (int piece = 0;; piece++) {
+        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
+           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
+        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
+        int start = (int)(split_steps * share / blocks);
+        int stop = (int)(split_steps * (share + 1) / blocks);
+        if (start < stop) {
+            first = start / s.steps;
+            pieces = (stop - 1) / s.steps + 1 - first;
+        }
+        int tile = first + piece, begin = 0, end = s.steps;
+        if (piece < pieces) {
+            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
+            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
+        } else {
+            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
+            if (tile >= s.tiles_down * s.tiles_across) break;
+        }
+        int down, across;
+        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+        /* Moved back inside, unless what lies outside may be read. */
+        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+
+        /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
+           and how far apart the elements of its passes are in memory. */
+        int thread = tmm__thread(), pair = thread % ALONG * WIDTH, single = thread / ALONG;
+        bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
+        int kA = single, lineA = pair, kB = single, lineB = pair;
+        if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
+        if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
+        int toA = kA / 4 * PLANE_A, toB = PLANES * PLANE_A + kB / 4 * PLANE_B;
+        toA += along_kA ? lineA % 4 * PITCH_A + lineA / 4 * 4 + kA % 4 : kA % 4 * PITCH_A + lineA;
+        toB += along_kB ? lineB % 4 * PITCH_B + lineB / 4 * 4 + kB % 4 : kB % 4 * PITCH_B + lineB;
+        unsigned strideA = (unsigned)(LINES * SIZE * rsA);
+        unsigned strideB = (unsigned)(LINES * SIZE * csB);
+
+        /* Where this lane finds its element of the first fragments. */
+        int lane = thread % 32, g = lane / 4, t = lane % 4;
+        int firstA = along_kA ? g % 4 * PITCH_A + g / 4 * 4 + t : t * PITCH_A + g;
+        int firstB = along_kB ? g % 4 * PITCH_B + g / 4 * 4 + t : t * PITCH_B + g;
+        firstA += thread / 32 / WARPS_ACROSS * (16 * DOWN);
+        firstB += thread / 32 % WARPS_ACROSS * (8 * ACROSS) + PLANES * PLANE_A;
+
+        /* How many lines of what it copies exist, from its first on. */
+        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
+        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
+
+        double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
+
+        /* Fill all stages but one. */
+        long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
+        const char *fromA =
+            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
+        const char *fromB =
+            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
+        int left = end - begin;
+#define TMM__COPY(stage, i, rows, cols)                                                       \
+    do {                                                                                      \
+        if ((i) < PASSES_A)                                                                   \
+            tmm_copy_pass(shared + (stage) + toA, fromA, strideA, WIDTH, LINES, i,            \
+                          LINES * (ANY ? (i) : 0) < (rows));                                  \
+        else                                                                                  \
+            tmm_copy_pass(shared + (stage) + toB, fromB, strideB, WIDTH, LINES, (i)-PASSES_A, \
+                          LINES * (ANY ? (i)-PASSES_A : 0) < (cols));                         \
+    } while (0)
+#pragma unroll 1
+        for (int stage = 0; stage < STAGES - 1; stage++) {
+            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
+            if (stage < left) {
+                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
+#pragma unroll
+                for (int i = 0; i < PASSES; i++) TMM__COPY(stage * STAGE, i, rows, cols);
+            }
+            fromA += depth * csA * SIZE;
+            fromB += depth * rsB * SIZE;
+            tmm__copy_commit();
+        }
+        TMM__COPY_WAIT(STAGES - 2);
+        __syncthreads();
+
+#ifndef TMM__ORDERED
+#define TMM__ORDERED 2
+#endif
+#define TMM__IN_ORDER() \
+    if (DOWN & TMM__ORDERED) TMM__KEEP_ORDER()
+        int read = 0; /* where the stage that is worked on begins */
+        const double *stageA = shared + firstA, *stageB = shared + firstB;
+#define TMM__LOAD_A(half, i)                                                                    \
+    _Pragma("unroll") for (int q = 0; q < 2; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
+        a[(half) % 2][i][2 * q + h] = stageA[(2 * (half) + q) * PLANE_A + 16 * (i) + 8 * h]
+#define TMM__LOAD_B(half, j)                                            \
+    _Pragma("unroll") for (int q = 0; q < 2; q++) b[(half) % 2][j][q] = \
+        stageB[(2 * (half) + q) * PLANE_B + 8 * (j)]
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(0, j);
+#pragma unroll
+        for (int i = 0; i < DOWN; i++) TMM__LOAD_A(0, i);
+#pragma unroll 1
+        for (; left > 0; left--) {
+            /* Everyone has left the stage before this one: refill it. */
+            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
+#pragma unroll
+            for (int half = 0; half < HALVES; half++) { /* 8 k */
+                const bool last = half == HALVES - 1;
+                const int next = last ? 0 : half + 1;
+#pragma unroll
+                for (int n = 0; n < MATRICES; n++) {
+                    int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
+                    int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
+                    tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
+                    if (last && n == 1) { /* on to the next stage, which must be complete */
+                        TMM__COPY_WAIT(STAGES - 2);
+                        __syncthreads();
+                        read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                        stageA = shared + read + firstA, stageB = shared + read + firstB;
+                    }
+                    TMM__IN_ORDER();
+                    if (last && i == 0 ? n == 1 : j == 0) TMM__LOAD_A(next, i);
+                    if (pair == 0 || pair == 1) {
+                        TMM__LOAD_B(next, 2 * pair);
+                        TMM__LOAD_B(next, 2 * pair + 1);
+                    }
+                    TMM__IN_ORDER();
+#pragma unroll
+                    for (int pass = 0; pass < PASSES; pass++)
+                        if (slot == pass * (SLOTS - (DOWN == 4 ? 4 : 2)) / PASSES + 2)
+                            TMM__COPY(write, pass, rows, cols);
+                }
+                if (half == HALVES - 2) {
+                    tmm__copy_commit();
+                    fromA += DEPTH * csA * SIZE;
+                    fromB += DEPTH * rsB * SIZE;
+                }
+            }
+        }
+#undef TMM__COPY
+#undef TMM__IN_ORDER
+#undef TMM__LOAD_A
+#undef TMM__LOAD_B
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* the next piece's copies may begin */
+
+        thread = tmm__thread();
+        share = blocks - 1 - tmm__block();
+        int parts = 1, part = 0; /* of a tile: this block adds up and stores the latter */
+        if (ANY && TMM__CLUSTERS && s.cluster > 1) {
+            parts = s.cluster, part = tmm__block() % s.cluster;
+            double *to = shared + 4 * thread;
+#pragma unroll
+            for (int q = 0; q < MATRICES; q++)
+#pragma unroll
+                for (int e = 0; e < 4; e++)
+                    to[4 * q * THREADS + e] = sum[q / ACROSS][q % ACROSS][e];
+            tmm__cluster_wait();
+#pragma unroll
+            for (int q = 0; q < MATRICES; q++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] = 0;
+#pragma unroll 1
+            for (int rank = parts - 1; rank >= 0; rank--) { /* the last has the first steps */
+#pragma unroll
+                for (int q = 0; q < MATRICES; q++) {
+                    double more[4], *four = sum[q / ACROSS][q % ACROSS];
+                    if (q * parts / MATRICES != part) continue;
+                    tmm__cluster_read(to + 4 * q * THREADS, rank, more);
+                    tmm__cluster_read(to + 4 * q * THREADS + 2, rank, more + 2);
+#pragma unroll
+                    for (int e = 0; e < 4; e++) four[e] += more[e];
+                }
+            }
+            tmm__cluster_wait();            /* all have read */
+        } else if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
+            tmm_sums *to =
+                (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+            for (int q = 0; q < DOWN * ACROSS; q++) {
+                const double *four = sum[q / ACROSS][q % ACROSS];
+                tmm_sums sums = {{four[0], four[1], four[2], four[3]}};
+                to[q * THREADS] = sums;
+            }
+            __syncthreads();
+            if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
+            continue;
+        }
+        if (parts == 1 && end < s.steps) { /* the owner: add what the others have left */
+            long long last_step = (tile + 1ll) * s.steps;
+            int others = 0;
+            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
+            for (int other = thread; other < others; other += THREADS)
+                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
+            __syncthreads();
+#pragma unroll 1
+            for (int other = share + 1; other <= share + others; other++) {
+                const tmm_sums *from = (const tmm_sums *)s.partials +
+                                       (long long)other * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+                for (int q = 0; q < DOWN * ACROSS; q++) {
+                    tmm_sums more = from[q * THREADS];
+                    if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
+#pragma unroll
+                    for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
+                }
+            }
+        }
+        /* Computed anew: kept through the loop above, these would cost it registers. */
+        lane = thread % 32;
+        int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
+        int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
+        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+        row = first_row, col = first_col;
+        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        double *c0 = C + blockIdx.z * batchC;
+        bool aligned = ((size_t)(c0 + col + col0) | ldc * SIZE) % 16 == 0;
+        unsigned wanted = 0;
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+            wanted |= tmm__inside(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                long long r = row + row0 + 16 * i + 8 * h;
+                if (r < first_row || r >= M) continue;
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++) {
+                    long long c = col + col0 + 8 * j;
+                    if (ANY && (i * ACROSS + j) * parts / MATRICES != part) continue;
+                    tmm_store_two(c0 + r * ldc + c, r, c, aligned, wanted >> 2 * j, alpha, beta,
+                                  &sum[i][j][2 * h]);
+                }
+            }
+    }
+}
+#endif
+
+#ifndef TMM__EMIT
+#if defined(TMM_NAME)
+/* ============================== INSTANCES ===================================================== */
+/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. TMM_SHARED
+   comes with three tiles, or with the one that TMM_TILE asks for. */
+#if TMM__KERNELS
+#define tmm_gemm_global   TMM_FN(gemm_global)
+#define tmm_gemm_shared   TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
+#define tmm_gemm_register TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
+#define tmm_quad          TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
+#define tmm_fetch_quad    TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
+#define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
+#define tmm_four          TMM_FN(four)
+#define tmm_two           TMM_FN(two)
+#define tmm_sums          TMM_FN(sums)
+#define tmm_copy_tile     TMM_FN(copy_tile)
+#define tmm_store_four    TMM_FN(store_four)
+#define tmm_store_two     TMM_FN(store_two)
+#define tmm_find_tile     TMM_FN(find_tile)
+#define tmm_gemm_reduce   TMM_FN(gemm_reduce)
+#define tmm_pack          TMM_FN(pack)
+#define tmm_wide          TMM_FN(wide)
+#define tmm_wide_sums     TMM_FN(wide_sums)
+#define tmm_pair          TMM_FN(pair)
+#define tmm_copy_one      TMM_FN(copy_one)
+#define tmm_finish        TMM_FN(finish)
+#define tmm_dmma          TMM_FN(dmma)
+#define tmm_gemm_sum      TMM_FN(gemm_sum)
+#define tmm_small_bytes   TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
+#define tmm_small_piece   TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
+#define tmm_small_sums    TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
+#define tmm_small_fetch   TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
+#define tmm_gemm_small    TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
+#define tmm_skinny_bytes  TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
+#define tmm_skinny_least  TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
+#define tmm_skinny_lines  TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
+#define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
+#define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
+#define tmm_copy_pass     TMM_FN(copy_pass)
+
+#define TMM__EMIT 1
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+
+#define TMM__EMIT 2
+#ifdef TMM_TILE
+#define TMM__ONE_TILE 1
+#include "tiledmm.cuh"
+#else
+#define TMM__ONE_TILE 0
+#define TMM_TILE      8
+#include "tiledmm.cuh"
+#undef TMM_TILE
+#define TMM_TILE 16
+#include "tiledmm.cuh"
+#undef TMM_TILE
+#define TMM_TILE 32
+#include "tiledmm.cuh"
+#undef TMM_TILE
+#endif
+#undef TMM__EMIT
+
+#define TMM__EMIT 3
+#define TMM__EDGE 64
+#define TMM_BLOCK 4
+#include "tiledmm.cuh"
+#undef TMM__EDGE
+#undef TMM_BLOCK
+#define TMM__EDGE 128
+#define TMM_BLOCK 8
+#include "tiledmm.cuh"
+#undef TMM__EDGE
+#undef TMM_BLOCK
+#undef TMM__EMIT
+
+#if TMM__FAST
+#define TMM__EMIT 4
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+
+/* KERNEL PIPELINED for any operands; for operands as in A^T B, or packed; for those of A B; and
+   these with other tiles, for narrow C. */
+#define TMM__EMIT          5
+#define TMM__WARPS_DOWN    2
+#define TMM__ROWS          (sizeof(TMM_TYPE) <= 4 ? 8 : 4)
+#define TMM__MODE_A        -1
+#define TMM__MODE_B        -1
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#undef TMM__ROWS
+#define TMM__ROWS          (sizeof(TMM_TYPE) <= 4 ? 16 : 8)
+#define TMM__MODE_A        TMM__ALONG_K
+#define TMM__MODE_B        TMM__VECTORS
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#define TMM__MODE_A        TMM__VECTORS
+#define TMM__MODE_B        TMM__VECTORS
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_tn)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__MODE_A
+#undef TMM__WARPS_DOWN
+#ifdef TMM__NARROW_TILES
+#define TMM__WARPS_DOWN    4
+#define TMM__MODE_A        TMM__ALONG_K
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn_tall)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__WARPS_DOWN
+#define TMM__WARPS_DOWN    1
+#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn_wide)
+#include "tiledmm.cuh"
+#undef tmm_gemm_pipelined
+#undef TMM__WARPS_DOWN
+#endif
+#undef TMM__MODE_A
+#undef TMM__MODE_B
+#undef TMM__ROWS
+#undef TMM__EMIT
+
+#define TMM__EMIT 6
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+
+#define TMM__EMIT 7
+#define TMM__ROWS 16
+#define TMM__COLS 16
+#define TMM__EDGE 16x16
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#define TMM__COLS 32
+#define TMM__EDGE 16x32
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#undef TMM__ROWS
+#define TMM__ROWS 32
+#define TMM__COLS 32
+#define TMM__EDGE 32x32
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#define TMM__COLS 64
+#define TMM__EDGE 32x64
+#include "tiledmm.cuh"
+#undef TMM__COLS
+#undef TMM__EDGE
+#undef TMM__ROWS
+#undef TMM__EMIT
+
+/* KERNEL SKINNY for a large operand contiguous along k, and along the lines; there a width of 1
+   would gain 2% at most. */
+#define TMM__EMIT  8
+#define TMM__ALONG 1
+#define TMM__WIDTH 1
+#define TMM__EDGE  k_1
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#define TMM__WIDTH 4
+#define TMM__EDGE  k_4
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#define TMM__WIDTH 16
+#define TMM__EDGE  k_16
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#undef TMM__ALONG
+#define TMM__ALONG 0
+#define TMM__WIDTH 4
+#define TMM__EDGE  lines_4
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#define TMM__WIDTH 16
+#define TMM__EDGE  lines_16
+#include "tiledmm.cuh"
+#undef TMM__WIDTH
+#undef TMM__EDGE
+#undef TMM__ALONG
+#undef TMM__EMIT
+
+/* KERNEL TENSOR with large tiles; with small tiles; and these for any operands. */
+#if TMM__IS_DOUBLE
+#define TMM__EMIT 9
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+#define TMM__EMIT         10
+#define TMM__WARPS_DOWN   2
+#define TMM__WARPS_ACROSS 4
+#define TMM__DOWN         4
+#define TMM__WIDTH        2
+#define TMM__BLOCKS       1
+#define TMM__DEPTH        TMM__DEEP
+#define TMM__RINGS        TMM__RING
+#define tmm_gemm_tensor   TMM_FN(gemm_tensor_128)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__RINGS
+#undef TMM__DEPTH
+#undef TMM__BLOCKS
+#undef TMM__WIDTH
+#undef TMM__DOWN
+#undef TMM__WARPS_ACROSS
+#undef TMM__WARPS_DOWN
+#define TMM__WARPS_DOWN   2
+#define TMM__WARPS_ACROSS 2
+#define TMM__DOWN         4
+#define TMM__WIDTH        2
+#define TMM__BLOCKS       2
+#define TMM__DEPTH        16
+#define TMM__RINGS        (TMM__RING > 4 ? 4 : TMM__RING)
+#define tmm_gemm_tensor   TMM_FN(gemm_tensor_half)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__RINGS
+#undef TMM__DEPTH
+#undef TMM__BLOCKS
+#undef TMM__WIDTH
+#undef TMM__DOWN
+#undef TMM__WARPS_ACROSS
+#undef TMM__WARPS_DOWN
+#define TMM__WARPS_DOWN   4
+#define TMM__WARPS_ACROSS 2
+#define TMM__DOWN         2
+#define TMM__WIDTH        2
+#define TMM__BLOCKS       1
+#define TMM__DEPTH        TMM__DEEP
+#define TMM__RINGS        TMM__RING
+#define tmm_gemm_tensor   TMM_FN(gemm_tensor_8)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__RINGS
+#undef TMM__DEPTH
+#undef TMM__BLOCKS
+#undef TMM__WIDTH
+#undef TMM__DOWN
+#undef TMM__WARPS_ACROSS
+#undef TMM__WARPS_DOWN
+#define TMM__WARPS_DOWN   2
+#define TMM__WARPS_ACROSS 2
+#define TMM__DOWN         2
+#define TMM__WIDTH        2
+#define TMM__BLOCKS       3
+#define TMM__DEPTH        16
+#define TMM__RINGS        (TMM__RING > 4 ? 4 : TMM__RING)
+#define tmm_gemm_tensor   TMM_FN(gemm_tensor_64)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__RINGS
+#undef TMM__DEPTH
+#undef TMM__BLOCKS
+#undef TMM__WIDTH
+#undef TMM__DOWN
+#undef TMM__WARPS_ACROSS
+#undef TMM__WARPS_DOWN
+#define TMM__WARPS_DOWN   2
+#define TMM__WARPS_ACROSS 2
+#define TMM__DOWN         2
+#define TMM__WIDTH        1
+#define TMM__BLOCKS       3
+#define TMM__DEPTH        16
+#define TMM__RINGS        3
+#define tmm_gemm_tensor   TMM_FN(gemm_tensor_any)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__RINGS
+#undef TMM__DEPTH
+#undef TMM__BLOCKS
+#undef TMM__WIDTH
+#undef TMM__DOWN
+#undef TMM__WARPS_ACROSS
+#undef TMM__WARPS_DOWN
+#undef TMM__EMIT
+#endif
+#endif /* TMM__FAST */
+#endif
+
+#if TMM__HOST
+/* ============================== CHOICE ======================================================== */
+/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
+   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
+   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
+static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
+{
+    int processors = tmm__current_device()->processors;
+    double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
+    double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
+    double small_cost = 1.4 * ceil(small_tiles / processors);
+    double large_cost = 4.0 * ceil(large_tiles / processors);
+    return small_cost < large_cost ? 64 : 128;
+}
+
+#if TMM__FAST
+/* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by one?
+   Others than these have few tensor-core units for double. */
+static inline int TMM_FN(gemm__tensor_fits)(void)
+{
+    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64, 16, 3);
+}
+
+static inline int TMM_FN(gemm__tensor_pays)(void)
+{
+    int capability = tmm__current_device()->capability;
+    return TMM_FN(gemm__tensor_fits)() &&
+           (capability == 80 || capability == 90 || capability == 100);
+}
+#endif
+
+/* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md). `per` is what each
+   multiprocessor gets:
+     devices before sm_80, and elements below 4 bytes
+       M N batch / per <= 900                        TMM_SHARED_16
+       else                                          TMM_REGISTER
+     devices from sm_80 on
+       M or N <= 16, the other or K above 64         TMM_SKINNY: one operand is read once
+       M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
+       M N batch / per <= 2048, and little along k   TMM_SMALL
+       double, few tensor cores for it               TMM_REGISTER: bound by units of double
+       double                                        TMM_TENSOR
+       else                                          TMM_PIPELINED */
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
+{
+    const tmm__device *device = tmm__current_device();
+    double area = (double)M * N * batch / device->processors;
+#if TMM__FAST
+    if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
+        long long narrow = tmm__min(M, N), wide = M > N ? M : N;
+        if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        if (M <= 32 && N <= 32) return TMM_SMALL;
+        if (area <= 2048 && (wide <= 64 || area * K <= 1.8e6)) return TMM_SMALL;
+        if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
+        if (sizeof(TMM_TYPE) <= 4) return TMM_PIPELINED;
+    }
+#endif
+    (void)K;
+    if (area <= 900) {
+        /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
+           Both were level at 320 x 320 for float, and for double between 384 and 512. */
+#if TMM__ONE_TILE
+        return TMM_SHARED;
+#else
+        return TMM_SHARED_16;
+#endif
+    }
+    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+/* ============================== LAUNCHERS ===================================================== */
+#if TMM__FAST
+/* Seconds: two launches' time must be saved, too. */
+#ifndef TMM__WORTH_PACKING
+#define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
+#endif
+
+/* What KERNEL PIPELINED and TENSOR cannot do: strides and numbers of tiles and steps beyond 32
+   bits. */
+static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long long K,
+                                               long long stride_A, long long stride_B)
+{
+    long long most = 0xFFFFFFFFll / (16 * (long long)sizeof(TMM_TYPE));
+    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
+    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
+}
+
+/* `batch` products by KERNEL PIPELINED or TENSOR (at most 65535; M, N > 0). Strides as in the
+   kernels. `may`: whether tiles may be cut along K, which makes the bits depend on M and N and the
+   device, and whether operands may be packed, which takes memory for copies of them. */
+static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long long N, long long K,
+                                                 TMM_TYPE alpha, const TMM_TYPE *A, long long rsA,
+                                                 long long csA, long long strideA,
+                                                 const TMM_TYPE *B, long long rsB, long long csB,
+                                                 long long strideB, TMM_TYPE beta, TMM_TYPE *C,
+                                                 long long ldc, long long strideC, unsigned batch,
+                                                 int may, tmm_stream stream)
+{
+    enum { SIZE = sizeof(TMM_TYPE), MOST_ROWS = SIZE <= 4 ? 16 : 8 };
+    const tmm__device *device = tmm__current_device();
+    /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
+       of elements smaller than 4 bytes. */
+    size_t offA = SIZE < 4 ? 1 : (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
+    size_t offB = SIZE < 4 ? 1 : (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
+    int modeA = csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    int modeB = rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    if (tensor && csA == 1 && ((size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE) % 16 == 0)
+        modeA = TMM__K_VECTORS;
+    if (tensor && rsB == 1 && ((size_t)B | csB * SIZE | strideB * SIZE | K * SIZE) % 16 == 0)
+        modeB = TMM__K_VECTORS;
+
+    /* The instance of the kernel. The tile of PIPELINED is 4 rows x warps_down by 256 / warps_down,
+       in form ANY half as high. */
+    enum { ANY, TN, NN, TALL, WIDE, TENSOR } form = ANY;
+    int rows = MOST_ROWS, warps_down = 2, depth = tensor ? 16 : 8;
+    int most_m = tensor ? 128 : 8 * MOST_ROWS, most_n = tensor ? 64 : 128;
+    int inA = modeA == TMM__VECTORS && M >= most_m; /* TN could use it in place */
+    int inB = modeB == TMM__VECTORS && N >= most_n;
+    int nn = modeA == (tensor ? TMM__K_VECTORS : TMM__ALONG_K) && M >= most_m && inB;
+    if (nn) form = NN;
+    if (inA && inB) form = TN;
+#ifdef TMM__NARROW_TILES
+    if (modeA == TMM__ALONG_K && modeB == TMM__VECTORS && !tensor) {
+        if (M >= 16 * MOST_ROWS && N >= 64 && N <= 96) form = TALL, warps_down = 4;
+        if (M >= 4 * MOST_ROWS && M <= 6 * MOST_ROWS && N >= 256) form = WIDE, warps_down = 1;
+    }
+#endif
+
+    /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
+       part of what M N K costs. */
+    long long pitchA = 0, pitchB = 0;
+    double packing = (inA ? 0.0 : M) + (inB ? 0.0 : N);
+    packing *= 2.0 * K * SIZE / device->bandwidth;
+    double saving = (form != NN ? 0.15 : tensor ? 0.01 : 0.06) * 2 * M * N * K / device->arithmetic;
+    if ((form == ANY || form == NN) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 && SIZE >= 4 &&
+        TMM__WORTH_PACKING(packing, saving) &&
+        TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128)) {
+        form = TN;
+        if (!inA) pitchA = ((M - 1) / most_m + 1) * most_m;
+        if (!inB) pitchB = ((N - 1) / most_n + 1) * most_n;
+    }
+
+    /* Who computes what, and the memory for that. */
+    tmm__schedule s;
+    char *memory = NULL;
+    int blocks = 0;
+    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = 0) {
+        if (form == ANY && !tensor) rows = MOST_ROWS / 2;
+        int tile_m = tensor ? 128 : 4 * rows * warps_down, tile_n = tensor ? 64 : 256 / warps_down;
+        blocks = tmm__plan(&s, (int)((M - 1) / tile_m + 1), (int)((N - 1) / tile_n + 1),
+                           (int)((K + depth - 1) / depth), 2 * device->processors, split);
+        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
+        size_t partials = 0, flags = 0;
+        if (s.split_tiles > 0) {
+            partials = (size_t)blocks * tile_m * tile_n * sizeof(TMM_SUM);
+            flags = blocks * sizeof *s.flags;
+        }
+        if (bytesA + bytesB + partials == 0) break;
+        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
+        if (memory == NULL) { /* then without */
+            if (pitchA + pitchB > 0) form = nn ? NN : ANY;
+            blocks = 0;
+            pitchA = pitchB = 0;
+            continue;
+        }
+        s.partials = memory + bytesA + bytesB;
+        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
+        s.ticket = tmm__ticket();
+#ifdef TMM_CLEAR_FLAGS
+        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
+#endif
+    }
+
+    if (pitchA + pitchB > 0) {
+        TMM_TYPE *packed_A = (TMM_TYPE *)memory, *packed_B = packed_A + K * pitchA;
+        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
+                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
+        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
+                                              packed_B, pitchB);
+        if (pitchA > 0) A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1;
+        if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
+    }
+    dim3 grid(blocks, 1, batch);
+#define TMM__LAUNCH(name, bytes)                                                                  \
+    TMM_FN(name)<<<grid, 128, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
+                                               strideB, beta, C, ldc, strideC, modeA, modeB, s)
+    switch (form + (tensor ? TENSOR : 0)) {
+    case TN: TMM__LAUNCH(gemm_pipelined_tn, 0); break;
+    case NN: TMM__LAUNCH(gemm_pipelined_nn, 0); break;
+#ifdef TMM__NARROW_TILES
+    case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall, 0); break;
+    case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide, 0); break;
+#endif
+    default: TMM__LAUNCH(gemm_pipelined, 0); break;
+    }
+#undef TMM__LAUNCH
+    if (s.reduce) {
+        int tiles = s.tiles_down * s.tiles_across;
+        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
+        tmm_gemm_reduce<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
+                                                                       rows, warps_down, pieces,
+                                                                       parts, tensor, s);
+    }
+    tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
+    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
+    return status;
+}
+
+#if TMM__IS_DOUBLE
+/* How KERNEL TENSOR is to compute tiles_down x tiles_across tiles, `batch` times, of `form` with
+   `steps` steps each: fills in the schedule and returns the blocks to launch for each product;
+   *time is what it should take, in clocks. `split`: whether tiles may be cut along K; `clusters`:
+   whether by the blocks of a cluster. */
+static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_form *form,
+                                            int tiles_down, int tiles_across, int steps,
+                                            unsigned batch, int split, int clusters, double *time)
+{
+    double whole = form->whole * form->depth / 16, alone = form->step * form->depth / 16;
+    int processors = tmm__current_device()->processors;
+    int slots = (form->blocks < 2 ? form->blocks : 2) * processors;
+    int tiles = tiles_down * tiles_across;
+    memset(s, 0, sizeof *s);
+    s->tiles_down = tiles_down;
+    s->tiles_across = tiles_across;
+    s->steps = steps;
+    /* Whole tiles. */
+    double rounds = ceil((double)tiles * batch / processors);
+    int blocks = tiles < slots ? tiles : slots;
+    if ((double)tiles * batch > slots)
+        blocks = tiles; /* blocks come and go, and their ends overlap */
+    *time = steps * (rounds > 1 ? rounds * whole : alone) + 2500 * ceil(rounds / form->blocks);
+    if (!split || steps < 2) return blocks;
+    /* So many pieces each: added up by a cluster, or by whoever has the first piece, or, if many,
+       by KERNEL REDUCE. */
+    int most = tiles <= slots / 2 ? slots / tiles : 1;
+    if (most < 8) most = 8;
+    for (int pieces = 2; pieces <= most && steps >= 4 * pieces; pieces++) {
+        int in_cluster =
+            clusters && form->tile_m * form->tile_n / form->warps <= 1024 && pieces <= 8;
+        int reduce = !in_cluster && pieces >= 4;
+        double load = ceil((double)tiles * pieces / processors);
+        double guess = (steps + pieces - 1) / pieces * (load > 1 ? load * whole : alone);
+        guess += in_cluster ? 4500 : reduce ? 10000 + 100 * pieces : 6000 + 1500 * pieces;
+        if (reduce && form->warps != 4) continue;
+        if (guess >= *time || (load > 2 && !in_cluster)) continue;
+        *time = guess;
+        blocks = tiles * pieces;
+        s->split_tiles = tiles;
+        s->cluster = in_cluster ? pieces : 0;
+        s->reduce = reduce;
+    }
+    /* Even shares of the tiles of the last rounds. */
+    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long split_steps = (long long)split_tiles * steps;
+    double guess = 1.07 * whole * tiles * steps / processors + 6000;
+    if (tiles < slots) guess += 1500.0 * slots / tiles;
+    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
+        *time = guess;
+        blocks = slots;
+        s->split_tiles = split_tiles;
+        s->cluster = s->reduce = 0;
+    }
+    return blocks;
+}
+
+/* Whether this kernel, as it was compiled for the current device, knows clusters. */
+#ifndef TMM__CAN_CLUSTER
+#if defined(CUDART_VERSION) && CUDART_VERSION >= 11080 && !defined(__CUCC__)
+#define TMM__CAN_CLUSTER 1
+#else
+#define TMM__CAN_CLUSTER 0
+#endif
+#endif
+static inline int TMM_FN(gemm__tensor_clusters)(const void *kernel)
+{
+#if TMM__CAN_CLUSTER
+    static thread_local int known_device = -1, known;
+    int device = tmm__current_device()->number;
+    if (device != known_device) {
+        cudaFuncAttributes attributes;
+        if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
+            (void)cudaGetLastError();
+            return 0;
+        }
+        known = attributes.ptxVersion >= 90;
+        known_device = device;
+    }
+    return known;
+#else
+    (void)kernel;
+    return 0;
+#endif
+}
+
+/* `batch` products by KERNEL TENSOR; arguments as for gemm__pipelined. */
+static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long long K, double alpha,
+                                              const double *A, long long rsA, long long csA,
+                                              long long strideA, const double *B, long long rsB,
+                                              long long csB, long long strideB, double beta,
+                                              double *C, long long ldc, long long strideC,
+                                              unsigned batch, int may, tmm_stream stream)
+{
+    enum { SIZE = 8 };
+    static thread_local unsigned long long asked[TMM__TENSOR_FORMS];
+    const void *const kernels[TMM__TENSOR_FORMS] = {(const void *)TMM_FN(gemm_tensor_128),
+                                                    (const void *)TMM_FN(gemm_tensor_half),
+                                                    (const void *)TMM_FN(gemm_tensor_8),
+                                                    (const void *)TMM_FN(gemm_tensor_64),
+                                                    (const void *)TMM_FN(gemm_tensor_any)};
+    const tmm__device *device = tmm__current_device();
+    /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
+    size_t along_A = (size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE;
+    size_t along_B = (size_t)B | csB * SIZE | strideB * SIZE | K * SIZE;
+    size_t lines_A = (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
+    size_t lines_B = (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
+    int modeA = csA == 1 && (rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    int modeB = rsB == 1 && (csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    int wideA = (modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
+    int wideB = (modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
+
+    /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
+       N K. */
+    int pack = 0;
+    double packing = 2.0 * K * SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
+    double saving = 0.15 * 2 * M * N * K / device->arithmetic;
+    if (!(wideA && wideB) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 &&
+        TMM__WORTH_PACKING(packing, saving) &&
+        TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128))
+        pack = 1;
+
+    tmm__schedule s;
+    memset(&s, 0, sizeof s);
+    char *memory = NULL;
+    long long pitchA = 0, pitchB = 0;
+    int form = 0, blocks = 0;
+    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = pack = 0) {
+        int wide = pack || (wideA && wideB);
+        int clusters = TMM_FN(gemm__tensor_clusters)(kernels[3]);
+        double best = 0;
+        pitchA = pack && !wideA ? (M + 127) / 128 * 128 : 0;
+        pitchB = pack && !wideB ? (N + 127) / 128 * 128 : 0;
+        for (int f = 0; f < TMM__TENSOR_FORMS; f++) {
+            const tmm__tensor_form *one = &tmm__tensor_forms[f];
+            tmm__schedule plan;
+            double time;
+            if ((f == 4) == wide) continue;
+            if (f < 2 && (M < one->tile_m || N < one->tile_n)) continue;
+            if (tmm__tensor_bytes(one) > device->shared) continue;
+            int more = TMM_FN(gemm__tensor_plan)(&plan, one, (int)((M - 1) / one->tile_m + 1),
+                                                 (int)((N - 1) / one->tile_n + 1),
+                                                 (int)((K + one->depth - 1) / one->depth), batch,
+                                                 split, clusters, &time);
+            if (blocks > 0 && time >= best) continue;
+            best = time;
+            form = f, s = plan, blocks = more;
+        }
+        int tile_m = tmm__tensor_forms[form].tile_m, tile_n = tmm__tensor_forms[form].tile_n;
+        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
+        size_t partials = 0, flags = 0;
+        if (s.split_tiles > 0 && s.cluster == 0) {
+            partials = (size_t)blocks * tile_m * tile_n * SIZE;
+            flags = blocks * sizeof *s.flags;
+        }
+        if (bytesA + bytesB + partials == 0) break;
+        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
+        if (memory == NULL) { /* then without */
+            blocks = 0;
+            continue;
+        }
+        s.partials = memory + bytesA + bytesB;
+        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
+        s.ticket = tmm__ticket();
+#ifdef TMM_CLEAR_FLAGS
+        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
+#endif
+    }
+
+    if (pitchA + pitchB > 0) {
+        double *packed_A = (double *)memory, *packed_B = packed_A + K * pitchA;
+        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
+                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
+        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
+                                              packed_B, pitchB);
+        if (pitchA > 0)
+            A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1, modeA = TMM__ALONG_LINES;
+        if (pitchB > 0)
+            B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1, modeB = TMM__ALONG_LINES;
+    }
+    dim3 grid(blocks, 1, batch);
+    tmm_status status = TMM_OK;
+    int threads = 32 * tmm__tensor_forms[form].warps;
+    int bytes = tmm__tensor_bytes(&tmm__tensor_forms[form]);
+    status = tmm__allow_shared(kernels[form], bytes, &asked[form]);
+    if (status == TMM_OK && s.cluster > 1) {
+#if TMM__CAN_CLUSTER
+        void *arguments[] = {&M,       &N,       &K,     &alpha, &A,       &rsA,  &csA,
+                             &strideA, &B,       &rsB,   &csB,   &strideB, &beta, &C,
+                             &ldc,     &strideC, &modeA, &modeB, &s};
+        cudaLaunchConfig_t config;
+        cudaLaunchAttribute attribute;
+        memset(&config, 0, sizeof config);
+        memset(&attribute, 0, sizeof attribute);
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim.x = s.cluster;
+        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+        config.gridDim = grid;
+        config.blockDim = dim3(threads);
+        config.dynamicSmemBytes = bytes;
+        config.stream = stream;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+        status = tmm__cuda(cudaLaunchKernelExC(&config, kernels[form], arguments), "kernel launch");
+#endif
+    } else if (status == TMM_OK) {
+#define TMM__LAUNCH(name)                                                                        \
+    TMM_FN(name)<<<grid, threads, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, \
+                                                   csB, strideB, beta, C, ldc, strideC, modeA,   \
+                                                   modeB, s)
+        switch (form) {
+        case 0: TMM__LAUNCH(gemm_tensor_128); break;
+        case 1: TMM__LAUNCH(gemm_tensor_half); break;
+        case 2: TMM__LAUNCH(gemm_tensor_8); break;
+        case 3: TMM__LAUNCH(gemm_tensor_64); break;
+        default: TMM__LAUNCH(gemm_tensor_any); break;
+        }
+#undef TMM__LAUNCH
+    }
+    if (status == TMM_OK && s.reduce) {
+        int tiles = s.tiles_down * s.tiles_across, down = tmm__tensor_forms[form].tile_m / 32;
+        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
+        tmm_gemm_reduce<<<dim3(2 * down * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C,
+                                                                           ldc, 2 * down, 2, pieces,
+                                                                           parts, 1, s);
+    }
+    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
+    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
+    return status;
+}
+#endif
+
+/* How many blocks KERNEL SMALL and SKINNY should have at least. */
+#ifndef TMM__BUSY
+#define TMM__BUSY(processors) (processors)
+#endif
+
+/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
+   were parts, and giving back the memory of their sums. */
+static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, long long M, long long N, int parts,
+                                           TMM_TYPE alpha, void *partials, TMM_TYPE beta,
+                                           TMM_TYPE *C, long long ldc, long long strideC,
+                                           unsigned batch, tmm_stream stream)
+{
+    if (status == TMM_OK && partials != NULL) {
+        dim3 grid((unsigned)((M * N + 31) / 32), 1, batch);
+        tmm_gemm_sum<<<grid, 256, 0, stream>>>(M, N, parts, alpha, (const TMM_SUM *)partials, beta,
+                                               C, ldc, strideC);
+    }
+    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
+    if (partials != NULL) (void)cudaFreeAsync(partials, stream);
+    return status;
+}
+
+/* `batch` products by KERNEL SMALL (M, N > 0; as many as tiles fit in 32 bits). Strides as in the
+   kernels. */
+static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, long long K,
+                                                    TMM_TYPE alpha, const TMM_TYPE *A,
+                                                    long long rsA, long long csA, long long strideA,
+                                                    const TMM_TYPE *B, long long rsB, long long csB,
+                                                    long long strideB, TMM_TYPE beta, TMM_TYPE *C,
+                                                    long long ldc, long long strideC,
+                                                    unsigned batch, tmm_stream stream)
+{
+    static const struct {
+        int rows, cols, bytes;
+    } forms[4] = {{16, 16, TMM_FN(small_bytes_16x16)},
+                  {16, 32, TMM_FN(small_bytes_16x32)},
+                  {32, 32, TMM_FN(small_bytes_32x32)},
+                  {32, 64, TMM_FN(small_bytes_32x64)}};
+    static thread_local unsigned long long asked[4];
+    const tmm__device *device = tmm__current_device();
+    const long long busy = TMM__BUSY(device->processors);
+    /* The largest tile that fits the device and is not mostly outside C. */
+    int largest = M <= 16 ? 1 : N <= 32 ? 2 : 3;
+    if (N <= 16) largest = 0;
+    while (largest > 0 && forms[largest].bytes > device->shared) largest--;
+    long long tiles[4], steps = (K + 7) / 8;
+    for (int n = 0; n < 4; n++)
+        tiles[n] = ((M - 1) / forms[n].rows + 1) * ((N - 1) / forms[n].cols + 1) * batch;
+    /* Few large tiles and long K: split along k, which pays from three parts of 64
+       steps on. Otherwise the smallest tile of which each multiprocessor gets one at most, or the
+       largest. */
+    int form = largest;
+    void *partials = NULL;
+    long long parts = tmm__min(busy / tiles[largest], steps / 64);
+    if (parts >= 3)
+        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
+    if (partials == NULL) {
+        parts = 1;
+        for (form = 0; form < largest && tiles[form] > busy;) form++;
+    }
+    /* Where there are many tiles, or few steps, fewer warps to each. */
+    int team_log2 = 3;
+    while (team_log2 > 0 && ((tiles[form] << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
+        team_log2--;
+    /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
+       them need less. */
+    int bytes = (int)tmm__min(forms[form].bytes, device->shared);
+    dim3 grid((unsigned)(((tiles[form] << team_log2) + 7) / 8), (unsigned)parts);
+    tmm_status status = TMM_OK;
+#define TMM__LAUNCH(name)                                                                         \
+    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                  \
+    if (status == TMM_OK)                                                                         \
+    TMM_FN(name)<<<grid, 256, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
+                                               strideB, beta, C, ldc, strideC, batch, team_log2,  \
+                                               (TMM_SUM *)partials)
+    switch (form) {
+    case 0: TMM__LAUNCH(gemm_small_16x16); break;
+    case 1: TMM__LAUNCH(gemm_small_16x32); break;
+    case 2: TMM__LAUNCH(gemm_small_32x32); break;
+    default: TMM__LAUNCH(gemm_small_32x64); break;
+    }
+#undef TMM__LAUNCH
+    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
+                             batch, stream);
+}
+
+/* The same for any number of products: tiles are numbered through all of a launch. */
+static inline tmm_status TMM_FN(gemm__small)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                             const TMM_TYPE *A, long long rsA, long long csA,
+                                             long long strideA, const TMM_TYPE *B, long long rsB,
+                                             long long csB, long long strideB, TMM_TYPE beta,
+                                             TMM_TYPE *C, long long ldc, long long strideC,
+                                             unsigned batch, tmm_stream stream)
+{
+    long long tiles = ((M - 1) / 16 + 1) * ((N - 1) / 16 + 1); /* INT_MAX at most */
+    long long most = INT_MAX / tiles;
+    tmm_status status = TMM_OK;
+    for (long long first = 0; first < batch && status == TMM_OK; first += most)
+        status = TMM_FN(gemm__small_launch)(M, N, K, alpha, A + first * strideA, rsA, csA, strideA,
+                                            B + first * strideB, rsB, csB, strideB, beta,
+                                            C + first * strideC, ldc, strideC,
+                                            (unsigned)tmm__min(batch - first, most), stream);
+    return status;
+}
+
+/* `batch` products by KERNEL SKINNY (at most 65535; M, N > 0, one of them 16 at most). */
+static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                              const TMM_TYPE *A, long long rsA, long long csA,
+                                              long long strideA, const TMM_TYPE *B, long long rsB,
+                                              long long csB, long long strideB, TMM_TYPE beta,
+                                              TMM_TYPE *C, long long ldc, long long strideC,
+                                              unsigned batch, tmm_stream stream)
+{
+#define TMM__FORM(edge)                                                                        \
+    {                                                                                          \
+        TMM_FN(skinny_bytes_##edge), TMM_FN(skinny_least_##edge), TMM_FN(skinny_lines_##edge), \
+            TMM_FN(skinny_depth_##edge)                                                        \
+    }
+    static const struct {
+        int bytes, least, lines, depth;
+    } forms[5] = {TMM__FORM(k_1), TMM__FORM(k_4), TMM__FORM(k_16), TMM__FORM(lines_4),
+                  TMM__FORM(lines_16)};
+#undef TMM__FORM
+    static thread_local unsigned long long asked[5];
+    const tmm__device *device = tmm__current_device();
+    int few_rows = M < N;
+    long long lines = few_rows ? N : M, width = few_rows ? M : N;
+    const TMM_TYPE *L = few_rows ? B : A, *S = few_rows ? A : B;
+    long long lineL = few_rows ? csB : rsA, kL = few_rows ? rsB : csA;
+    long long kS = few_rows ? csA : rsB, jS = few_rows ? rsA : csB;
+    long long strideL = few_rows ? strideB : strideA, strideS = few_rows ? strideA : strideB;
+    int form = width > 4 ? 4 : 3;
+    if (kL == 1) form = width > 4 ? 2 : width > 1 ? 1 : 0;
+
+    if (forms[form].least > device->shared)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
+                         "%d for a block",
+                         forms[form].least, device->shared);
+
+    /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
+       one block a multiprocessor. */
+    long long blocks = (lines - 1) / forms[form].lines + 1;
+    long long wanted = (form == 2 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
+    long long stages = (K + forms[form].depth - 1) / forms[form].depth;
+    long long parts = tmm__min(wanted / (blocks * batch), stages / 4);
+    void *partials = NULL;
+    if (parts >= 2 && stages >= 32)
+        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
+    if (partials == NULL) parts = 1;
+    int bytes = (int)tmm__min(forms[form].bytes, device->shared); /* as for SMALL */
+    dim3 grid((unsigned)blocks, (unsigned)parts, batch);
+    tmm_status status = TMM_OK;
+#define TMM__LAUNCH(name)                                                                        \
+    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                 \
+    if (status == TMM_OK)                                                                        \
+    TMM_FN(name)<<<grid, 256, bytes, stream>>>(lines, width, K, alpha, L, lineL, kL, strideL, S, \
+                                               kS, jS, strideS, beta, C, ldc, strideC, few_rows, \
+                                               (TMM_SUM *)partials)
+    switch (form) {
+    case 0: TMM__LAUNCH(gemm_skinny_k_1); break;
+    case 1: TMM__LAUNCH(gemm_skinny_k_4); break;
+    case 2: TMM__LAUNCH(gemm_skinny_k_16); break;
+    case 3: TMM__LAUNCH(gemm_skinny_lines_4); break;
+    default: TMM__LAUNCH(gemm_skinny_lines_16); break;
+    }
+#undef TMM__LAUNCH
+    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
+                             batch, stream);
+}
+#endif /* TMM__FAST */
+
+TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                             long long N, long long K, TMM_TYPE alpha,
+                                             const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                             long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                             long long ldc, long long strideA, long long strideB,
+                                             long long strideC, long long batch, tmm_stream stream)
+{
+    tmm_status status =
+        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    if (status != TMM_OK) return status;
+    if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
+    if (strideA < 0 || strideB < 0 || strideC < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative",
+                         strideA < 0   ? "strideA"
+                         : strideB < 0 ? "strideB"
+                                       : "strideC");
+    if (batch > 1 && strideC == 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "strideC is 0: the products would overwrite another");
+    if (kernel == TMM_AUTO) {
+        kernel = TMM_FN(gemm_choice)(M, N, K, batch);
+#if TMM__FAST
+        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+            kernel = TMM_REGISTER; /* the only ones for such strides and K */
+#endif
+    }
+    if (kernel == TMM_REGISTER)
+        kernel =
+            TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+    long long tile; /* the edge of the tile of C that a block computes */
+    switch (kernel) {
+#if TMM__ONE_TILE
+    case TMM_SHARED: tile = TMM_TILE; break;
+#else
+    case TMM_SHARED_8: tile = 8; break;
+    case TMM_SHARED_16: tile = 16; break;
+    case TMM_SHARED:
+    case TMM_SHARED_32: tile = 32; break;
+#endif
+    case TMM_GLOBAL: tile = 32; break;
+    case TMM_REGISTER_64: tile = 64; break;
+    case TMM_REGISTER_128: tile = 128; break;
+#if TMM__FAST
+    case TMM_TENSOR:
+        if (!TMM__IS_DOUBLE)
+            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double alone");
+        if (!TMM_FN(gemm__tensor_fits)())
+            return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                             "kernel tensor needs %d bytes of shared memory a block, more than "
+                             "this device has",
+                             TMM__TENSOR_BYTES(64, 64, 16, 3));
+        tile = 64;
+        break;
+    case TMM_PIPELINED: tile = 64; break;
+    case TMM_SMALL: tile = 16; break;
+    case TMM_SKINNY: tile = 16; break;
+#else
+    case TMM_PIPELINED:
+    case TMM_SMALL:
+    case TMM_SKINNY:
+    case TMM_TENSOR:
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s is not in this program: it was compiled with TMM_SIMPLE",
+                         tmm_kernel_string(kernel));
+#endif
+    default:
+        if (tmm_kernel_string(kernel) == NULL)
+            return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
+                             (int)kernel);
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s was not made for this type: its TMM_TILE asks for one tile, "
+                         "TMM_SHARED",
+                         tmm_kernel_string(kernel));
+    }
+#if TMM__FAST
+    if (kernel == TMM_SMALL && K > 8ll * INT_MAX - 8)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", K);
+    if (kernel == TMM_SKINNY && M > 16 && N > 16)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
+                         M, N);
+    if ((kernel == TMM_PIPELINED || kernel == TMM_TENSOR) &&
+        !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
+                         tmm_kernel_string(kernel), K, lda, ldb);
+#endif
+    if (M == 0 || N == 0 || batch == 0) return TMM_OK;
+    long long tiles_down = (M - 1) / tile + 1, tiles_across = (N - 1) / tile + 1;
+    if (tiles_down > INT_MAX / tiles_across)
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "M x N is %lld x %lld: more than 2^31 - 1 tiles of %lld x %lld, the most "
+                         "that one launch can have",
+                         M, N, tile, tile);
+
+    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
+       that may be NULL. */
+    if (alpha == 0) K = 0;
+    long long rsA = opA == TMM_OP_N ? lda : 1, csA = opA == TMM_OP_N ? 1 : lda;
+    long long rsB = opB == TMM_OP_N ? ldb : 1, csB = opB == TMM_OP_N ? 1 : ldb;
+    if (K == 0) {
+        alpha = 0;
+        rsA = csA = strideA = rsB = csB = strideB = 0;
+    }
+    for (long long first = 0; first < batch; first += 65535) { /* the limit of gridDim.z */
+        dim3 grid((unsigned)(tiles_down * tiles_across), 1,
+                  (unsigned)tmm__min(batch - first, 65535));
+        const TMM_TYPE *a = A + first * strideA, *b = B + first * strideB;
+        TMM_TYPE *c = C + first * strideC;
+#define TMM__LAUNCH(function, threads_x, threads_y)                                                \
+    function<<<grid, dim3(threads_x, threads_y), 0, stream>>>(M, N, K, alpha, a, rsA, csA,         \
+                                                              strideA, b, rsB, csB, strideB, beta, \
+                                                              c, ldc, strideC)
+        switch (kernel) {
+        case TMM_GLOBAL: TMM__LAUNCH(tmm_gemm_global, 32, 32); break;
+#if TMM__ONE_TILE
+        default: TMM__LAUNCH(tmm_gemm_shared, TMM_TILE, TMM_TILE); break;
+#else
+        case TMM_SHARED_8: TMM__LAUNCH(TMM_FN(gemm_shared_8), 8, 8); break;
+        case TMM_SHARED_16: TMM__LAUNCH(TMM_FN(gemm_shared_16), 16, 16); break;
+        default: TMM__LAUNCH(TMM_FN(gemm_shared_32), 32, 32); break;
+#endif
+        case TMM_REGISTER_64: TMM__LAUNCH(TMM_FN(gemm_register_64), 256, 1); break;
+        case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
+#if TMM__FAST
+        case TMM_PIPELINED:
+            status = TMM_FN(gemm__pipelined)(0, M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                             strideB, beta, c, ldc, strideC, grid.z,
+                                             TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+            break;
+#if TMM__IS_DOUBLE
+        case TMM_TENSOR:
+            status = TMM_FN(gemm__tensor)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                          strideB, beta, c, ldc, strideC, grid.z,
+                                          TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+            break;
+#endif
+        case TMM_SMALL:
+            status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
+                                         beta, c, ldc, strideC, grid.z, stream);
+            break;
+        case TMM_SKINNY:
+            status = TMM_FN(gemm__skinny)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                          strideB, beta, c, ldc, strideC, grid.z, stream);
+            break;
+#endif
+        }
+#undef TMM__LAUNCH
+        if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
+        if (status != TMM_OK) return status;
+    }
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                        long long lda, const TMM_TYPE *B, long long ldb,
+                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                        long long strideA, long long strideB, long long strideC,
+                                        long long batch, tmm_stream stream)
+{
+    return TMM_FN(gemm_batched_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                                     ldc, strideA, strideB, strideC, batch, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                     long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                     long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
+                                     TMM_TYPE *C, long long ldc, tmm_stream stream)
+{
+    return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                                     0, 0, 0, 1, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                tmm_stream stream)
+{
+    return TMM_FN(gemm_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                             stream);
+}
+
+#if TMM__HOST_LAYER && !defined(TMM__HOST_MACHINERY)
+#define TMM__HOST_MACHINERY /* once for all types */
 /* ============================== HOST MACHINERY ================================================ */
 /* What tmm_?gemm_host does, for elements of any type. One thread, the caller's, makes all calls to
    CUDA; helper threads only copy host memory.
@@ -2529,3045 +5788,7 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
     (void)cudaGetLastError();
     return status;
 }
-#endif /* TMM__HOST */
-#endif /* TMM_VERSION */
-
-/* ---- per element type: reached with TMM_NAME or TMM_TYPE set --------------------------------- */
-#if defined(TMM_NAME) || defined(TMM_TYPE)
-#ifndef TMM_NAME
-#error "tiledmm.cuh: TMM_TYPE is defined without TMM_NAME, the letters that go into tmm_NAMEgemm"
-#endif
-#ifndef TMM_TYPE
-#define TMM_TYPE float
-#endif
-#ifndef TMM_SUM
-#define TMM_SUM TMM_TYPE
-#endif
-
-#ifndef __CUDACC_RTC__
-/* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
-   A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
-   lda: at least K for TMM_OP_N, M for TMM_OP_T; ldb: at least N or K; ldc: at least N.
-   Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch). */
-TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                tmm_stream stream);
-
-/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
-   does not have. */
-TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                     long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                     long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                     TMM_TYPE *C, long long ldc, tmm_stream stream);
-
-/* `batch` products of one shape: number b uses A + b strideA, B + b strideB, C + b strideC
-   (strides in elements, not negative; 0 for an operand that all share, but not for C). */
-TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                        long long lda, const TMM_TYPE *B, long long ldb,
-                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                        long long strideA, long long strideB, long long strideC,
-                                        long long batch, tmm_stream stream);
-TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                             long long N, long long K, TMM_TYPE alpha,
-                                             const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                             long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                             long long ldc, long long strideA, long long strideB,
-                                             long long strideC, long long batch, tmm_stream stream);
-
-/* The kernel that TMM_AUTO takes for this shape on the current device. */
-TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
-
-/* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
-   memory, copies, multiplies, copies back, frees. On an error C is unchanged unless the copy
-   back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
-TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
-                                  const TMM_TYPE *B, TMM_TYPE *C);
-
-/* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
-   complete when it returns. A, B, C: host pointers, pinned (then copies are fastest), managed or
-   pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
-   `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
-     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone:
-   the same for every split, number of devices, block and stream. For K up to 16384 they are those
-   of TMM_REGISTER; beyond, K is cut at multiples of 16384, and each part is added to C.
-     Devices share out the rows of C. Each loads its rows of A; B is loaded once and passed on where
-   devices can access each other (that access stays enabled), otherwise by each from the host.
-     On an error or when cancelled, all is freed, no thread is left, and each element of C has its
-   old or its final value. Windows: no threads, so pageable memory is staged by the calling one.
-     Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
-   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little),
-   TMM_ERROR_CUDA (a copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`),
-   TMM_ERROR_UNSUPPORTED (a kernel that this type lacks or whose bits depend on the shape:
-   TMM_TENSOR, TMM_SMALL, TMM_SKINNY; or TMM_EPILOGUE, which would see rows and
-   columns of blocks). */
-TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                     long long ldc, const tmm_host_options *options);
-
-/* How much memory gemm_host would take with these options: bytes on each device of the list
-   (device_bytes has options->device_count elements, at least 1), and pinned bytes for staging, which
-   pageable matrices alone need. A workspace of that size, or any other, can then be given in the
-   options. Without rows and weights, equal shares are assumed. Errors: as above. */
-TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                            long long K, const tmm_host_options *options,
-                                            size_t *device_bytes, size_t *pinned_bytes);
-
-/* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
-   `count` parts on devices, in order: `rows` add up to M, `rows_B` to K (to N for TMM_OP_T). The
-   result stays in place; each device gathers the columns of B that it works on, in memory for
-   three times an eighth of B. Waits for what has been enqueued on the devices before, and returns
-   when all is complete, with each part's time in its `seconds`. Parts may be on one device.
-   Bits: as gemm_host. `kernel`: TMM_AUTO, or the one to use. Errors: as gemm_host; after one, C is
-   undefined. */
-TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
-                                      tmm_kernel kernel);
-
-/* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
-   Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
-TMM_API tmm_status TMM_FN(gemm_cpu)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
-                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                    long long ldc);
-
-/* The same over `threads` OpenMP threads (0: as many as OpenMP would take), with the same bits.
-   TMM_ERROR_UNSUPPORTED when built without OpenMP (nvcc -Xcompiler -fopenmp). */
-TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                       long long lda, const TMM_TYPE *B, long long ldb,
-                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads);
-#endif /* !__CUDACC_RTC__ */
-#endif /* TMM_NAME */
-#endif /* !TMM__EMIT */
-
-/* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
-       op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
-       op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
-       C(i, j)     = C[i * ldc + j]           two strides exchanged
-   and product number blockIdx.z starts at A + blockIdx.z * batchA, and so on. The tiles of C are
-   numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
-
-#if defined(TMM__EMIT) && TMM__EMIT == 1
-/* ============================== KERNEL GLOBAL ================================================= */
-/* One thread computes one element of C and reads all it needs from global memory.
-
-            k ->                      j                       block of 32 x 32 threads:
-        +-----------+            +----|------+           +-----------+
-      i |===========| row of A   |    |      |  column   |    . j    |   thread (tx, ty) owns
-        |           |            |    |      |  of B     |....X i    |   row    i = tile row + ty
-        +-----------+          k v    |      |           |           |   column j = tile col + tx
-           A  M x K              +-----------+           +-----------+
-                                    B  K x N                C  M x N
-   Neighbours in x share row i of A (one address, broadcast) and read neighbouring elements of B
-   (one 128-byte line a warp): both accesses are coalesced.
-   Loads: 2 M N K elements, 2 FLOP for each 2 elements: 0.25 FLOP per byte in float. Caches serve
-   most of them, and the load units, two loads to one multiply-add, are what bounds it.
-
-   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float */
-#ifndef TMM_KERNEL
-#define TMM_KERNEL     __global__
-#define TMM_SUM        TMM_TYPE
-#define TMM__MUL(a, b) ((a) * (b))
-#endif
-
-TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE alpha,
-                                const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                                long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                                long long csB, long long batchB, TMM_TYPE beta,
-                                TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
-{
-    long long tiles_across = (N + blockDim.x - 1) / blockDim.x;
-    long long row = blockIdx.x / tiles_across * blockDim.y + threadIdx.y;
-    long long col = blockIdx.x % tiles_across * blockDim.x + threadIdx.x;
-    if (row >= M || col >= N) return;
-
-    A += blockIdx.z * batchA + row * rsA; /* the start of row `row` of op(A) */
-    B += blockIdx.z * batchB + col * csB; /* the start of column `col` of op(B) */
-    C += blockIdx.z * batchC + row * ldc + col;
-
-    TMM_SUM sum = 0;
-    for (; K > 0; K--) {
-        sum += (TMM_SUM)*A * (TMM_SUM)*B;
-        A += csA;
-        B += rsB;
-    }
-
-    TMM_SUM old = 0;
-    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
-#ifdef TMM_EPILOGUE
-    value = TMM_EPILOGUE(value, row, col);
-#endif
-    *C = value;
-}
-/* END OF KERNEL */
-#endif
-
-#if defined(TMM__EMIT) && TMM__EMIT == 2
-/* ============================== KERNEL SHARED ================================================= */
-/* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
-   steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
-   shared memory, and then each thread takes its row and its column from there.
-
-                                   +--+--+--+--+  B
-                                   |  |B0|  |  |        step 0: C += A0 B0
-                                   +--+--+--+--+        step 1: C += A1 B1   ...
-                                   |  |B1|  |  |
-                                   +--+--+--+--+
-              +--+--+              +--+--+--+--+
-              |  |  |              |  |  |  |  |
-              +--+--+              +--+--+--+--+        each square: TMM_TILE x TMM_TILE
-          A   |A0|A1|              |  |C |  |  |  C     where a tile sticks out of the matrix
-              +--+--+              +--+--+--+--+        it is filled with zeros
-   Global loads: each element of A and B is read once per tile instead of once per thread:
-   2 M N K / TMM_TILE, so TMM_TILE / 4 FLOP per byte in float (8 for tile 32).
-   What bounds it: shared memory, which must give one element of B and a quarter of a vector load
-   of A for every multiply-add. Each thread owning more than one element mends that: see REGISTER.
-
-   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
-   and  #define TMM_TILE 16;  launch with blocks of (TMM_TILE, TMM_TILE) threads. */
-#ifndef TMM_KERNEL
-#define TMM_KERNEL     __global__
-#define TMM_SUM        TMM_TYPE
-#define TMM__MUL(a, b) ((a) * (b))
-#endif
-
-TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
-    tmm_gemm_shared(long long M, long long N, long long K, TMM_TYPE alpha,
-                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
-                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC)
-{
-    static_assert(
-        TMM_TILE >= 1 && TMM_TILE <= 32,
-        "TMM_TILE must be 1 to 32: a block has TMM_TILE x TMM_TILE threads, 1024 at most");
-    /* 16 bytes of padding a row: a transposed tile is stored by columns, and without the padding
-       all elements of a column would lie in one bank. */
-    __shared__ TMM_TYPE As[TMM_TILE][TMM_TILE + 16 / sizeof(TMM_TYPE)];
-    __shared__ TMM_TYPE Bs[TMM_TILE][TMM_TILE + 16 / sizeof(TMM_TYPE)];
-
-    int tx = threadIdx.x, ty = threadIdx.y;
-    long long tiles_across = (N + TMM_TILE - 1) / TMM_TILE;
-    long long tile_row = blockIdx.x / tiles_across * TMM_TILE;
-    long long tile_col = blockIdx.x % tiles_across * TMM_TILE;
-
-    /* The element that this thread copies, (rowA, colA) of each tile of A and (rowB, colB) of B:
-       neighbours in x must read neighbours in memory, which lie along a row (column stride 1) or,
-       in a transposed operand, along a column. */
-    int rowA = csA == 1 ? ty : tx, colA = csA == 1 ? tx : ty;
-    int rowB = csB == 1 ? ty : tx, colB = csB == 1 ? tx : ty;
-    bool insideA = tile_row + rowA < M, insideB = tile_col + colB < N;
-    A += blockIdx.z * batchA + (tile_row + rowA) * rsA + colA * csA;
-    B += blockIdx.z * batchB + (tile_col + colB) * csB + rowB * rsB;
-
-    TMM_SUM sum = 0;
-    for (; K > 0; K -= TMM_TILE) { /* K: what is left of it */
-        TMM_TYPE a = 0, b = 0;
-        if (insideA && colA < K) a = *A;
-        if (insideB && rowB < K) b = *B;
-        As[rowA][colA] = a;
-        Bs[rowB][colB] = b;
-        __syncthreads(); /* the tiles are complete before anyone reads them */
-#pragma unroll
-        for (int k = 0; k < TMM_TILE; k++) sum += (TMM_SUM)As[ty][k] * (TMM_SUM)Bs[k][tx];
-        __syncthreads(); /* everyone has read them before they are overwritten */
-        A += TMM_TILE * csA;
-        B += TMM_TILE * rsB;
-    }
-
-    long long row = tile_row + ty, col = tile_col + tx;
-    if (row >= M || col >= N) return;
-    C += blockIdx.z * batchC + row * ldc + col;
-    TMM_SUM old = 0;
-    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
-#ifdef TMM_EPILOGUE
-    value = TMM_EPILOGUE(value, row, col);
-#endif
-    *C = value;
-}
-/* END OF KERNEL */
-#endif
-
-#if defined(TMM__EMIT) && TMM__EMIT == 3
-/* ============================== KERNEL REGISTER =============================================== */
-/* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
-   that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
-   256 threads own a tile of TILE = 16 TMM_BLOCK rows and columns (64 or 128).
-
-   Tile of C, TMM_BLOCK 8: 8 warps of 32 rows x 64 columns. Within a warp, 4 x 8 lanes with four
-   quads of 4 x 4 each (TMM_BLOCK 4: one quad, and everything below is half as large):
-      +---------+---------+                     8 lanes across, 4 columns each
-      | warp 0  | warp 1  |             +--+--+--+--+--+--+--+--+--+--   --+
-      +---------+---------+             | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |
-      | warp 2  | warp 3  |             | 8| 9|10|11|12|13|14|15| 8|       |  4 lanes down,
-      +---------+---------+             |16|17|18|19|20|21|22|23|16|       |  4 rows each
-      | warp 4  | warp 5  |             |24|25|26|27|28|29|30|31|24|       |
-      +---------+---------+             +--+--+--+--+--+--+--+--+--+--   --+
-      | warp 6  | warp 7  |             | 0| 1| 2|                         |  ... and once more
-      +---------+---------+
-   Lanes side by side read neighbouring quads of shared memory with 128-bit loads, free of bank
-   conflicts; lanes above each other read the same quad, which is broadcast.
-
-   Along k the block advances by DEPTH = 1024 / TILE (8 or 16), so that each thread copies just
-   one quad of A and one of B. Two buffers: the quads of the next step are fetched from global
-   memory into registers before the arithmetic on this step, and stored to the other buffer after
-   it; one barrier a step. Both tiles lie in shared memory as [k][row] and [k][column].
-
-   Global loads: 2 M N K / TILE elements, TILE / 4 FLOP per byte in float (32 for TILE 128).
-   Shared loads: TMM_BLOCK / 4 FLOP per byte. What bounds it for TMM_BLOCK 8: the multiply-add
-   units, less what address arithmetic, barriers and the latency of shared loads take from them.
-
-   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
-   and  #define TMM_BLOCK 8;  launch with blocks of 256 threads. */
-#ifndef TMM_KERNEL
-#define TMM_KERNEL     __global__
-#define TMM_SUM        TMM_TYPE
-#define TMM__MUL(a, b) ((a) * (b))
-#endif
-
-/* Four neighbouring elements, moved by the widest loads that the type allows. */
-typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_quad {
-    TMM_TYPE v[4];
-} tmm_quad;
-
-/* Global memory to registers: the quad at x, which runs along k or along the lines (rows of A,
-   columns of B), whichever is contiguous. What lies beyond the matrix reads as zero: lines_left
-   and k_left count what is left of it from x on. */
-static __device__ __forceinline__ tmm_quad tmm_fetch_quad(const TMM_TYPE *x, bool along_k,
-                                                          long long lines_left, long long k_left,
-                                                          bool aligned)
-{
-    tmm_quad quad = {{0, 0, 0, 0}};
-    long long inside = lines_left <= 0 || k_left <= 0 ? 0 : along_k ? k_left : lines_left;
-    if (aligned && inside >= 4) return *(const tmm_quad *)x;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (i < inside) quad.v[i] = x[i];
-    return quad;
-}
-
-/* Registers to shared memory: tile[k][line] onwards. A quad along k is spread over four rows. */
-static __device__ __forceinline__ void tmm_put_quad(TMM_TYPE (*tile)[16 * TMM_BLOCK + 4], int k,
-                                                    int line, bool along_k, tmm_quad quad)
-{
-    if (along_k) {
-#pragma unroll
-        for (int i = 0; i < 4; i++) tile[k + i][line] = quad.v[i];
-    } else {
-        *(tmm_quad *)&tile[k][line] = quad;
-    }
-}
-
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 1)
-    tmm_gemm_register(long long M, long long N, long long K, TMM_TYPE alpha,
-                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                      long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                      long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                      long long ldc, long long batchC)
-{
-    static_assert(TMM_BLOCK == 4 || TMM_BLOCK == 8,
-                  "TMM_BLOCK must be 4 or 8: the rows and columns of C that one thread owns");
-    static_assert(sizeof(TMM_TYPE) <= 8, "TMM_TYPE must have 8 bytes at most: larger elements "
-                                         "do not fit the registers of a block");
-    enum { QUADS = TMM_BLOCK / 4, TILE = 16 * TMM_BLOCK, DEPTH = 1024 / TILE };
-    /* 4 elements of padding keep the quads aligned and spread the stores of a quad along k. */
-    __shared__ __align__(16) TMM_TYPE As[2][DEPTH][TILE + 4];
-    __shared__ __align__(16) TMM_TYPE Bs[2][DEPTH][TILE + 4];
-
-    int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
-    long long tiles_across = (N + TILE - 1) / TILE;
-    long long tile_row = blockIdx.x / tiles_across * TILE;
-    long long tile_col = blockIdx.x % tiles_across * TILE;
-
-    /* The quads that this thread copies: at (lineA, kA) of each tile of A, (kB, lineB) of B. */
-    bool along_kA = csA == 1, along_kB = rsB == 1;
-    int lineA = along_kA ? thread / (DEPTH / 4) : thread % (TILE / 4) * 4;
-    int lineB = along_kB ? thread / (DEPTH / 4) : thread % (TILE / 4) * 4;
-    int kA = along_kA ? thread % (DEPTH / 4) * 4 : thread / (TILE / 4);
-    int kB = along_kB ? thread % (DEPTH / 4) * 4 : thread / (TILE / 4);
-    A += blockIdx.z * batchA;
-    B += blockIdx.z * batchB;
-    C += blockIdx.z * batchC;
-    bool alignedA =
-        ((size_t)A | (along_kA ? rsA : csA) * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
-    bool alignedB =
-        ((size_t)B | (along_kB ? csB : rsB) * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
-    A += (tile_row + lineA) * rsA + kA * csA;
-    B += (tile_col + lineB) * csB + kB * rsB;
-    long long rows_left = M - tile_row - lineA, cols_left = N - tile_col - lineB;
-
-    /* The first row and column that this thread owns in the tile; its quads lie 16 rows and 32
-       columns apart. */
-    int row0 = warp / 2 * (16 * QUADS) + lane / 8 * 4;
-    int col0 = warp % 2 * (32 * QUADS) + lane % 8 * 4;
-
-    TMM_SUM sum[TMM_BLOCK][TMM_BLOCK] = {{0}};
-    tmm_quad quadA = tmm_fetch_quad(A, along_kA, rows_left, K - kA, alignedA);
-    tmm_quad quadB = tmm_fetch_quad(B, along_kB, cols_left, K - kB, alignedB);
-    int buffer = 0;
-    for (long long k_left = K; k_left > 0; k_left -= DEPTH) {
-        tmm_put_quad(As[buffer], kA, lineA, along_kA, quadA);
-        tmm_put_quad(Bs[buffer], kB, lineB, along_kB, quadB);
-        __syncthreads(); /* this buffer is complete, and everyone has finished with the other */
-        A += DEPTH * csA;
-        B += DEPTH * rsB;
-        quadA = tmm_fetch_quad(A, along_kA, rows_left, k_left - DEPTH - kA, alignedA);
-        quadB = tmm_fetch_quad(B, along_kB, cols_left, k_left - DEPTH - kB, alignedB);
-#pragma unroll
-        for (int k = 0; k < DEPTH; k++) {
-            tmm_quad a[QUADS], b[QUADS];
-#pragma unroll
-            for (int q = 0; q < QUADS; q++) {
-                a[q] = *(const tmm_quad *)&As[buffer][k][row0 + 16 * q];
-                b[q] = *(const tmm_quad *)&Bs[buffer][k][col0 + 32 * q];
-            }
-#pragma unroll
-            for (int i = 0; i < TMM_BLOCK; i++)
-#pragma unroll
-                for (int j = 0; j < TMM_BLOCK; j++)
-                    sum[i][j] += (TMM_SUM)a[i / 4].v[i % 4] * (TMM_SUM)b[j / 4].v[j % 4];
-        }
-        buffer = 1 - buffer;
-    }
-
-    bool alignedC = ((size_t)C | ldc * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
-#pragma unroll
-    for (int i = 0; i < TMM_BLOCK; i++) {
-        long long row = tile_row + row0 + i / 4 * 16 + i % 4;
-#pragma unroll
-        for (int q = 0; q < QUADS; q++) {
-            long long col = tile_col + col0 + 32 * q;
-            TMM_TYPE *c = C + row * ldc + col;
-            tmm_quad quad;
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                if (row >= M || col + j >= N) continue;
-                TMM_SUM old = 0;
-                if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
-                quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[i][4 * q + j]) + old);
-#ifdef TMM_EPILOGUE
-                quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
-#endif
-                if (!alignedC || col + 4 > N) c[j] = quad.v[j];
-            }
-            if (row < M && alignedC && col + 4 <= N) *(tmm_quad *)c = quad;
-        }
-    }
-}
-/* END OF KERNEL */
-#endif
-
-#if defined(TMM__EMIT) && TMM__EMIT == 4
-/* ============================== KERNEL PIPELINED ============================================== */
-/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
-   thread owns a larger block of C, and no multiprocessor is left without work at the end.
-
-   Tile of C: 128 x 128 (also 256 x 64 and 64 x 256), 4 warps of 64 x 64, 16 x 8 a thread:
-      +---------+---------+        8 lanes across, twice 4 columns each
-      | warp 0  | warp 1  |      +--+--+--+--+--+--+--+--+--+--   --+
-      |         |         |      | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |  4 lanes down,
-      +---------+---------+      | 8| 9|10|11|12|13|14|15| 8|       |  four times
-      | warp 2  | warp 3  |      |16|17|18|19|20|21|22|23|16|       |  4 rows each
-      |         |         |      |24|25|26|27|28|29|30|31|24|       |
-      +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
-                                 | 0| 1| 2|       ... four times    |
-   Elements of 8 bytes: half as many rows, 8 x 8 a thread, 64 x 128 in all. The instance for any
-   operands halves the rows once more.
-
-   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
-   [k][column of B], go round: while one is worked on, the others are being filled:
-      step           0       1       2       3
-      copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
-      arithmetic on  s0      s1      s2      s0     one barrier a step
-   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
-   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
-   not ask. A tile that would stick out is moved back inside; what it computes a second time is
-   not stored.
-
-   A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
-   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576 tiles and 264
-   blocks, the third round would have 48. So the first tiles (here 264 + 48) are not given out
-   whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et al.,
-   "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on the
-   GPU", 2023):
-      tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
-      share    |   3   |   2   |   1   |   0   |
-   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
-   which the owner adds in ascending k. Shares are numbered backwards, for a block may wait only
-   for blocks that were started before it. Where a tile would be cut into many pieces (few tiles,
-   long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
-
-   Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
-   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
-   multiply-adds and about 110 other instructions a step, at two registers read per bank and
-   clock; see bench/NOTES.md.
-
-   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
-     ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
-     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
-     VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
-
-/* Four neighbouring elements of shared memory or C. */
-typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_four {
-    TMM_TYPE v[4];
-} tmm_four;
-
-typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm_two {
-    TMM_TYPE v[2];
-} tmm_two;
-
-/* Four sums of a partial tile. */
-typedef struct alignas(16) tmm_sums {
-    TMM_SUM v[4];
-} tmm_sums;
-
-/* Copies what this thread has to copy of one step's tile of an operand, `lines` rows of A or
-   columns of B, to shared memory. `to`, `from`: its first element there and here; the elements of
-   its next passes lie `stride` bytes further. With `whole`, everything if valid, else zeros.
-   Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
-   this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
-   wherever speed matters. */
-static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *from,
-                                                     unsigned stride, int mode, int lines,
-                                                     bool whole, bool valid, int lines_left,
-                                                     int depth_left)
-{
-    enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
-    int pitch = lines + 4;
-    if (mode == TMM__VECTORS) {
-        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
-#pragma unroll
-        for (int i = 0; i < DEPTH / deeper; i++)
-            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
-                            whole ? valid : i * deeper < depth_left && lines_left > 0);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
-        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
-        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
-        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
-                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
-        bool inside = whole ? valid : k < depth_left && line < lines_left;
-        if (SIZE % 4 == 0)
-            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
-        else
-            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
-    }
-}
-
-/* Stores four elements of row `row` of C, from column `col` on; C is at that place. `whole`: all are
-   wanted, and C is aligned to 16 bytes; otherwise only columns first_col to N - 1. */
-static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row, long long col,
-                                                      bool whole, long long first_col, long long N,
-                                                      TMM_TYPE alpha, TMM_TYPE beta,
-                                                      const TMM_SUM *sum)
-{
-    tmm_four four = {{0, 0, 0, 0}};
-    (void)row, (void)col; /* only for the epilogue */
-    if (beta != 0 && whole) four = *(const tmm_four *)C;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        bool inside = whole || (col + j >= first_col && col + j < N);
-        if (beta != 0 && !whole && inside) four.v[j] = C[j];
-        TMM_SUM old = 0;
-        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)four.v[j]);
-        four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
-#ifdef TMM_EPILOGUE
-        if (inside) four.v[j] = TMM_EPILOGUE(four.v[j], row, (col + j));
-#endif
-        if (!whole && inside) C[j] = four.v[j];
-    }
-    if (whole) *(tmm_four *)C = four;
-}
-
-/* The same for two elements. */
-static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
-                                                     long long first_col, long long N, bool aligned,
-                                                     TMM_TYPE alpha, TMM_TYPE beta,
-                                                     const TMM_SUM *sum)
-{
-    tmm_two two;
-    (void)row; /* only for the epilogue */
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        bool inside = col + j >= first_col && col + j < N;
-        TMM_SUM old = 0;
-        if (beta != 0 && inside) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[j]);
-        two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
-#ifdef TMM_EPILOGUE
-        if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
-#endif
-        if (inside && !(aligned && col >= first_col && col + 2 <= N)) C[j] = two.v[j];
-    }
-    if (aligned && col >= first_col && col + 2 <= N) *(tmm_two *)C = two;
-}
-
-/* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
-   are walked downwards, then across. */
-static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int BAND, int tile,
-                                                     int *down, int *across)
-{
-    int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
-    int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
-    *across = rest / high;
-    *down = band * BAND + rest - *across * high;
-}
-
-/* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
-   shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
-   256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
-   writes along memory. 8 bytes moved an element in float: bound by memory. */
-TMM_KERNEL void __launch_bounds__(256)
-    tmm_pack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
-             long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
-             const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
-             TMM_TYPE *__restrict__ packedB, long long pitchB)
-{
-    __shared__ TMM_TYPE square[64][65]; /* [k][line] */
-    const TMM_TYPE *from = blockIdx.z == 0 ? A : B;
-    TMM_TYPE *to = blockIdx.z == 0 ? packedA : packedB;
-    long long lines = blockIdx.z == 0 ? linesA : linesB;
-    long long pitch = blockIdx.z == 0 ? pitchA : pitchB;
-    long long line_stride = blockIdx.z == 0 ? rsA : csB, k_stride = blockIdx.z == 0 ? csA : rsB;
-    long long line0 = blockIdx.x * 64ll;
-    if (line0 >= pitch) return; /* the other operand has more lines, or this is not to be packed */
-    int x = threadIdx.x % 64, y = threadIdx.x / 64;
-    for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
-#pragma unroll
-        for (int i = 0; i < 64; i += 4) {
-            int k = k_stride == 1 ? x : y + i, line = k_stride == 1 ? y + i : x;
-            TMM_TYPE value = 0;
-            if (k0 + k < K && line0 + line < lines)
-                value = from[(line0 + line) * line_stride + (k0 + k) * k_stride];
-            square[k][line] = value;
-        }
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < 64; i += 4)
-            if (k0 + y + i < K) to[(k0 + y + i) * pitch + line0 + x] = square[y + i][x];
-        __syncthreads();
-    }
-}
-
-/* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
-   PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
-   says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
-   = 8, warp w adds up every eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
-   first warp the eight results; always in this order. Reads 4 bytes a sum and piece, once: bound
-   by the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 8. */
-TMM_KERNEL void __launch_bounds__(256)
-    tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                    TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
-                    int parts, int tensor, const tmm__schedule s)
-{
-    const int COLS = 8, fours = rows * COLS / 4;
-    __shared__ tmm_sums sums[256];
-    int groups = 256 / parts, part = threadIdx.x / groups;
-    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the four in the tile */
-    int tile = blockIdx.y;
-    const tmm_sums *from =
-        (const tmm_sums *)s.partials + (long long)tile * pieces * (fours * 128) + group;
-    tmm_sums sum = {{0, 0, 0, 0}};
-#pragma unroll 4
-    for (int piece = pieces * part / parts; piece < pieces * (part + 1) / parts; piece++) {
-        tmm_sums more = from[(long long)piece * (fours * 128)];
-#pragma unroll
-        for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
-    }
-    if (parts > 1) {
-        sums[threadIdx.x] = sum;
-        __syncthreads();
-        if (part > 0) return;
-        for (int p = 1; p < parts; p++)
-#pragma unroll
-            for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
-    }
-
-    /* Whose four sums these are, and where they belong: as in the kernel that left them. */
-    int thread = group % 128, four = group / 128, i = four / (COLS / 4), j = four % (COLS / 4);
-    int warps_across = 4 / warps_down, tile_m = 4 * rows * warps_down, tile_n = 64 * warps_across;
-    int band = TMM__BAND, down, across;
-    if (tensor) tile_m = 16 * rows, tile_n = 64, band = TMM__TENSOR_BAND;
-    tmm_find_tile(&s, band, tile, &down, &across);
-    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
-    long long row = first_row, col = first_col;
-    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
-    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
-    if (tensor) {
-        row += thread / 64 * (8 * rows) + four / 4 * 16 + thread % 32 / 4;
-        col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
-        for (int h = 0; h < 2; h++, row += 8)
-            if (row >= first_row && row < M)
-                tmm_store_two(C + row * ldc + col, row, col, first_col, N, false, alpha, beta,
-                              &sum.v[2 * h]);
-        return;
-    }
-    row += thread / 32 / warps_across * (4 * rows) + thread % 32 / 8 * 4 + i / 4 * 16 + i % 4;
-    col += thread / 32 % warps_across * 64 + thread % 8 * 4 + j * 32;
-    if (row < first_row || row >= M) return;
-    TMM_SUM ordered[4] = {sum.v[1], sum.v[0], sum.v[3], sum.v[2]};
-    C += row * ldc + col;
-    if ((size_t)C % 16 == 0 && col >= first_col && col + 4 <= N)
-        tmm_store_four(C, row, col, true, first_col, N, alpha, beta, ordered);
-    else
-        tmm_store_four(C, row, col, false, first_col, N, alpha, beta, ordered);
-}
-#endif
-
-#if defined(TMM__EMIT) && TMM__EMIT == 5
-/* One instance of the kernel, with TMM__WARPS_DOWN x (4 / TMM__WARPS_DOWN) warps and TMM__ROWS rows a
-   thread. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for any, known at run time;
-   that instance alone takes matrices smaller than a tile. */
-TMM_KERNEL void __launch_bounds__(128, 2)
-    tmm_gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
-                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                       long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                       long long ldc, long long batchC, int modeA, int modeB, const tmm__schedule s)
-{
-    enum {
-        ROWS = TMM__ROWS, /* of C that a thread owns */
-        COLS = 8,
-        THREADS = 128,
-        WARPS_ACROSS = 4 / TMM__WARPS_DOWN,
-        TILE_M = 4 * ROWS * TMM__WARPS_DOWN,
-        TILE_N = 64 * WARPS_ACROSS,
-        DEPTH = 8,
-        STAGES = 3,
-        PITCH_A = TILE_M + 4, /* 4 more: fewer bank conflicts between copies along k */
-        PITCH_B = TILE_N + 4,
-        STAGE = DEPTH * (PITCH_A + PITCH_B),
-        SIZE = sizeof(TMM_TYPE),
-        VECTOR = 16 / SIZE,
-        FOURS = ROWS * COLS / 4,
-        COPY_AT = TMM__MODE_A == TMM__VECTORS ? 4 : 0, /* when in a step; found by trying */
-        ANY = TMM__MODE_A < 0
-    };
-    __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
-    if (!ANY) {
-        modeA = TMM__MODE_A;
-        modeB = TMM__MODE_B;
-    }
-
-    int blocks = gridDim.x;
-    long long split_steps = (long long)s.split_tiles * s.steps;
-    bool packed_A = (ANY || TMM__MODE_A == TMM__VECTORS) && s.packed_A;
-    bool packed_B = (ANY || TMM__MODE_A == TMM__VECTORS) && s.packed_B;
-    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
-
-    for (int piece = 0;; piece++) {
-        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
-           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
-        int start = (int)(split_steps * share / blocks);
-        int stop = (int)(split_steps * (share + 1) / blocks);
-        if (start < stop) {
-            first = start / s.steps;
-            pieces = (stop - 1) / s.steps + 1 - first;
-        }
-        int tile = first + piece, begin = 0, end = s.steps;
-        if (piece < pieces) {
-            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
-            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
-        } else {
-            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
-            if (tile >= s.tiles_down * s.tiles_across) break;
-        }
-        int down, across;
-        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
-        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
-        /* Moved back inside, unless what lies outside may be read. */
-        if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-        /* What this thread copies: its first element of a tile of A (kA, lineA) and of B, where they go
-           in shared memory, and how far apart those of its passes are in memory. */
-        int thread = tmm__thread();
-        int elementA = modeA == TMM__VECTORS ? thread * VECTOR : thread;
-        int elementB = modeB == TMM__VECTORS ? thread * VECTOR : thread;
-        int kA = modeA == TMM__ALONG_K ? thread % DEPTH : elementA / TILE_M;
-        int kB = modeB == TMM__ALONG_K ? thread % DEPTH : elementB / TILE_N;
-        int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : elementA % TILE_M;
-        int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : elementB % TILE_N;
-        int toA = kA * PITCH_A + lineA, toB = DEPTH * PITCH_A + kB * PITCH_B + lineB;
-        unsigned strideA =
-            (unsigned)(SIZE * (modeA == TMM__ALONG_K   ? THREADS / DEPTH * rsA
-                               : modeA == TMM__VECTORS ? THREADS * VECTOR / TILE_M * csA
-                                                       : csA));
-        unsigned strideB =
-            (unsigned)(SIZE * (modeB == TMM__ALONG_K   ? THREADS / DEPTH * csB
-                               : modeB == TMM__VECTORS ? THREADS * VECTOR / TILE_N * rsB
-                                                       : rsB));
-        /* The first row and column that this thread owns in a tile. */
-        int warp = thread / 32, lane = thread % 32;
-        int row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
-        int col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
-
-        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
-        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
-
-        TMM_SUM sum[ROWS][COLS];
-#pragma unroll
-        for (int i = 0; i < ROWS; i++)
-#pragma unroll
-            for (int j = 0; j < COLS; j++) sum[i][j] = 0;
-
-        /* Fill all stages but one. */
-        long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
-        const char *fromA =
-            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
-        const char *fromB =
-            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
-        int left = end - begin;
-#pragma unroll 1
-        for (int stage = 0; stage < STAGES - 1; stage++) {
-            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
-            if (stage < left) {
-                tmm_copy_tile(shared + stage * STAGE + toA, fromA, strideA, modeA, TILE_M, false,
-                              true, rows_left, depth - kA);
-                tmm_copy_tile(shared + stage * STAGE + toB, fromB, strideB, modeB, TILE_N, false,
-                              true, cols_left, depth - kB);
-            }
-            fromA += depth * csA * SIZE;
-            fromB += depth * rsB * SIZE;
-            tmm__copy_commit();
-        }
-        TMM__COPY_WAIT(STAGES - 2);
-        __syncthreads();
-
-        tmm_four a[2][ROWS / 4], b[2][COLS / 4];
-        int read = 0; /* where the stage that is worked on begins */
-#pragma unroll
-        for (int q = 0; q < ROWS / 4; q++) a[0][q] = *(const tmm_four *)(shared + row0 + 16 * q);
-#pragma unroll
-        for (int q = 0; q < COLS / 4; q++)
-            b[0][q] = *(const tmm_four *)(shared + DEPTH * PITCH_A + col0 + 32 * q);
-#pragma unroll 1
-        for (; left > 0; left--) {
-#pragma unroll
-            for (int k = 0; k < DEPTH; k++) {
-                int now = k % 2, then = 1 - now, next = (k + 1) % DEPTH;
-                if (next == 0) { /* on to the next stage, which must be complete */
-                    TMM__COPY_WAIT(STAGES - 2);
-                    __syncthreads();
-                    read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
-                }
-#pragma unroll
-                for (int q = 0; q < COLS / 4; q++)
-                    b[then][q] = *(const tmm_four *)(shared + read + DEPTH * PITCH_A +
-                                                     next * PITCH_B + col0 + 32 * q);
-#pragma unroll
-                for (int q = 0; q < ROWS / 4; q++)
-                    a[then][q] =
-                        *(const tmm_four *)(shared + read + next * PITCH_A + row0 + 16 * q);
-                if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
-                    int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-                    bool more = left >= STAGES;
-                    tmm_copy_tile(shared + write + toA, fromA, strideA, modeA, TILE_M, !ANY, more,
-                                  more ? rows_left : 0, DEPTH - kA);
-                    tmm_copy_tile(shared + write + toB, fromB, strideB, modeB, TILE_N, !ANY, more,
-                                  more ? cols_left : 0, DEPTH - kB);
-                    fromA += DEPTH * csA * SIZE;
-                    fromB += DEPTH * rsB * SIZE;
-                    tmm__copy_commit();
-                }
-                /* Back and forth along the rows: of two multiply-adds in a row, the second finds
-                   one operand where the first has read it. */
-#pragma unroll
-                for (int i = 0; i < ROWS; i++)
-#pragma unroll
-                    for (int jj = 0; jj < COLS; jj++) {
-                        int j = i % 2 ? COLS - 1 - jj : jj;
-                        sum[i][j] +=
-                            (TMM_SUM)a[now][i / 4].v[i % 4] * (TMM_SUM)b[now][j / 4].v[j % 4];
-                    }
-            }
-        }
-        TMM__COPY_WAIT(0);
-        __syncthreads(); /* the next piece's copies may begin */
-
-        thread = tmm__thread();
-        share = blocks - 1 - tmm__block();
-        if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
-            tmm_sums *to = (tmm_sums *)s.partials + (long long)share * (FOURS * THREADS) + thread;
-#pragma unroll
-            for (int q = 0; q < FOURS; q++) {
-                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
-                   lies in the register bank of the element of B that is multiplied into it. */
-                tmm_sums swapped = {{four[1], four[0], four[3], four[2]}};
-                to[q * THREADS] = swapped;
-            }
-            __syncthreads();
-            if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
-            continue;
-        }
-        if (end < s.steps) { /* the owner: add what the others have left */
-            long long last_step = (tile + 1ll) * s.steps;
-            int others = 0;
-            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
-            for (int other = thread; other < others; other += THREADS)
-                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
-            __syncthreads();
-            for (int other = share + 1; other <= share + others; other++) {
-                const tmm_sums *from =
-                    (const tmm_sums *)s.partials + (long long)other * (FOURS * THREADS) + thread;
-#pragma unroll
-                for (int q = 0; q < FOURS; q++) {
-                    TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                    tmm_sums swapped = from[q * THREADS];
-                    if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
-                    four[1] += swapped.v[0];
-                    four[0] += swapped.v[1];
-                    four[3] += swapped.v[2];
-                    four[2] += swapped.v[3];
-                }
-            }
-        }
-        /* Computed anew: kept through the loop above, these would cost it registers. */
-        warp = thread / 32, lane = thread % 32;
-        row0 = warp / WARPS_ACROSS * (4 * ROWS) + lane / 8 * 4;
-        col0 = warp % WARPS_ACROSS * 64 + lane % 8 * 4;
-        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
-        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
-        row = first_row, col = first_col;
-        if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-        TMM_TYPE *c0 = C + blockIdx.z * batchC;
-        bool aligned = ((size_t)(c0 + col) | ldc * SIZE) % 16 == 0;
-        bool whole = row == first_row && row + TILE_M <= M && col == first_col && col + TILE_N <= N;
-        c0 += (row + row0) * ldc + col + col0;
-        if (aligned && whole) {
-#pragma unroll
-            for (int i = 0; i < ROWS; i++) {
-#pragma unroll
-                for (int q = 0; q < COLS / 4; q++)
-                    tmm_store_four(c0 + 32 * q, row + row0 + i / 4 * 16 + i % 4,
-                                   col + col0 + 32 * q, true, 0, 0, alpha, beta, &sum[i][4 * q]);
-                c0 += i % 4 == 3 ? 13 * ldc : ldc;
-            }
-            continue;
-        }
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            long long r = row + row0 + i / 4 * 16 + i % 4, c = col + col0;
-            if (r >= first_row && r < M)
-#pragma unroll
-                for (int q = 0; q < COLS / 4; q++)
-                    tmm_store_four(c0 + 32 * q, r, c + 32 * q, false, first_col, N, alpha, beta,
-                                   &sum[i][4 * q]);
-            c0 += i % 4 == 3 ? 13 * ldc : ldc;
-        }
-    }
-}
-#endif
-
-#if defined(TMM__EMIT) && TMM__EMIT == 6
-/* ============================== SMALL AND SKINNY ============================================== */
-/* What the kernels of the next two sections share. */
-
-/* What one wide copy moves; so many sums; and two sums. */
-typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm_wide {
-    TMM_TYPE v[TMM__WIDE];
-} tmm_wide;
-typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
-                                                        : 16) tmm_wide_sums {
-    TMM_SUM v[TMM__WIDE];
-} tmm_wide_sums;
-typedef struct alignas(2 * sizeof(TMM_SUM)) tmm_pair {
-    TMM_SUM v[2];
-} tmm_pair;
-
-/* One element to shared memory, zero if not inside. */
-static __device__ __forceinline__ void tmm_copy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
-{
-    if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
-    else
-        *to = inside ? *from : (TMM_TYPE)0;
-}
-
-/* One element of C: alpha sum + beta C, through the epilogue. */
-static __device__ __forceinline__ TMM_TYPE tmm_finish(TMM_SUM sum, TMM_TYPE alpha, TMM_TYPE beta,
-                                                      const TMM_TYPE *C, long long row,
-                                                      long long col)
-{
-    TMM_SUM old = 0;
-    (void)row, (void)col;                                      /* only for the epilogue */
-    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
-#ifdef TMM_EPILOGUE
-    value = TMM_EPILOGUE(value, row, col);
-#endif
-    return value;
-}
-
-/* C += A B by a warp, for double on the tensor cores of sm_80 and later: sums of multiply-adds as
-   without them, 32 a lane and instruction. A is 16 x 8, B 8 x 8, C 16 x 8 (PTX ISA 9.7, "Matrix
-   Fragments for mma.m16n8k8"). With g = lane / 4 and t = lane % 4, a lane has
-      a[0], a[1]: A(g, t), A(g + 8, t)      a[2], a[3]: A(g, t + 4), A(g + 8, t + 4)
-      b[0], b[1]: B(t, g), B(t + 4, g)
-      c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8
-   Before sm_90, four instructions of 8 x 8 x 4. The twin, which no GPU runs, has the same lanes. */
-static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
-                                                TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
-{
-#if TMM__ASYNC
-    double x[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
-    double y[6] = {(double)a0, (double)a1, (double)a2, (double)a3, (double)b0, (double)b1};
-#if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+d"(x[0]), "+d"(x[1]), "+d"(x[2]), "+d"(x[3])
-        : "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]), "d"(y[4]), "d"(y[5]));
-#else
-#pragma unroll
-    for (int i = 0; i < 4; i++) /* a[i] with b[i / 2], to rows g or g + 8 */
-        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-            : "+d"(x[i % 2 * 2]), "+d"(x[i % 2 * 2 + 1])
-            : "d"(y[i]), "d"(y[4 + i / 2]));
-#endif
-#pragma unroll
-    for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)x[i];
-#else
-    int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    for (int k = 0; k < 8; k++) {
-        TMM_SUM a[2], b[2];
-        for (int i = 0; i < 2; i++) {
-            TMM_SUM a_mine = k < 4 ? i ? a1 : a0 : i ? a3 : a2;
-            a[i] = (TMM_SUM)__shfl_sync(0xffffffffu, a_mine, 4 * g + k % 4);
-            b[i] = (TMM_SUM)__shfl_sync(0xffffffffu, k < 4 ? b0 : b1, 4 * (2 * t + i) + k % 4);
-        }
-        for (int i = 0; i < 4; i++) c[i] += a[i / 2] * b[i % 2];
-    }
-#endif
-}
-
-/* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
-   matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
-   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of the parts:
-
-      parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
-               warp 0       warp 1                warp 7            lane: element
-                  \            |                    |
-                   +-----------+---- shared memory -+-->  warp 0: in this order, then to C
-   Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
-   two to five microseconds with its launch. */
-TMM_KERNEL void __launch_bounds__(256)
-    tmm_gemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                 const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                 long long ldc, long long batchC)
-{
-    __shared__ TMM_SUM sums[8][32];
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    long long element = blockIdx.x * 32ll + lane;
-    long long row = element / N, col = element % N;
-    bool inside = element < M * N;
-    int share = (parts + 7) / 8, first = warp * share;
-    int last = first + share < parts ? first + share : parts;
-    partials += ((long long)blockIdx.z * parts + first) * (M * N) + element;
-    TMM_SUM sum = 0;
-    if (inside) {
-#pragma unroll 8
-        for (int part = first; part < last; part++) {
-            sum += *partials;
-            partials += M * N;
-        }
-    }
-    sums[warp][lane] = sum;
-    __syncthreads();
-    if (warp > 0 || !inside) return;
-#pragma unroll
-    for (int w = 1; w < 8; w++) sum += sums[w][lane];
-    C += blockIdx.z * batchC + row * ldc + col;
-    *C = tmm_finish(sum, alpha, beta, C, row, col);
-}
-#endif
-
-#if defined(TMM__EMIT) && TMM__EMIT == 7
-/* ============================== KERNEL SMALL ================================================== */
-/* For a small C: few tiles, so each must be done fast. A block has TMM__ROWS x TMM__COLS elements
-   of C and 8 warps. Every warp computes the whole tile, for every eighth step of 8 along k, with
-   copies, buffers and sums of its own: no warp waits for another until all have finished. Then the
-   eight partial tiles are added through shared memory.
-
-        k ->  step: 0 1 2 3 4 5 6 7 8 9 ...          +---------+  B
-             +-+-+-+-+-+-+-+-+-+-+-+-+               |w0       |  step 0: warp 0
-        A    |w|w|w|w|w|w|w|w|w|w|w|w|  ROWS         |w1       |  step 1: warp 1   each 8 x COLS
-             |0|1|2|3|4|5|6|7|0|1|2|3|               |w2       |
-             +-+-+-+-+-+-+-+-+-+-+-+-+               | ...     |
-              each ROWS x 8                          +---------+
-        C tile = ((sums of w0 + those of w1) + ...) + those of w7: always in this order
-
-   Within a warp, 4 lanes down and 8 across, quads of 4 x 4 as in REGISTER (tiles of 16 columns:
-   4 x 2); for double from sm_80 on tensor cores, see tmm_dmma:
-
-        8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
-        +--+--+--+--+--+--+--+--+--  --+            the lanes
-        | 0| 1| 2| 3| 4| 5| 6| 7| 0 ...|            +-----+-----+-----+-----+
-        | 8| 9|10|11|12|13|14|15| 8    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
-        |16|17|18|19|20|21|22|23|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
-        |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
-        +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
-
-   Each warp has a ring of 3 steps of A and B in shared memory as [k][line] (lines: rows of A,
-   columns of B), filled by asynchronous copies two steps ahead: up to K = 128 all of A and B that
-   a tile needs is on its way before the first multiply-add. What is contiguous along k is
-   transposed by copying single elements.
-   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4 for
-   16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier; at
-   512 copies and arithmetic, each about two thirds of the time, which overlap by half.
-
-   A tile may also be shared by fewer warps, a team of 2^team_log2, with 8 / 2^team_log2 tiles to a
-   block: for batches of tiny products. Tiles are numbered through all products of a batch.
-   blockIdx.y counts parts of k (one, unless partials is given); with more than one, each leaves its
-   plain sums in partials, an M x N matrix for each product and part, for KERNEL SUM. */
-
-/* The names stand for expressions of the type and the tile: one definition serves all. */
-#ifndef TMM__SMALL_WARPS
-#define TMM__SMALL_WARPS  8
-#define TMM__SMALL_STAGES TMM__STAGES(3)
-#define TMM__SMALL_LDA    (TMM__ROWS + 4) /* 4 more: see REGISTER */
-#define TMM__SMALL_LDB    (TMM__COLS + 4)
-#define TMM__SMALL_LDC    (TMM__COLS + 8) /* pairs of doubles in two rows: other banks */
-#define TMM__SMALL_STAGE  (8 * (TMM__SMALL_LDA + TMM__SMALL_LDB))
-#define TMM__SMALL_RING   (TMM__SMALL_STAGES * TMM__SMALL_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SMALL_SUMS   (TMM__ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
-/* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
-#define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
-/* What a lane has of a row of B, and of C, side by side. */
-#define TMM__SMALL_PIECE (TMM__COLS < 32 ? 2 : 4)
-#endif
-enum { tmm_small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
-
-typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
-                           ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
-                           : 16) tmm_small_piece {
-    TMM_TYPE v[TMM__SMALL_PIECE];
-} tmm_small_piece;
-typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
-                                                               : 16) tmm_small_sums {
-    TMM_SUM v[TMM__SMALL_PIECE];
-} tmm_small_sums;
-
-/* One warp brings one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
-   tile[k][line] with rows of ld. x and tile are this lane's first places, `step` is from one of its
-   copies to the next in memory, lines_left and k_left count what is left of the matrix from its
-   first place on: beyond, zeros, unless all of it is known to be inside. A lane copies
-     VECTORS      wide copies along the lines, where they are contiguous and aligned
-     ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
-     ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
-static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, int lines,
-                                                       const TMM_TYPE *x, long long step, int mode,
-                                                       bool full, int lines_left, int k_left)
-{
-    if (mode == TMM__VECTORS) {
-        int across = lines / TMM__WIDE;
-        int size = lines_left < 0 ? 0 : lines_left > TMM__WIDE ? TMM__WIDE : lines_left;
-#pragma unroll
-        for (int i = 0; i < 8 * across / 32; i++) {
-            int k = i * 32 / across;
-            int valid = full ? TMM__WIDE : k < k_left ? size : 0;
-            tmm__copy_part(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                           valid * (int)sizeof(TMM_TYPE));
-            x += step;
-        }
-    } else if (mode == TMM__ALONG_K) {
-#pragma unroll
-        for (int i = 0; i < lines / 4; i++) {
-            tmm_copy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
-            x += step;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-#pragma unroll
-            for (int j = 0; j < lines; j += 16)
-                tmm_copy_one(&tile[2 * i * ld + j], x + j,
-                             full || (j < lines_left && 2 * i < k_left));
-            x += step;
-        }
-    }
-}
-
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <= 4096 ? 2 : 1)
-    tmm_gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
-                   const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
-                   const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                   TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
-                   unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
-{
-    enum {
-        ROWS = TMM__ROWS,
-        COLS = TMM__COLS,
-        LDA = TMM__SMALL_LDA,
-        LDB = TMM__SMALL_LDB,
-        LDC = TMM__SMALL_LDC,
-        STAGE = TMM__SMALL_STAGE,
-        STAGES = TMM__SMALL_STAGES,
-        WARPS = TMM__SMALL_WARPS,
-        WIDE = TMM__WIDE,
-        PIECE = TMM__SMALL_PIECE,
-        SIZE = sizeof(TMM_TYPE),
-        DOWN = ROWS / 4, /* without tensor cores: rows and columns of a lane */
-        ACROSS = COLS / 8,
-        SUMS = DOWN * ACROSS
-    };
-    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
-
-    /* This warp's tile, which 2^team_log2 share, and its place among them. Unsigned divisions of 32
-       bits: those of 64 would take a tenth of the time of a small product. */
-    int team = 1 << team_log2, member = warp & (team - 1);
-    unsigned tile = (blockIdx.x * (unsigned)WARPS + warp) >> team_log2, product = 0;
-    unsigned tiles_across = (unsigned)((unsigned long long)(N + COLS - 1) / COLS);
-    unsigned tiles = (unsigned)((unsigned long long)(M + ROWS - 1) / ROWS) * tiles_across;
-    if (batch > 1) {
-        product = tile / tiles;
-        tile -= product * tiles;
-    }
-    bool idle = tile >= tiles || product >= batch; /* the last block may have too many teams */
-    unsigned tile_down = tile / tiles_across;
-    long long tile_row = (long long)tile_down * ROWS;
-    long long tile_col = (long long)(tile - tile_down * tiles_across) * COLS;
-
-    /* The steps of this part of k, and the first of them; then those of this warp. */
-    int steps = (int)((unsigned long long)(K + 7) / 8), first = 0;
-    if (gridDim.y > 1) {
-        int part = (steps + (int)gridDim.y - 1) / (int)gridDim.y;
-        first = blockIdx.y * part;
-        steps = steps > first + part ? part : steps > first ? steps - first : 0;
-    }
-    int parts = steps < team ? steps : team; /* members who have something to do */
-    first += member;
-    steps = steps > member && !idle ? (steps - member + team - 1) >> team_log2 : 0;
-
-    A += product * batchA;
-    B += product * batchB;
-    int rows_left = M - tile_row < ROWS ? (int)(M - tile_row) : ROWS;
-    int cols_left = N - tile_col < COLS ? (int)(N - tile_col) : COLS;
-    long long k_left = K - first * 8ll;
-    bool inside = rows_left == ROWS && cols_left == COLS;
-    /* See tmm_small_fetch: how this lane copies, its first places, and its steps. */
-    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
-    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
-    int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
-    int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
-    int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;
-    long long stepA = 2 * csA, stepB = 2 * rsB;
-    if (modeA == TMM__ALONG_K) kA = lane % 8, lineA = lane / 8, stepA = 4 * rsA;
-    if (modeB == TMM__ALONG_K) kB = lane % 8, lineB = lane / 8, stepB = 4 * csB;
-    if (modeA == TMM__VECTORS) {
-        kA = lane / (ROWS / WIDE), lineA = lane % (ROWS / WIDE) * WIDE;
-        stepA = 32 / (ROWS / WIDE) * csA;
-    }
-    if (modeB == TMM__VECTORS) {
-        kB = lane / (COLS / WIDE), lineB = lane % (COLS / WIDE) * WIDE;
-        stepB = 32 / (COLS / WIDE) * rsB;
-    }
-    A += (tile_row + lineA) * rsA + (first * 8ll + kA) * csA;
-    B += (tile_col + lineB) * csB + (first * 8ll + kB) * rsB;
-    int toA = kA * LDA + lineA, toB = 8 * LDA + kB * LDB + lineB;
-
-    TMM_SUM sum[SUMS];
-#pragma unroll
-    for (int i = 0; i < SUMS; i++) sum[i] = 0;
-
-    TMM_TYPE *next = ring, *slot = ring; /* where to copy to, and to compute from */
-    /* The first STAGES - 1 rounds only copy. */
-#pragma unroll 1
-    for (int step = 1 - STAGES; step < steps; step++) {
-        if (step >= 0) {
-            TMM__COPY_WAIT(STAGES - 2); /* this lane's copies of this step are there, */
-            __syncwarp(); /* the other lanes' too, and all have finished with the step before */
-        }
-        if (step + STAGES - 1 < steps) {
-            if (inside && k_left >= 8) {
-                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
-                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
-            } else {
-                int k_now = k_left < 8 ? (int)k_left : 8;
-                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
-                                k_now - kA);
-                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
-                                k_now - kB);
-            }
-            A += 8 * team * csA;
-            B += 8 * team * rsB;
-            k_left -= 8 * team;
-            next = next == ring + (STAGES - 1) * STAGE ? ring : next + STAGE;
-        }
-        tmm__copy_commit(); /* an empty group too: the wait counts groups */
-        if (step < 0) continue;
-
-        if (tensor) {
-            const TMM_TYPE *a = slot + lane % 4 * LDA + lane / 4;
-            const TMM_TYPE *b = slot + 8 * LDA + lane % 4 * LDB + lane / 4;
-            TMM_SUM fa[2][ROWS / 8], fb[2][COLS / 8];
-#pragma unroll
-            for (int k = 0; k < 2; k++) {
-#pragma unroll
-                for (int i = 0; i < ROWS / 8; i++) fa[k][i] = (TMM_SUM)a[4 * k * LDA + 8 * i];
-#pragma unroll
-                for (int j = 0; j < COLS / 8; j++) fb[k][j] = (TMM_SUM)b[4 * k * LDB + 8 * j];
-            }
-#pragma unroll
-            for (int i = 0; i < ROWS / 16; i++)
-#pragma unroll
-                for (int j = 0; j < COLS / 8; j++)
-                    tmm_dmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
-                             fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
-        } else {
-            const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
-#pragma unroll
-            for (int k = 0; k < 8; k++) {
-                tmm_four fa[DOWN / 4];
-                tmm_small_piece fb[ACROSS / PIECE];
-#pragma unroll
-                for (int q = 0; q < DOWN / 4; q++) fa[q] = *(const tmm_four *)&a[k * LDA + 16 * q];
-#pragma unroll
-                for (int q = 0; q < ACROSS / PIECE; q++)
-                    fb[q] = *(const tmm_small_piece *)&b[k * LDB + 32 * q];
-#pragma unroll
-                for (int i = 0; i < DOWN; i++)
-#pragma unroll
-                    for (int j = 0; j < ACROSS; j++)
-                        sum[i * ACROSS + j] +=
-                            (TMM_SUM)fa[i / 4].v[i % 4] * (TMM_SUM)fb[j / PIECE].v[j % PIECE];
-            }
-        }
-        slot = slot == ring + (STAGES - 1) * STAGE ? ring : slot + STAGE;
-    }
-
-    /* This warp's partial tile, in place of its ring. */
-    TMM__COPY_WAIT(0);
-    __syncwarp();
-    TMM_SUM *mine = (TMM_SUM *)ring;
-    if (steps == 0) { /* nothing to leave */
-    } else if (tensor) {
-#pragma unroll
-        for (int i = 0; i < ROWS / 8; i++)
-#pragma unroll
-            for (int j = 0; j < COLS / 8; j++) {
-                const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
-                tmm_pair pair = {{two[0], two[1]}};
-                *(tmm_pair *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
-            }
-    } else {
-#pragma unroll
-        for (int i = 0; i < DOWN; i++)
-#pragma unroll
-            for (int q = 0; q < ACROSS / PIECE; q++) {
-                tmm_small_sums sums;
-#pragma unroll
-                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
-                *(tmm_small_sums *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                         lane % 8 * PIECE] = sums;
-            }
-    }
-    __syncthreads();
-    if (idle) return;
-
-    C += product * batchC + tile_row * ldc + tile_col;
-    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_wide) == 0;
-    /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
-#pragma unroll 1
-    for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
-        int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
-        if (r >= rows_left || c >= cols_left) continue;
-        tmm_wide_sums part[WARPS], total;
-#pragma unroll
-        for (int w = 0; w < WARPS; w++)
-            if (w < parts)
-                part[w] = *(const tmm_wide_sums *)(team_memory + w * (TMM__SMALL_WARP) +
-                                                   (r * LDC + c) * sizeof(TMM_SUM));
-#pragma unroll
-        for (int j = 0; j < WIDE; j++) total.v[j] = 0;
-#pragma unroll
-        for (int w = 0; w < WARPS; w++)
-#pragma unroll
-            for (int j = 0; j < WIDE; j++)
-                if (w < parts) total.v[j] += part[w].v[j];
-        if (gridDim.y > 1) {
-            long long matrix = product * (long long)gridDim.y + blockIdx.y;
-            TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
-#pragma unroll
-            for (int j = 0; j < WIDE; j++)
-                if (c + j < cols_left) p[j] = total.v[j];
-            continue;
-        }
-        TMM_TYPE *out = C + r * ldc + c;
-        bool whole = alignedC && c + WIDE <= cols_left;
-        tmm_wide result;
-#pragma unroll
-        for (int j = 0; j < WIDE; j++) {
-            if (c + j >= cols_left) continue;
-            result.v[j] =
-                tmm_finish(total.v[j], alpha, beta, out + j, tile_row + r, tile_col + c + j);
-            if (!whole) out[j] = result.v[j];
-        }
-        if (whole) *(tmm_wide *)out = result;
-    }
-}
-#endif
-
-#if defined(TMM__EMIT) && TMM__EMIT == 8
-/* ============================== KERNEL SKINNY ================================================= */
-/* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
-   the large operand once. Few columns and few rows are one problem:
-
-        few columns:  L = op(A), lines = its rows       S = op(B)
-        few rows:     L = op(B), lines = its columns    S = op(A)      C transposed
-        C(line, j) = alpha sum_k L(line, k) S(k, j) + beta C(line, j)         j < width
-
-          k ->   stages                   +-+
-                                          | |  S  K x width
-                                          +-+
-        +-----+-----+-----+--  --+-----+  +-+
-        |  0  |  1  |  2  |  ... |     |  | |  a block: LINES lines of C, with all of K
-        +-----+-----+-----+--  --+-----+  +-+
-                 L  lines x K              C
-
-   TMM__WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
-   contiguous along k and for L contiguous along the lines. Both keep a ring of stages of L and S in
-   shared memory, filled by asynchronous copies: 32 to 64 KB of a block are on their way at any
-   time, which is what reading at full speed needs (4.5 TB/s times a microsecond is 34 KB to each of
-   132 processors).
-
-   ALONG K (TMM__ALONG 1): 8 warps below each other, each with 4 groups of 8 lanes (WIDTH 16) or one
-   of 32 (WIDTH 1, 4); a lane has 4 lines and, of each, 16 bytes a stage:
-
-        WIDTH 16, float          k: 32 a stage              S: as [j][k], read by 16-byte loads:
-          line 0, 4, 8, 12  |0...|1...|2...| ... |7...|     8 addresses, the same for all 4 groups;
-          line 1, 5, 9, 13  |8...|9...|    lanes            4 + 16 loads for 256 multiply-adds
-          line 2, ...       |16..|                          a lane and stage
-          line 3, ...       |24..|
-      At the end the lanes of a group add their sums by shuffles.
-   ALONG THE LINES (0; WIDTH 4, 16): a lane has 16 bytes of neighbouring lines; 16 lanes side by
-   side and 2 along k; 8 warps along k, 8 k each a stage (double, WIDTH 16: 2 warps side by side):
-
-        k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
-        k + 1   |16..|17..|    ...   |31..|
-      At the end the two halves add by a shuffle, the eight warps through shared memory.
-   double, WIDTH 16, from sm_80 on: tensor cores (tmm_dmma) take the place of the multiply-adds. The
-   copies are the same, eight lanes side by side in 128 bytes; what a lane then needs was copied by
-   others, and lies where neither copies nor reads meet in a bank.
-   Where L is not aligned to 16 bytes, single elements are copied, and a lane's elements lie 8, 16
-   or 32 apart instead of side by side, so that neighbouring lanes still read neighbouring memory.
-
-   Global loads: lines K elements of L once, and of S width K for each block; WIDTH 16: 8 FLOP per
-   byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
-   blockIdx.y counts parts of k (one, unless partials is given), as in SMALL; blockIdx.z products. */
-
-/* As in SMALL: expressions of the type, TMM__ALONG and TMM__WIDTH. */
-#ifndef TMM__SKINNY_WARPS
-#define TMM__SKINNY_WARPS 8
-/* Wide copies of a thread and stage. */
-#define TMM__SKINNY_COPIES \
-    (TMM__ALONG && sizeof(TMM_TYPE) * TMM__WIDTH == 128 && TMM__STAGES(5) == 5 ? 8 : 4)
-/* Along the lines: how many warps are side by side, the others are along k. */
-#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__WIDTH == 128 ? 2 : 1)
-#define TMM__SKINNY_STAGES \
-    (!TMM__ALONG ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
-#define TMM__SKINNY_LANES (!TMM__ALONG ? 16 : TMM__WIDTH == 16 ? 8 : 32)
-#define TMM__SKINNY_LINES /* of a block */                       \
-    (TMM__ALONG ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
-                : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
-#define TMM__SKINNY_DEPTH /* k of a stage */                             \
-    (TMM__ALONG ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
-                : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
-/* The length of a row of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
-#define TMM__SKINNY_LDS                                               \
-    (TMM__ALONG ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
-                : TMM__WIDTH + (TMM__WIDTH == 16 ? 4 : 0))
-/* Elements of L in a stage; of L and S; bytes of the ring, and of the sums that take its place. */
-#define TMM__SKINNY_L (256 * TMM__SKINNY_COPIES * TMM__WIDE)
-#define TMM__SKINNY_STAGE \
-    (TMM__SKINNY_L +      \
-     ((TMM__ALONG ? TMM__WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * 16)
-#define TMM__SKINNY_RING (TMM__SKINNY_STAGES * TMM__SKINNY_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SKINNY_SUMS                                                                          \
-    ((TMM__ALONG ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * TMM__WIDTH * \
-     (int)sizeof(TMM_SUM))
-#endif
-enum {
-    tmm_skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
-    tmm_skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
-    tmm_skinny_lines = TMM__SKINNY_LINES,
-    tmm_skinny_depth = TMM__SKINNY_DEPTH
-};
-
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 1)
-    tmm_gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
-                    const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
-                    long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
-                    long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                    long long ldc, long long batchC, int few_rows, TMM_SUM *__restrict__ partials)
-{
-    enum {
-        ALONG_K = TMM__ALONG,
-        WIDTH = TMM__WIDTH,
-        WIDE = TMM__WIDE,
-        STAGES = TMM__SKINNY_STAGES,
-        STAGE = TMM__SKINNY_STAGE,
-        DEPTH = TMM__SKINNY_DEPTH,
-        LINES = TMM__SKINNY_LINES,
-        LANES = TMM__SKINNY_LANES,
-        LDS = TMM__SKINNY_LDS,
-        COPIES = TMM__SKINNY_COPIES,
-        BESIDE = TMM__SKINNY_BESIDE,
-        BYTES = TMM__WIDE * sizeof(TMM_TYPE),   /* of a wide copy */
-        ACROSS = LINES / BESIDE,                /* along the lines: those of a warp */
-        S_COPIES = (WIDTH * DEPTH + 255) / 256, /* single elements of S to a thread and stage */
-        GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
-    };
-    const bool tensor = TMM__TENSOR && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
-                        sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
-    int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
-    long long first_line = (long long)blockIdx.x * LINES;
-    int lines_left = lines - first_line < LINES ? (int)(lines - first_line) : LINES;
-    long long stages = (K + DEPTH - 1) / DEPTH, first = 0; /* this block's, and its first */
-    if (gridDim.y > 1) {
-        long long part = (stages + gridDim.y - 1) / gridDim.y;
-        first = blockIdx.y * part;
-        stages = stages > first + part ? part : stages > first ? stages - first : 0;
-    }
-    long long k_left = K - first * DEPTH; /* from the next stage to be copied on */
-    L += blockIdx.z * batchL + first_line * line_strideL + first * DEPTH * k_strideL;
-    S += blockIdx.z * batchS + first * DEPTH * k_strideS;
-    C += blockIdx.z * batchC;
-    bool vectors =
-        ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) % alignof(tmm_wide) ==
-        0;
-
-    /* Which vectors of L are this lane's: number n has line line0 + n-th step, k k0 + n-th step;
-       its elements are `apart` from each other, along k or along the lines. */
-    int line0, k0, apart;
-    if (ALONG_K) {
-        line0 = warp * (LINES / TMM__SKINNY_WARPS) + lane / LANES;
-        k0 = lane % LANES * (vectors ? WIDE : 1);
-    } else {
-        line0 = warp % BESIDE * ACROSS + lane % LANES * (vectors ? WIDE : 1);
-        k0 = warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN;
-    }
-    apart = vectors ? 1 : LANES;
-#define TMM__LINE_STEP(n) (ALONG_K ? (n) % 4 * (32 / LANES) : 0)
-#define TMM__K_STEP(n) \
-    (ALONG_K ? (n) / 4 * (LANES * WIDE) : ((n) / GRAIN * 2) * GRAIN + (n) % GRAIN)
-    /* Where it puts vector n. Without tensor cores, only the lane itself reads it. With them,
-       (line r, vector q along k) or (k r, vector q along the lines) is at r * row + q of the warp's
-       vectors, but with two bits of q flipped so that neither copies nor reads of eight lanes
-       meet in a bank. */
-#define TMM__PLACE(r, q)                                   \
-    (ALONG_K ? (warp * 16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
-             : (warp * 8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
-    int place[4], from_place[4];
-#pragma unroll
-    for (int n = 0; n < 4; n++) {
-        place[n] = WIDE * (tensor ? ALONG_K ? TMM__PLACE(n * 4 + lane / 8, lane % 8)
-                                            : TMM__PLACE(n * 2 + lane / 16, lane % 16)
-                                  : n * 256 + thread);
-        from_place[n] =
-            WIDE * (tensor ? ALONG_K ? TMM__PLACE(lane / 4 + n % 2 * 8, n / 2 * 4 + lane % 4)
-                                     : TMM__PLACE(lane % 4 + n / 2 * 4, n % 2 * 8 + lane / 4)
-                           : n * 256 + thread);
-    }
-/* Where vector n goes in a stage; it comes from from[n % 4], and from so many elements behind. */
-#define TMM__TO(n)     (place[(n) % 4] + (n) / 4 * (1024 * WIDE))
-#define TMM__BEYOND(n) ((n) < 4 ? 0 : TMM__K_STEP(n) - TMM__K_STEP((n) % 4))
-    const TMM_TYPE *from[4];
-#pragma unroll
-    for (int n = 0; n < 4; n++) {
-        /* Along k, rows that do not exist are replaced by the last one: no check in the loop. */
-        int line = line0 + TMM__LINE_STEP(n);
-        if (ALONG_K && line >= lines_left) line = lines_left - 1;
-        from[n] = L + line * line_strideL + (k0 + TMM__K_STEP(n)) * k_strideL;
-    }
-    /* Which elements of S: number n has column j + n j_step, k k + n k_step. Columns that do not
-       exist are replaced by the last one. Neighbouring threads read neighbouring elements. */
-    int sj = k_strideS == 1 ? thread / DEPTH : thread % WIDTH, sk;
-    sk = k_strideS == 1 ? thread % DEPTH : thread / WIDTH;
-    if (!ALONG_K && WIDTH == 16 && k_strideS == 1) { /* against bank conflicts: 4 columns of 8 k */
-        sj = warp / (DEPTH / 8) * 4 + lane / 8;
-        sk = warp % (DEPTH / 8) * 8 + lane % 8;
-    }
-    int j_step = k_strideS == 1 ? 256 / DEPTH : 0, k_step = k_strideS == 1 ? 0 : 256 / WIDTH;
-    const TMM_TYPE *fromS[S_COPIES];
-    int toS[S_COPIES];
-#pragma unroll
-    for (int n = 0; n < S_COPIES; n++) {
-        int j = sj + n * j_step, k = sk + n * k_step;
-        int in_row = k;
-        if (ALONG_K && !vectors) /* in the order in which the lanes have L */
-            in_row = k / (LANES * WIDE) * (LANES * WIDE) + k % LANES * WIDE + k / LANES % WIDE;
-        toS[n] = TMM__SKINNY_L + (ALONG_K ? j * LDS + in_row : k * LDS + j);
-        fromS[n] = S + k * k_strideS + (j < width ? j : width - 1) * j_strideS;
-    }
-    bool copiesS = WIDTH * DEPTH >= 256 || thread < WIDTH * DEPTH;
-
-    enum {
-        SUMS = ALONG_K ? 4 * WIDTH : WIDE * WIDTH /* tensor: 8 or 16 of them are used */
-    };
-    TMM_SUM sum[SUMS];
-#pragma unroll
-    for (int i = 0; i < SUMS; i++) sum[i] = 0;
-
-    TMM_TYPE *in = ring, *out = ring; /* the stage to copy to, and to compute from */
-#pragma unroll 1
-    for (long long stage = 1 - STAGES; stage < stages; stage++) {
-        if (stage >= 0) {
-            TMM__COPY_WAIT(STAGES - 2);
-            __syncthreads(); /* S is there, and all have finished with the stage before */
-        }
-        if (stage + STAGES - 1 < stages) {
-            bool full = vectors && k_left >= DEPTH && (ALONG_K || lines_left == LINES);
-            int left = k_left < DEPTH ? (int)k_left : DEPTH;
-            if (full) { /* no checks */
-#pragma unroll
-                for (int n = 0; n < COPIES; n++)
-                    tmm__copy_part(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
-            } else {
-#pragma unroll
-                for (int n = 0; n < COPIES; n++) {
-                    int line = line0 + TMM__LINE_STEP(n), k = k0 + TMM__K_STEP(n);
-                    int inside = ALONG_K ? left - k : k < left ? lines_left - line : 0;
-                    const TMM_TYPE *x = from[n % 4] + TMM__BEYOND(n);
-                    if (vectors) {
-                        int size = inside < 0 ? 0 : inside > WIDE ? WIDE : inside;
-                        tmm__copy_part(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
-                    } else {
-#pragma unroll
-                        for (int v = 0; v < WIDE; v++)
-                            tmm_copy_one(in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
-                    }
-                }
-            }
-            if (copiesS) {
-#pragma unroll
-                for (int n = 0; n < S_COPIES; n++)
-                    tmm_copy_one(in + toS[n], fromS[n], full || sk + n * k_step < left);
-            }
-#pragma unroll
-            for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
-#pragma unroll
-            for (int n = 0; n < S_COPIES; n++) fromS[n] += DEPTH * k_strideS;
-            k_left -= DEPTH;
-            in = in == ring + (STAGES - 1) * STAGE ? ring : in + STAGE;
-        }
-        tmm__copy_commit(); /* an empty group too: the wait counts groups */
-        if (stage < 0) continue;
-
-        const TMM_TYPE *mine = out, *s = out + TMM__SKINNY_L;
-        out = out == ring + (STAGES - 1) * STAGE ? ring : out + STAGE;
-#pragma unroll
-        for (int part = 0; part < COPIES / 4; part++) {
-            tmm_wide x[4];
-#pragma unroll
-            for (int n = 0; n < 4; n++)
-                x[n] = *(const tmm_wide *)&mine[part * 1024 * WIDE + from_place[n]];
-            if (tensor) {
-                int g = lane / 4, t = lane % 4;
-#pragma unroll
-                for (int j = 0; j < WIDTH / 8; j++) {
-                    /* Along k two pieces of 8 k for one of 16 lines, where k 2 t and 2 t + 1 stand
-                       for t and t + 4; along the lines one of 8 k for two of 16 lines, where lines
-                       2 g and 2 g + 1 stand for g and g + 8. */
-#pragma unroll
-                    for (int p = 0; p < 2; p++) {
-                        const TMM_TYPE *y = ALONG_K
-                                                ? &s[(8 * j + g) * LDS + part * 16 + 8 * p + 2 * t]
-                                                : &s[(warp / BESIDE * 8 + t) * LDS + 8 * j + g];
-                        if (ALONG_K) {
-                            tmm_wide two = *(const tmm_wide *)y;
-                            tmm_dmma(&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
-                                     x[2 * p + 1].v[1], two.v[0], two.v[1]);
-                        } else {
-                            tmm_dmma(&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0],
-                                     x[p + 2].v[1], y[0], y[4 * LDS]);
-                        }
-                    }
-                }
-                continue;
-            }
-#if TMM__ALONG
-            const TMM_TYPE *sl = s + part * LANES * WIDE + lane % LANES * WIDE;
-#pragma unroll
-            for (int j = 0; j < WIDTH; j++) {
-                tmm_wide y = *(const tmm_wide *)&sl[j * LDS];
-#pragma unroll
-                for (int v = 0; v < WIDE; v++)
-#pragma unroll
-                    for (int n = 0; n < 4; n++)
-                        sum[n * WIDTH + j] += (TMM_SUM)x[n].v[v] * (TMM_SUM)y.v[v];
-            }
-#else
-            s += (warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
-#pragma unroll
-            for (int n = 0; n < COPIES; n += GRAIN) {
-                tmm_wide y[GRAIN * WIDTH / WIDE];
-#pragma unroll
-                for (int i = 0; i < GRAIN * WIDTH / WIDE; i++)
-                    y[i] = *(const tmm_wide *)&s[n * 2 * LDS + i * WIDE];
-#pragma unroll
-                for (int g = 0; g < GRAIN; g++)
-#pragma unroll
-                    for (int v = 0; v < WIDE; v++)
-#pragma unroll
-                        for (int j = 0; j < WIDTH; j++)
-                            sum[v * WIDTH + j] +=
-                                (TMM_SUM)x[n + g].v[v] *
-                                (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE];
-            }
-#endif
-        }
-    }
-    TMM__COPY_WAIT(0);
-    __syncthreads(); /* all have finished with the ring: now it takes sums, as [warp][line][j] */
-
-    TMM_SUM *sums = (TMM_SUM *)tmm_memory;
-    if (tensor) {
-        int g = lane / 4, t = lane % 4;
-#pragma unroll
-        for (int i = 0; i < SUMS && i < (ALONG_K ? 8 : 16); i++) {
-            int j = i / 4 % 2 * 8 + 2 * t + i % 2, half = i / 2 % 2, line;
-            if (ALONG_K)
-                line = warp * 16 + g + 8 * half;
-            else
-                line = warp / BESIDE * LINES + warp % BESIDE * ACROSS +
-                       (vectors ? 2 * (i / 8 * 8 + g) + half : i / 8 * 8 + g + 16 * half);
-            sums[line * WIDTH + j] = sum[i];
-        }
-    } else if (ALONG_K) {
-        /* Every lane of a group gets the same sums; each writes its share. */
-#pragma unroll
-        for (int i = 0; i < SUMS; i++) {
-            TMM_SUM total = sum[i];
-#pragma unroll
-            for (int other = LANES / 2; other > 0; other /= 2)
-                total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, other);
-            if (i % LANES == lane % LANES)
-                sums[(line0 + i / WIDTH * (32 / LANES)) * WIDTH + i % WIDTH] = total;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < SUMS; i++) {
-            TMM_SUM total = sum[i];
-            total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, LANES);
-            if (i % 2 == lane / LANES)
-                sums[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH] =
-                    total;
-        }
-    }
-    __syncthreads();
-#pragma unroll 1
-    for (int i = thread; i < WIDTH * LINES; i += 256) {
-        /* Neighbouring threads write neighbours in C. */
-        int line = few_rows ? i % LINES : i / WIDTH, j = few_rows ? i / LINES : i % WIDTH;
-        if (line >= lines_left || j >= width) continue;
-        TMM_SUM total = sums[line * WIDTH + j];
-        if (!ALONG_K) {
-#pragma unroll
-            for (int w = 1; w < TMM__SKINNY_WARPS / BESIDE; w++)
-                total += sums[(w * LINES + line) * WIDTH + j];
-        }
-        long long row = few_rows ? j : first_line + line, col = few_rows ? first_line + line : j;
-        if (gridDim.y > 1) {
-            partials[(blockIdx.z * (long long)gridDim.y + blockIdx.y) * (lines * width) +
-                     row * (few_rows ? lines : width) + col] = total;
-            continue;
-        }
-        TMM_TYPE *c = C + row * ldc + col;
-        *c = tmm_finish(total, alpha, beta, c, row, col);
-    }
-#undef TMM__LINE_STEP
-#undef TMM__K_STEP
-#undef TMM__PLACE
-#undef TMM__TO
-#undef TMM__BEYOND
-}
-#endif
-
-#if defined(TMM__EMIT) && TMM__EMIT == 9
-/* ============================== KERNEL TENSOR ================================================= */
-/* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
-   element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
-
-   Tile of C: 128 x 64, 4 warps of 64 x 32, each 4 x 4 matrices of 16 x 8 (tmm__mma_double). Of such
-   a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
-       +--------+--------+     +----+----+----+----+       columns   0 1   2 3   4 5   6 7
-       | warp 0 | warp 1 |     |    |    |    |    | 16          0 | L0  | L1  | L2  | L3  | c0 c1
-       |        |        |     +----+----+----+----+             1 | L4  | L5  | L6  | L7  |
-    64 |        |        |     |    |    |    |    |             : |  :  |  :  |  :  |  :  |
-       +--------+--------+     +----+----+----+----+     rows    7 | L28 | L29 | L30 | L31 |
-       | warp 2 | warp 3 |     |    |    |    |    |             8 | L0  | L1  | L2  | L3  | c2 c3
-       |        |        |     +----+----+----+----+             : |  :  |  :  |  :  |  :  |
-       |        |        |     |    |    |    |    |            15 | L28 | L29 | L30 | L31 |
-       +--------+--------+     +----+----+----+----+
-           32       32            8    8    8    8
-
-   Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
-   PIPELINED. From there a lane takes 8 elements of A for each 16 rows and 4 of B for each 8
-   columns, its part of a matrix 16 deep:
-       rows 0 .. 2   of matrices: multiply; load the A of the next row; start copies for the step
-                     after the next, one after each multiplication
-       barrier       every warp has in registers what it needs of this stage
-       last row      multiply; load B and the first A of the next step
-
-   A stage holds, for A and then for B, four planes of 4 k each. Loads of a fragment take 4 lines x
-   4 k a half-warp, and both forms of a plane put these into 16 different banks of 8 bytes:
-       copied along the lines    element (k, line) at (lines + 4) k + line
-       copied along k            element (k, line) at 4 line + k
-   4 more elements a plane do the same for the copies along k, which write to all four planes.
-
-   The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED.
-   Bands of 8 rows of tiles: the 264 tiles at work on 132 multiprocessors form a square of sorts.
-
-   Global loads: (1 / 64 + 1 / 128) M N K elements, 10.7 FLOP per byte, mostly from the second-level
-   cache. Shared loads: 16 (64 + 32) elements a warp for 16 x 64 x 32 multiply-adds, 5.3 FLOP per
-   byte. What bounds it: the tensor cores, 16 x 8 x 16 multiply-adds in 64 cycles of a scheduler,
-   two warps each, which leave them idle when both wait; and, for longer than a few ms, the power
-   that the device may take. Before sm_80 there is nothing to gain: see tmm__mma_double.
-
-   modeA and modeB are those of KERNEL PIPELINED, and
-     K_VECTORS    as ALONG_K with 16 bytes a thread, 8 threads along k
-   with 16 threads along k in ALONG_K. A launch needs TMM__TENSOR_BYTES of dynamic shared memory. */
-
-/* Copies pass `pass` of what this thread has to copy of a tile of an operand: `width` elements, 8
-   width lines from those of the pass before. `to`, `from`: its first element there and here;
-   `stride`: bytes from pass to pass. Zeros if not valid. */
-static __device__ __forceinline__ void tmm_copy_pass(double *to, const char *from, unsigned stride,
-                                                     int width, int pass, bool valid)
-{
-    tmm__copy_async(to + 8 * width * pass, from + (unsigned long long)stride * pass, 8 * width,
-                    valid);
-}
-#endif
-
-#if defined(TMM__EMIT) && TMM__EMIT == 10
-/* One instance of the kernel: TMM__DOWN matrices of 16 rows to a warp (4 or 2), copies of
-   TMM__WIDTH elements (2 or 1). With 2 matrices it takes operands smaller than a tile. */
-TMM_KERNEL void __launch_bounds__(128, TMM__TENSOR_BLOCKS(TMM__DOWN))
-    tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
-                    const double *__restrict__ A, long long rsA, long long csA, long long batchA,
-                    const double *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    double beta, double *__restrict__ C, long long ldc, long long batchC, int modeA,
-                    int modeB, const tmm__schedule s)
-{
-    enum {
-        THREADS = 128,
-        DOWN = TMM__DOWN, /* matrices of a warp */
-        ACROSS = 4,
-        TILE_M = 32 * DOWN,
-        TILE_N = 64,
-        DEPTH = 16,
-        STAGES = 3,
-        WIDTH = TMM__WIDTH,
-        PASSES_A = TILE_M / (8 * WIDTH),
-        PASSES = PASSES_A + TILE_N / (8 * WIDTH),
-        MATRICES = DOWN * ACROSS,
-        PITCH_A = TILE_M + 4,
-        PITCH_B = TILE_N + 4,
-        PLANE_A = TMM__PLANE(TILE_M),
-        PLANE_B = TMM__PLANE(TILE_N),
-        STAGE = 4 * (PLANE_A + PLANE_B),
-        SIZE = 8,
-        ANY = DOWN < 4
-    };
-    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES(DOWN), "what the launcher asks for");
-    extern __shared__ __align__(16) double tmm__tensor_stages[];
-    double *shared = tmm__tensor_stages;
-
-    int blocks = gridDim.x;
-    long long split_steps = (long long)s.split_tiles * s.steps;
-    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
-
-    for (int piece = 0;; piece++) {
-        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
-           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
-        int start = (int)(split_steps * share / blocks);
-        int stop = (int)(split_steps * (share + 1) / blocks);
-        if (start < stop) {
-            first = start / s.steps;
-            pieces = (stop - 1) / s.steps + 1 - first;
-        }
-        int tile = first + piece, begin = 0, end = s.steps;
-        if (piece < pieces) {
-            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
-            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
-        } else {
-            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
-            if (tile >= s.tiles_down * s.tiles_across) break;
-        }
-        int down, across;
-        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
-        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
-        /* Moved back inside, unless what lies outside may be read. */
-        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-
-        /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
-           and how far apart the elements of its passes are in memory. */
-        int thread = tmm__thread(), pair = thread % 8 * WIDTH, single = thread / 8;
-        bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
-        int kA = single, lineA = pair, kB = single, lineB = pair;
-        if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
-        if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
-        int toA = kA / 4 * PLANE_A, toB = 4 * PLANE_A + kB / 4 * PLANE_B;
-        toA += along_kA ? lineA % 4 * PITCH_A + lineA / 4 * 4 + kA % 4 : kA % 4 * PITCH_A + lineA;
-        toB += along_kB ? lineB % 4 * PITCH_B + lineB / 4 * 4 + kB % 4 : kB % 4 * PITCH_B + lineB;
-        unsigned strideA = (unsigned)(8 * WIDTH * SIZE * rsA);
-        unsigned strideB = (unsigned)(8 * WIDTH * SIZE * csB);
-
-        /* Where this lane finds its element of the first fragments. */
-        int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? g % 4 * PITCH_A + g / 4 * 4 + t : t * PITCH_A + g;
-        int firstB = along_kB ? g % 4 * PITCH_B + g / 4 * 4 + t : t * PITCH_B + g;
-        firstA += thread / 64 * (16 * DOWN);
-        firstB += thread / 32 % 2 * (8 * ACROSS) + 4 * PLANE_A;
-
-        /* How many lines of what it copies exist, from its first on. */
-        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
-        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
-
-        double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
-#pragma unroll
-        for (int i = 0; i < DOWN; i++)
-#pragma unroll
-            for (int j = 0; j < ACROSS; j++)
-#pragma unroll
-                for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
-
-        /* Fill all stages but one. */
-        long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
-        const char *fromA =
-            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
-        const char *fromB =
-            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
-        int left = end - begin;
-#define TMM__COPY(stage, i, rows, cols)                                                 \
-    do {                                                                                \
-        if ((i) < PASSES_A)                                                             \
-            tmm_copy_pass(shared + (stage) + toA, fromA, strideA, WIDTH, i,             \
-                          8 * WIDTH * (ANY ? (i) : 0) < (rows));                        \
-        else                                                                            \
-            tmm_copy_pass(shared + (stage) + toB, fromB, strideB, WIDTH, (i)-PASSES_A,  \
-                          8 * WIDTH * (ANY ? (i)-PASSES_A : 0) < (cols));               \
-    } while (0)
-#pragma unroll 1
-        for (int stage = 0; stage < STAGES - 1; stage++) {
-            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
-            if (stage < left) {
-                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
-#pragma unroll
-                for (int i = 0; i < PASSES; i++)
-                    TMM__COPY(stage * STAGE, i, rows, cols);
-            }
-            fromA += depth * csA * SIZE;
-            fromB += depth * rsB * SIZE;
-            tmm__copy_commit();
-        }
-        TMM__COPY_WAIT(STAGES - 2);
-        __syncthreads();
-
-#ifndef TMM__ORDERED
-#define TMM__ORDERED 2
-#endif
-#define TMM__IN_ORDER() \
-    if (DOWN & TMM__ORDERED) TMM__KEEP_ORDER()
-        int read = 0; /* where the stage that is worked on begins */
-        const double *stageA = shared + firstA, *stageB = shared + firstB;
-#define TMM__LOAD_A(half, i)                                                                    \
-    _Pragma("unroll") for (int q = 0; q < 2; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
-        a[half][i][2 * q + h] = stageA[(2 * (half) + q) * PLANE_A + 16 * (i) + 8 * h]
-#define TMM__LOAD_B(half, j)                                      \
-    _Pragma("unroll") for (int q = 0; q < 2; q++) b[half][j][q] = \
-        stageB[(2 * (half) + q) * PLANE_B + 8 * (j)]
-#pragma unroll
-        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(0, j);
-#pragma unroll
-        for (int i = 0; i < DOWN; i++) TMM__LOAD_A(0, i);
-#pragma unroll 1
-        for (; left > 0; left--) {
-            /* Everyone has left the stage before this one: refill it. */
-            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
-#pragma unroll
-            for (int n = 0; n < MATRICES; n++) { /* the first 8 k */
-                int i = n / ACROSS, j = n % ACROSS, pair = n - (DOWN == 4 ? 3 : 1);
-                tmm__mma_double(sum[i][j], a[0][i], b[0][j]);
-                TMM__IN_ORDER();
-                if (j == 0) TMM__LOAD_A(1, i);
-                if (pair == 0 || pair == 1) {
-                    TMM__LOAD_B(1, 2 * pair);
-                    TMM__LOAD_B(1, 2 * pair + 1);
-                }
-                TMM__IN_ORDER();
-#pragma unroll
-                for (int pass = 0; pass < PASSES; pass++)
-                    if (n == pass * (MATRICES - (DOWN == 4 ? 4 : 2)) / PASSES + 2)
-                        TMM__COPY(write, pass, rows, cols);
-            }
-            tmm__copy_commit();
-            fromA += DEPTH * csA * SIZE;
-            fromB += DEPTH * rsB * SIZE;
-#pragma unroll
-            for (int n = 0; n < MATRICES; n++) { /* the last 8 */
-                int i = n / ACROSS, j = n % ACROSS, pair = n - (DOWN == 4 ? 3 : 2);
-                tmm__mma_double(sum[i][j], a[1][i], b[1][j]);
-                if (n == 1) { /* on to the next stage, which must be complete */
-                    TMM__COPY_WAIT(STAGES - 2);
-                    __syncthreads();
-                    read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
-                    stageA = shared + read + firstA, stageB = shared + read + firstB;
-                }
-                TMM__IN_ORDER();
-                if (n == 1 || (i > 0 && j == 0)) TMM__LOAD_A(0, i);
-                if (pair == 0 || pair == 1) {
-                    TMM__LOAD_B(0, 2 * pair);
-                    TMM__LOAD_B(0, 2 * pair + 1);
-                }
-                TMM__IN_ORDER();
-            }
-        }
-#undef TMM__COPY
-#undef TMM__IN_ORDER
-#undef TMM__LOAD_A
-#undef TMM__LOAD_B
-        TMM__COPY_WAIT(0);
-        __syncthreads(); /* the next piece's copies may begin */
-
-        thread = tmm__thread();
-        share = blocks - 1 - tmm__block();
-        int parts = 1, part = 0; /* of a tile: this block adds up and stores the latter */
-        if (ANY && TMM__CLUSTERS && s.cluster > 1) {
-            parts = s.cluster, part = tmm__block() % s.cluster;
-            double *to = shared + 4 * thread;
-#pragma unroll
-            for (int q = 0; q < MATRICES; q++)
-#pragma unroll
-                for (int e = 0; e < 4; e++)
-                    to[4 * q * THREADS + e] = sum[q / ACROSS][q % ACROSS][e];
-            tmm__cluster_wait();
-#pragma unroll
-            for (int q = 0; q < MATRICES; q++)
-#pragma unroll
-                for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] = 0;
-#pragma unroll 1
-            for (int rank = parts - 1; rank >= 0; rank--) { /* the last has the first steps */
-#pragma unroll
-                for (int q = 0; q < MATRICES; q++) {
-                    double more[4], *four = sum[q / ACROSS][q % ACROSS];
-                    if (q * parts / MATRICES != part) continue;
-                    tmm__cluster_read(to + 4 * q * THREADS, rank, more);
-                    tmm__cluster_read(to + 4 * q * THREADS + 2, rank, more + 2);
-#pragma unroll
-                    for (int e = 0; e < 4; e++) four[e] += more[e];
-                }
-            }
-            tmm__cluster_wait(); /* all have read */
-        } else if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
-            tmm_sums *to =
-                (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
-#pragma unroll
-            for (int q = 0; q < DOWN * ACROSS; q++) {
-                const double *four = sum[q / ACROSS][q % ACROSS];
-                tmm_sums sums = {{four[0], four[1], four[2], four[3]}};
-                to[q * THREADS] = sums;
-            }
-            __syncthreads();
-            if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
-            continue;
-        }
-        if (parts == 1 && end < s.steps) { /* the owner: add what the others have left */
-            long long last_step = (tile + 1ll) * s.steps;
-            int others = 0;
-            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
-            for (int other = thread; other < others; other += THREADS)
-                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
-            __syncthreads();
-#pragma unroll 1
-            for (int other = share + 1; other <= share + others; other++) {
-                const tmm_sums *from = (const tmm_sums *)s.partials +
-                                       (long long)other * (DOWN * ACROSS * THREADS) + thread;
-#pragma unroll
-                for (int q = 0; q < DOWN * ACROSS; q++) {
-                    tmm_sums more = from[q * THREADS];
-                    if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
-#pragma unroll
-                    for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
-                }
-            }
-        }
-        /* Computed anew: kept through the loop above, these would cost it registers. */
-        lane = thread % 32;
-        int row0 = thread / 64 * (16 * DOWN) + lane / 4;
-        int col0 = thread / 32 % 2 * (8 * ACROSS) + lane % 4 * 2;
-        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
-        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
-        row = first_row, col = first_col;
-        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-        double *c0 = C + blockIdx.z * batchC;
-        bool aligned = ((size_t)(c0 + col + col0) | ldc * SIZE) % 16 == 0;
-#pragma unroll
-        for (int i = 0; i < DOWN; i++)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                long long r = row + row0 + 16 * i + 8 * h;
-                if (r < first_row || r >= M) continue;
-#pragma unroll
-                for (int j = 0; j < ACROSS; j++) {
-                    long long c = col + col0 + 8 * j;
-                    if (ANY && (i * ACROSS + j) * parts / MATRICES != part) continue;
-                    tmm_store_two(c0 + r * ldc + c, r, c, first_col, N, aligned, alpha, beta,
-                                  &sum[i][j][2 * h]);
-                }
-            }
-    }
-}
-#endif
-
-#ifndef TMM__EMIT
-#if defined(TMM_NAME)
-/* ============================== INSTANCES ===================================================== */
-/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. TMM_SHARED
-   comes with three tiles, or with the one that TMM_TILE asks for. */
-#if TMM__KERNELS
-#define tmm_gemm_global   TMM_FN(gemm_global)
-#define tmm_gemm_shared   TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
-#define tmm_gemm_register TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
-#define tmm_quad          TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
-#define tmm_fetch_quad    TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
-#define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
-#define tmm_four          TMM_FN(four)
-#define tmm_two           TMM_FN(two)
-#define tmm_sums          TMM_FN(sums)
-#define tmm_copy_tile     TMM_FN(copy_tile)
-#define tmm_store_four    TMM_FN(store_four)
-#define tmm_store_two     TMM_FN(store_two)
-#define tmm_find_tile     TMM_FN(find_tile)
-#define tmm_gemm_reduce   TMM_FN(gemm_reduce)
-#define tmm_pack          TMM_FN(pack)
-#define tmm_wide          TMM_FN(wide)
-#define tmm_wide_sums     TMM_FN(wide_sums)
-#define tmm_pair          TMM_FN(pair)
-#define tmm_copy_one      TMM_FN(copy_one)
-#define tmm_finish        TMM_FN(finish)
-#define tmm_dmma          TMM_FN(dmma)
-#define tmm_gemm_sum      TMM_FN(gemm_sum)
-#define tmm_small_bytes   TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
-#define tmm_small_piece   TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
-#define tmm_small_sums    TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
-#define tmm_small_fetch   TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
-#define tmm_gemm_small    TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
-#define tmm_skinny_bytes  TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
-#define tmm_skinny_least  TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
-#define tmm_skinny_lines  TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
-#define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
-#define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
-#define tmm_copy_pass     TMM_FN(copy_pass)
-
-#define TMM__EMIT 1
-#include "tiledmm.cuh"
-#undef TMM__EMIT
-
-#define TMM__EMIT 2
-#ifdef TMM_TILE
-#define TMM__ONE_TILE 1
-#include "tiledmm.cuh"
-#else
-#define TMM__ONE_TILE 0
-#define TMM_TILE      8
-#include "tiledmm.cuh"
-#undef TMM_TILE
-#define TMM_TILE 16
-#include "tiledmm.cuh"
-#undef TMM_TILE
-#define TMM_TILE 32
-#include "tiledmm.cuh"
-#undef TMM_TILE
-#endif
-#undef TMM__EMIT
-
-#define TMM__EMIT 3
-#define TMM__EDGE 64
-#define TMM_BLOCK 4
-#include "tiledmm.cuh"
-#undef TMM__EDGE
-#undef TMM_BLOCK
-#define TMM__EDGE 128
-#define TMM_BLOCK 8
-#include "tiledmm.cuh"
-#undef TMM__EDGE
-#undef TMM_BLOCK
-#undef TMM__EMIT
-
-#define TMM__EMIT 4
-#include "tiledmm.cuh"
-#undef TMM__EMIT
-
-/* KERNEL PIPELINED for any operands; for operands as in A^T B, or packed; for those of A B; and
-   these with other tiles, for narrow C. */
-#define TMM__EMIT          5
-#define TMM__WARPS_DOWN    2
-#define TMM__ROWS          (sizeof(TMM_TYPE) <= 4 ? 8 : 4)
-#define TMM__MODE_A        -1
-#define TMM__MODE_B        -1
-#define tmm_gemm_pipelined TMM_FN(gemm_pipelined)
-#include "tiledmm.cuh"
-#undef tmm_gemm_pipelined
-#undef TMM__MODE_A
-#undef TMM__MODE_B
-#undef TMM__ROWS
-#define TMM__ROWS          (sizeof(TMM_TYPE) <= 4 ? 16 : 8)
-#define TMM__MODE_A        TMM__ALONG_K
-#define TMM__MODE_B        TMM__VECTORS
-#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn)
-#include "tiledmm.cuh"
-#undef tmm_gemm_pipelined
-#undef TMM__MODE_A
-#undef TMM__MODE_B
-#define TMM__MODE_A        TMM__VECTORS
-#define TMM__MODE_B        TMM__VECTORS
-#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_tn)
-#include "tiledmm.cuh"
-#undef tmm_gemm_pipelined
-#undef TMM__MODE_A
-#undef TMM__WARPS_DOWN
-#ifdef TMM__NARROW_TILES
-#define TMM__WARPS_DOWN    4
-#define TMM__MODE_A        TMM__ALONG_K
-#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn_tall)
-#include "tiledmm.cuh"
-#undef tmm_gemm_pipelined
-#undef TMM__WARPS_DOWN
-#define TMM__WARPS_DOWN    1
-#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn_wide)
-#include "tiledmm.cuh"
-#undef tmm_gemm_pipelined
-#undef TMM__WARPS_DOWN
-#endif
-#undef TMM__MODE_A
-#undef TMM__MODE_B
-#undef TMM__ROWS
-#undef TMM__EMIT
-
-#define TMM__EMIT 6
-#include "tiledmm.cuh"
-#undef TMM__EMIT
-
-#define TMM__EMIT 7
-#define TMM__ROWS 16
-#define TMM__COLS 16
-#define TMM__EDGE 16x16
-#include "tiledmm.cuh"
-#undef TMM__COLS
-#undef TMM__EDGE
-#define TMM__COLS 32
-#define TMM__EDGE 16x32
-#include "tiledmm.cuh"
-#undef TMM__COLS
-#undef TMM__EDGE
-#undef TMM__ROWS
-#define TMM__ROWS 32
-#define TMM__COLS 32
-#define TMM__EDGE 32x32
-#include "tiledmm.cuh"
-#undef TMM__COLS
-#undef TMM__EDGE
-#define TMM__COLS 64
-#define TMM__EDGE 32x64
-#include "tiledmm.cuh"
-#undef TMM__COLS
-#undef TMM__EDGE
-#undef TMM__ROWS
-#undef TMM__EMIT
-
-/* KERNEL SKINNY for a large operand contiguous along k, and along the lines; there a width of 1
-   would gain 2% at most. */
-#define TMM__EMIT  8
-#define TMM__ALONG 1
-#define TMM__WIDTH 1
-#define TMM__EDGE  k_1
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#define TMM__WIDTH 4
-#define TMM__EDGE  k_4
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#define TMM__WIDTH 16
-#define TMM__EDGE  k_16
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#undef TMM__ALONG
-#define TMM__ALONG 0
-#define TMM__WIDTH 4
-#define TMM__EDGE  lines_4
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#define TMM__WIDTH 16
-#define TMM__EDGE  lines_16
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#undef TMM__ALONG
-#undef TMM__EMIT
-
-/* KERNEL TENSOR with large tiles; with small tiles; and these for any operands. */
-#if TMM__IS_DOUBLE
-#define TMM__EMIT 9
-#include "tiledmm.cuh"
-#undef TMM__EMIT
-#define TMM__EMIT       10
-#define TMM__DOWN       4
-#define TMM__WIDTH      2
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_128)
-#include "tiledmm.cuh"
-#undef tmm_gemm_tensor
-#undef TMM__DOWN
-#define TMM__DOWN       2
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_64)
-#include "tiledmm.cuh"
-#undef tmm_gemm_tensor
-#undef TMM__WIDTH
-#define TMM__WIDTH      1
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_any)
-#include "tiledmm.cuh"
-#undef tmm_gemm_tensor
-#undef TMM__WIDTH
-#undef TMM__DOWN
-#undef TMM__EMIT
-#endif
-#endif
-
-#if TMM__HOST
-/* ============================== CHOICE ======================================================== */
-/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
-   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
-   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
-static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
-{
-    int processors = tmm__current_device()->processors;
-    double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
-    double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
-    double small_cost = 1.4 * ceil(small_tiles / processors);
-    double large_cost = 4.0 * ceil(large_tiles / processors);
-    return small_cost < large_cost ? 64 : 128;
-}
-
-TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
-{
-    (void)K;
-    if ((double)M * N * batch <= 900.0 * tmm__current_device()->processors) {
-        /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
-           On one NVIDIA H200 both were level at 320 x 320 for float, and for double between 384
-           and 512. */
-#if TMM__ONE_TILE
-        return TMM_SHARED;
-#else
-        return TMM_SHARED_16;
-#endif
-    }
-    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
-}
-
-/* ============================== LAUNCHERS ===================================================== */
-/* Seconds: two launches' time must be saved, too. */
-#ifndef TMM__WORTH_PACKING
-#define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
-#endif
-
-/* What KERNEL PIPELINED and TENSOR cannot do: strides and numbers of tiles and steps beyond 32
-   bits. */
-static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long long K,
-                                               long long stride_A, long long stride_B)
-{
-    long long most = 0xFFFFFFFFll / (16 * (long long)sizeof(TMM_TYPE));
-    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
-    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
-}
-
-/* `batch` products by KERNEL PIPELINED or TENSOR (at most 65535; M, N > 0). Strides as in the
-   kernels. `may`: whether tiles may be cut along K, which makes the bits depend on M and N and the
-   device, and whether operands may be packed, which takes memory for copies of them. */
-static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long long N, long long K,
-                                                 TMM_TYPE alpha, const TMM_TYPE *A, long long rsA,
-                                                 long long csA, long long strideA,
-                                                 const TMM_TYPE *B, long long rsB, long long csB,
-                                                 long long strideB, TMM_TYPE beta, TMM_TYPE *C,
-                                                 long long ldc, long long strideC, unsigned batch,
-                                                 int may, tmm_stream stream)
-{
-    enum { SIZE = sizeof(TMM_TYPE), MOST_ROWS = SIZE <= 4 ? 16 : 8 };
-    const tmm__device *device = tmm__current_device();
-    /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
-       of elements smaller than 4 bytes. */
-    size_t offA = SIZE < 4 ? 1 : (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
-    size_t offB = SIZE < 4 ? 1 : (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
-    int modeA = csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    int modeB = rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    if (tensor && csA == 1 && ((size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE) % 16 == 0)
-        modeA = TMM__K_VECTORS;
-    if (tensor && rsB == 1 && ((size_t)B | csB * SIZE | strideB * SIZE | K * SIZE) % 16 == 0)
-        modeB = TMM__K_VECTORS;
-
-    /* The instance of the kernel. The tile of PIPELINED is 4 rows x warps_down by 256 / warps_down,
-       in form ANY half as high. */
-    enum { ANY, TN, NN, TALL, WIDE, TENSOR } form = ANY;
-    int rows = MOST_ROWS, warps_down = 2, depth = tensor ? 16 : 8;
-    int most_m = tensor ? 128 : 8 * MOST_ROWS, most_n = tensor ? 64 : 128;
-    int inA = modeA == TMM__VECTORS && M >= most_m; /* TN could use it in place */
-    int inB = modeB == TMM__VECTORS && N >= most_n;
-    int nn = modeA == (tensor ? TMM__K_VECTORS : TMM__ALONG_K) && M >= most_m && inB;
-    if (nn) form = NN;
-    if (inA && inB) form = TN;
-#ifdef TMM__NARROW_TILES
-    if (modeA == TMM__ALONG_K && modeB == TMM__VECTORS && !tensor) {
-        if (M >= 16 * MOST_ROWS && N >= 64 && N <= 96) form = TALL, warps_down = 4;
-        if (M >= 4 * MOST_ROWS && M <= 6 * MOST_ROWS && N >= 256) form = WIDE, warps_down = 1;
-    }
-#endif
-
-    /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
-       part of what M N K costs. */
-    long long pitchA = 0, pitchB = 0;
-    double packing = (inA ? 0.0 : M) + (inB ? 0.0 : N);
-    packing *= 2.0 * K * SIZE / device->bandwidth;
-    double saving = (form != NN ? 0.15 : tensor ? 0.01 : 0.06) * 2 * M * N * K / device->arithmetic;
-    if ((form == ANY || form == NN) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 && SIZE >= 4 &&
-        TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128)) {
-        form = TN;
-        if (!inA) pitchA = ((M - 1) / most_m + 1) * most_m;
-        if (!inB) pitchB = ((N - 1) / most_n + 1) * most_n;
-    }
-
-    /* Who computes what, and the memory for that. */
-    tmm__schedule s;
-    char *memory = NULL;
-    int blocks = 0;
-    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = 0) {
-        if (form == ANY && !tensor) rows = MOST_ROWS / 2;
-        int tile_m = tensor ? 128 : 4 * rows * warps_down, tile_n = tensor ? 64 : 256 / warps_down;
-        blocks = tmm__plan(&s, (int)((M - 1) / tile_m + 1), (int)((N - 1) / tile_n + 1),
-                           (int)((K + depth - 1) / depth), 2 * device->processors, split);
-        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
-        size_t partials = 0, flags = 0;
-        if (s.split_tiles > 0) {
-            partials = (size_t)blocks * tile_m * tile_n * sizeof(TMM_SUM);
-            flags = blocks * sizeof *s.flags;
-        }
-        if (bytesA + bytesB + partials == 0) break;
-        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
-        if (memory == NULL) { /* then without */
-            if (pitchA + pitchB > 0) form = nn ? NN : ANY;
-            blocks = 0;
-            pitchA = pitchB = 0;
-            continue;
-        }
-        s.partials = memory + bytesA + bytesB;
-        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
-        s.ticket = tmm__ticket();
-#ifdef TMM_CLEAR_FLAGS
-        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
-#endif
-    }
-
-    if (pitchA + pitchB > 0) {
-        TMM_TYPE *packed_A = (TMM_TYPE *)memory, *packed_B = packed_A + K * pitchA;
-        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
-                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
-                                              packed_B, pitchB);
-        if (pitchA > 0) A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1;
-        if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
-    }
-    dim3 grid(blocks, 1, batch);
-#define TMM__LAUNCH(name, bytes)                                                                  \
-    TMM_FN(name)<<<grid, 128, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
-                                               strideB, beta, C, ldc, strideC, modeA, modeB, s)
-    switch (form + (tensor ? TENSOR : 0)) {
-    case TN: TMM__LAUNCH(gemm_pipelined_tn, 0); break;
-    case NN: TMM__LAUNCH(gemm_pipelined_nn, 0); break;
-#ifdef TMM__NARROW_TILES
-    case TALL: TMM__LAUNCH(gemm_pipelined_nn_tall, 0); break;
-    case WIDE: TMM__LAUNCH(gemm_pipelined_nn_wide, 0); break;
-#endif
-    default: TMM__LAUNCH(gemm_pipelined, 0); break;
-    }
-#undef TMM__LAUNCH
-    if (s.reduce) {
-        int tiles = s.tiles_down * s.tiles_across;
-        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        tmm_gemm_reduce<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
-                                                                       rows, warps_down, pieces,
-                                                                       parts, tensor, s);
-    }
-    tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
-    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
-    return status;
-}
-
-#if TMM__IS_DOUBLE
-/* How KERNEL TENSOR is to compute tiles_down x tiles_across tiles, `batch` times, of 32 `down` x 64
-   elements of C with `steps` steps each: fills in the schedule and returns the blocks to launch for
-   each product; *time is what it should take, in clocks. `split`: whether tiles may be cut along K;
-   `clusters`: whether by the blocks of a cluster. */
-static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, int tiles_down, int tiles_across,
-                                            int steps, unsigned batch, int down, int split,
-                                            int clusters, double *time)
-{
-    int processors = tmm__current_device()->processors, slots = 2 * processors;
-    int tiles = tiles_down * tiles_across;
-    double step = 256.0 * down; /* clocks of the tensor cores */
-    memset(s, 0, sizeof *s);
-    s->tiles_down = tiles_down;
-    s->tiles_across = tiles_across;
-    s->steps = steps;
-    /* Whole tiles. One block alone leaves the tensor cores idle now and then. */
-    double rounds = ceil((double)tiles * batch / processors);
-    int blocks = tiles < slots ? tiles : slots;
-    if (rounds > 2) blocks = tiles; /* blocks come and go, and their ends overlap */
-    *time = steps * step * (rounds > 1 ? rounds : 1.25);
-    if (!split || steps < 2) return blocks;
-    /* So many pieces each: added up by a cluster, or by whoever has the first piece, or, if many,
-       by KERNEL REDUCE. */
-    int most = tiles <= slots / 2 ? slots / tiles : 1;
-    if (most < 8) most = 8;
-    for (int pieces = 2; pieces <= most && steps >= 4 * pieces; pieces++) {
-        int in_cluster = clusters && down == 2 && pieces <= 8;
-        double load = ceil((double)tiles * pieces / processors);
-        double guess = (steps + pieces - 1) / pieces * step * (load > 1 ? load : 1.25);
-        guess += in_cluster ? 1500 : 6000 + 200 * pieces;
-        if (guess >= *time || (load > 2 && !in_cluster)) continue;
-        *time = guess;
-        blocks = tiles * pieces;
-        s->split_tiles = tiles;
-        s->cluster = in_cluster ? pieces : 0;
-        s->reduce = !in_cluster && pieces >= 4;
-    }
-    /* Even shares of the tiles of the last rounds. */
-    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
-    long long split_steps = (long long)split_tiles * steps;
-    double guess = step * tiles * steps / processors + 6000;
-    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
-        *time = guess;
-        blocks = slots;
-        s->split_tiles = split_tiles;
-        s->cluster = s->reduce = 0;
-    }
-    return blocks;
-}
-
-/* Whether this kernel, as it was compiled for the current device, knows clusters. */
-#ifndef TMM__CAN_CLUSTER
-#if defined(CUDART_VERSION) && CUDART_VERSION >= 11080 && !defined(__CUCC__)
-#define TMM__CAN_CLUSTER 1
-#else
-#define TMM__CAN_CLUSTER 0
-#endif
-#endif
-static inline int TMM_FN(gemm__tensor_clusters)(const void *kernel)
-{
-#if TMM__CAN_CLUSTER
-    static thread_local int known_device = -1, known;
-    int device = tmm__current_device()->number;
-    if (device != known_device) {
-        cudaFuncAttributes attributes;
-        if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
-            (void)cudaGetLastError();
-            return 0;
-        }
-        known = attributes.ptxVersion >= 90;
-        known_device = device;
-    }
-    return known;
-#else
-    (void)kernel;
-    return 0;
-#endif
-}
-
-/* `batch` products by KERNEL TENSOR; arguments as for gemm__pipelined. */
-static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long long K, double alpha,
-                                              const double *A, long long rsA, long long csA,
-                                              long long strideA, const double *B, long long rsB,
-                                              long long csB, long long strideB, double beta,
-                                              double *C, long long ldc, long long strideC,
-                                              unsigned batch, int may, tmm_stream stream)
-{
-    enum { SIZE = 8, DEPTH = 16 };
-    static thread_local unsigned long long asked[3];
-    const void *const kernels[3] = {(const void *)TMM_FN(gemm_tensor_128),
-                                    (const void *)TMM_FN(gemm_tensor_64),
-                                    (const void *)TMM_FN(gemm_tensor_any)};
-    const tmm__device *device = tmm__current_device();
-    /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
-    size_t along_A = (size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE;
-    size_t along_B = (size_t)B | csB * SIZE | strideB * SIZE | K * SIZE;
-    size_t lines_A = (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
-    size_t lines_B = (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
-    int modeA = csA == 1 && (rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
-    int modeB = rsB == 1 && (csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
-    int wideA = (modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
-    int wideB = (modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
-
-    /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
-       N K. */
-    int pack = 0;
-    double packing = 2.0 * K * SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
-    double saving = 0.15 * 2 * M * N * K / device->arithmetic;
-    if (!(wideA && wideB) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 &&
-        TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128))
-        pack = 1;
-
-    tmm__schedule s;
-    char *memory = NULL;
-    long long pitchA = 0, pitchB = 0;
-    int form = 0, blocks = 0, down = 4;
-    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = pack = 0) {
-        int wide = pack || (wideA && wideB), steps = (int)((K + DEPTH - 1) / DEPTH);
-        int clusters = TMM_FN(gemm__tensor_clusters)(kernels[wide ? 1 : 2]);
-        double time, time_large;
-        tmm__schedule large;
-        pitchA = pack && !wideA ? (M + 127) / 128 * 128 : 0;
-        pitchB = pack && !wideB ? (N + 63) / 64 * 64 : 0;
-        form = wide ? 1 : 2;
-        down = 2;
-        int across = (int)((N - 1) / 64 + 1);
-        blocks = TMM_FN(gemm__tensor_plan)(&s, (int)((M - 1) / 64 + 1), across, steps, batch, 2,
-                                           split, clusters, &time);
-        if (wide && M >= 128 && N >= 64) {
-            int more = TMM_FN(gemm__tensor_plan)(&large, (int)((M - 1) / 128 + 1), across, steps,
-                                                 batch, 4, split, 0, &time_large);
-            if (time_large < 1.03 * time) /* fewer loads */
-                form = 0, down = 4, s = large, blocks = more;
-        }
-        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
-        size_t partials = 0, flags = 0;
-        if (s.split_tiles > 0 && s.cluster == 0) {
-            partials = (size_t)blocks * (32 * down) * 64 * SIZE;
-            flags = blocks * sizeof *s.flags;
-        }
-        if (bytesA + bytesB + partials == 0) break;
-        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
-        if (memory == NULL) { /* then without */
-            blocks = 0;
-            continue;
-        }
-        s.partials = memory + bytesA + bytesB;
-        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
-        s.ticket = tmm__ticket();
-#ifdef TMM_CLEAR_FLAGS
-        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
-#endif
-    }
-
-    if (pitchA + pitchB > 0) {
-        double *packed_A = (double *)memory, *packed_B = packed_A + K * pitchA;
-        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
-                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
-                                              packed_B, pitchB);
-        if (pitchA > 0)
-            A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1, modeA = TMM__ALONG_LINES;
-        if (pitchB > 0)
-            B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1, modeB = TMM__ALONG_LINES;
-    }
-    dim3 grid(blocks, 1, batch);
-    tmm_status status = TMM_OK;
-    int bytes = TMM__TENSOR_BYTES(down);
-    status = tmm__allow_shared(kernels[form], bytes, &asked[form]);
-    if (status == TMM_OK && s.cluster > 1) {
-#if TMM__CAN_CLUSTER
-        void *arguments[] = {&M, &N,   &K,   &alpha,   &A, &rsA, &csA,     &strideA, &B,    &rsB, &csB,
-                             &strideB, &beta, &C, &ldc, &strideC, &modeA,   &modeB, &s};
-        cudaLaunchConfig_t config;
-        cudaLaunchAttribute attribute;
-        memset(&config, 0, sizeof config);
-        memset(&attribute, 0, sizeof attribute);
-        attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim.x = s.cluster;
-        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-        config.gridDim = grid;
-        config.blockDim = dim3(128);
-        config.dynamicSmemBytes = bytes;
-        config.stream = stream;
-        config.attrs = &attribute;
-        config.numAttrs = 1;
-        status = tmm__cuda(cudaLaunchKernelExC(&config, kernels[form], arguments), "kernel launch");
-#endif
-    } else if (status == TMM_OK) {
-#define TMM__LAUNCH(name)                                                                         \
-    TMM_FN(name)<<<grid, 128, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
-                                               strideB, beta, C, ldc, strideC, modeA, modeB, s)
-        switch (form) {
-        case 0: TMM__LAUNCH(gemm_tensor_128); break;
-        case 1: TMM__LAUNCH(gemm_tensor_64); break;
-        default: TMM__LAUNCH(gemm_tensor_any); break;
-        }
-#undef TMM__LAUNCH
-    }
-    if (status == TMM_OK && s.reduce) {
-        int tiles = s.tiles_down * s.tiles_across;
-        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        tmm_gemm_reduce<<<dim3(2 * down * parts, tiles), 256, 0, stream>>>(
-            M, N, alpha, beta, C, ldc, 2 * down, 2, pieces, parts, 1, s);
-    }
-    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
-    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
-    return status;
-}
-#endif
-
-/* How many blocks KERNEL SMALL and SKINNY should have at least. */
-#ifndef TMM__BUSY
-#define TMM__BUSY(processors) (processors)
-#endif
-
-/* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
-   were parts, and giving back the memory of their sums. */
-static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, long long M, long long N, int parts,
-                                           TMM_TYPE alpha, void *partials, TMM_TYPE beta,
-                                           TMM_TYPE *C, long long ldc, long long strideC,
-                                           unsigned batch, tmm_stream stream)
-{
-    if (status == TMM_OK && partials != NULL) {
-        dim3 grid((unsigned)((M * N + 31) / 32), 1, batch);
-        tmm_gemm_sum<<<grid, 256, 0, stream>>>(M, N, parts, alpha, (const TMM_SUM *)partials, beta,
-                                               C, ldc, strideC);
-    }
-    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
-    if (partials != NULL) (void)cudaFreeAsync(partials, stream);
-    return status;
-}
-
-/* `batch` products by KERNEL SMALL (M, N > 0; as many as tiles fit in 32 bits). Strides as in the
-   kernels. */
-static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, long long K,
-                                                    TMM_TYPE alpha, const TMM_TYPE *A,
-                                                    long long rsA, long long csA, long long strideA,
-                                                    const TMM_TYPE *B, long long rsB, long long csB,
-                                                    long long strideB, TMM_TYPE beta, TMM_TYPE *C,
-                                                    long long ldc, long long strideC,
-                                                    unsigned batch, tmm_stream stream)
-{
-    static const struct {
-        int rows, cols, bytes;
-    } forms[4] = {{16, 16, TMM_FN(small_bytes_16x16)},
-                  {16, 32, TMM_FN(small_bytes_16x32)},
-                  {32, 32, TMM_FN(small_bytes_32x32)},
-                  {32, 64, TMM_FN(small_bytes_32x64)}};
-    static thread_local unsigned long long asked[4];
-    const tmm__device *device = tmm__current_device();
-    const long long busy = TMM__BUSY(device->processors);
-    /* The largest tile that fits the device and is not mostly outside C. */
-    int largest = M <= 16 ? 1 : N <= 32 ? 2 : 3;
-    if (N <= 16) largest = 0;
-    while (largest > 0 && forms[largest].bytes > device->shared) largest--;
-    long long tiles[4], steps = (K + 7) / 8;
-    for (int n = 0; n < 4; n++)
-        tiles[n] = ((M - 1) / forms[n].rows + 1) * ((N - 1) / forms[n].cols + 1) * batch;
-    /* Few large tiles and long K: split along k, which pays from three parts of 64
-       steps on. Otherwise the smallest tile of which each multiprocessor gets one at most, or the
-       largest. */
-    int form = largest;
-    void *partials = NULL;
-    long long parts = tmm__min(busy / tiles[largest], steps / 64);
-    if (parts >= 3)
-        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
-    if (partials == NULL) {
-        parts = 1;
-        for (form = 0; form < largest && tiles[form] > busy;) form++;
-    }
-    /* Where there are many tiles, or few steps, fewer warps to each. */
-    int team_log2 = 3;
-    while (team_log2 > 0 && ((tiles[form] << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
-        team_log2--;
-    /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
-       them need less. */
-    int bytes = (int)tmm__min(forms[form].bytes, device->shared);
-    dim3 grid((unsigned)(((tiles[form] << team_log2) + 7) / 8), (unsigned)parts);
-    tmm_status status = TMM_OK;
-#define TMM__LAUNCH(name)                                                                         \
-    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                  \
-    if (status == TMM_OK)                                                                         \
-    TMM_FN(name)<<<grid, 256, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
-                                               strideB, beta, C, ldc, strideC, batch, team_log2,  \
-                                               (TMM_SUM *)partials)
-    switch (form) {
-    case 0: TMM__LAUNCH(gemm_small_16x16); break;
-    case 1: TMM__LAUNCH(gemm_small_16x32); break;
-    case 2: TMM__LAUNCH(gemm_small_32x32); break;
-    default: TMM__LAUNCH(gemm_small_32x64); break;
-    }
-#undef TMM__LAUNCH
-    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
-                             batch, stream);
-}
-
-/* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status TMM_FN(gemm__small)(long long M, long long N, long long K, TMM_TYPE alpha,
-                                             const TMM_TYPE *A, long long rsA, long long csA,
-                                             long long strideA, const TMM_TYPE *B, long long rsB,
-                                             long long csB, long long strideB, TMM_TYPE beta,
-                                             TMM_TYPE *C, long long ldc, long long strideC,
-                                             unsigned batch, tmm_stream stream)
-{
-    long long tiles = ((M - 1) / 16 + 1) * ((N - 1) / 16 + 1); /* INT_MAX at most */
-    long long most = INT_MAX / tiles;
-    tmm_status status = TMM_OK;
-    for (long long first = 0; first < batch && status == TMM_OK; first += most)
-        status = TMM_FN(gemm__small_launch)(M, N, K, alpha, A + first * strideA, rsA, csA, strideA,
-                                            B + first * strideB, rsB, csB, strideB, beta,
-                                            C + first * strideC, ldc, strideC,
-                                            (unsigned)tmm__min(batch - first, most), stream);
-    return status;
-}
-
-/* `batch` products by KERNEL SKINNY (at most 65535; M, N > 0, one of them 16 at most). */
-static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long long K, TMM_TYPE alpha,
-                                              const TMM_TYPE *A, long long rsA, long long csA,
-                                              long long strideA, const TMM_TYPE *B, long long rsB,
-                                              long long csB, long long strideB, TMM_TYPE beta,
-                                              TMM_TYPE *C, long long ldc, long long strideC,
-                                              unsigned batch, tmm_stream stream)
-{
-#define TMM__FORM(edge)                                                                        \
-    {                                                                                          \
-        TMM_FN(skinny_bytes_##edge), TMM_FN(skinny_least_##edge), TMM_FN(skinny_lines_##edge), \
-            TMM_FN(skinny_depth_##edge)                                                        \
-    }
-    static const struct {
-        int bytes, least, lines, depth;
-    } forms[5] = {TMM__FORM(k_1), TMM__FORM(k_4), TMM__FORM(k_16), TMM__FORM(lines_4),
-                  TMM__FORM(lines_16)};
-#undef TMM__FORM
-    static thread_local unsigned long long asked[5];
-    const tmm__device *device = tmm__current_device();
-    int few_rows = M < N;
-    long long lines = few_rows ? N : M, width = few_rows ? M : N;
-    const TMM_TYPE *L = few_rows ? B : A, *S = few_rows ? A : B;
-    long long lineL = few_rows ? csB : rsA, kL = few_rows ? rsB : csA;
-    long long kS = few_rows ? csA : rsB, jS = few_rows ? rsA : csB;
-    long long strideL = few_rows ? strideB : strideA, strideS = few_rows ? strideA : strideB;
-    int form = width > 4 ? 4 : 3;
-    if (kL == 1) form = width > 4 ? 2 : width > 1 ? 1 : 0;
-
-    if (forms[form].least > device->shared)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: its sums take %d bytes of shared memory, this device has "
-                         "%d for a block",
-                         forms[form].least, device->shared);
-
-    /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
-       one block a multiprocessor. */
-    long long blocks = (lines - 1) / forms[form].lines + 1;
-    long long wanted = (form == 2 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
-    long long stages = (K + forms[form].depth - 1) / forms[form].depth;
-    long long parts = tmm__min(wanted / (blocks * batch), stages / 4);
-    void *partials = NULL;
-    if (parts >= 2 && stages >= 32)
-        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
-    if (partials == NULL) parts = 1;
-    int bytes = (int)tmm__min(forms[form].bytes, device->shared); /* as for SMALL */
-    dim3 grid((unsigned)blocks, (unsigned)parts, batch);
-    tmm_status status = TMM_OK;
-#define TMM__LAUNCH(name)                                                                        \
-    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                 \
-    if (status == TMM_OK)                                                                        \
-    TMM_FN(name)<<<grid, 256, bytes, stream>>>(lines, width, K, alpha, L, lineL, kL, strideL, S, \
-                                               kS, jS, strideS, beta, C, ldc, strideC, few_rows, \
-                                               (TMM_SUM *)partials)
-    switch (form) {
-    case 0: TMM__LAUNCH(gemm_skinny_k_1); break;
-    case 1: TMM__LAUNCH(gemm_skinny_k_4); break;
-    case 2: TMM__LAUNCH(gemm_skinny_k_16); break;
-    case 3: TMM__LAUNCH(gemm_skinny_lines_4); break;
-    default: TMM__LAUNCH(gemm_skinny_lines_16); break;
-    }
-#undef TMM__LAUNCH
-    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
-                             batch, stream);
-}
-
-TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                             long long N, long long K, TMM_TYPE alpha,
-                                             const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                             long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                             long long ldc, long long strideA, long long strideB,
-                                             long long strideC, long long batch, tmm_stream stream)
-{
-    tmm_status status =
-        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
-    if (status != TMM_OK) return status;
-    if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
-    if (strideA < 0 || strideB < 0 || strideC < 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative",
-                         strideA < 0   ? "strideA"
-                         : strideB < 0 ? "strideB"
-                                       : "strideC");
-    if (batch > 1 && strideC == 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "strideC is 0: the products would overwrite another");
-    if (kernel == TMM_AUTO) kernel = TMM_FN(gemm_choice)(M, N, K, batch);
-    if (kernel == TMM_REGISTER)
-        kernel =
-            TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
-    long long tile; /* the edge of the tile of C that a block computes */
-    switch (kernel) {
-#if TMM__ONE_TILE
-    case TMM_SHARED: tile = TMM_TILE; break;
-#else
-    case TMM_SHARED_8: tile = 8; break;
-    case TMM_SHARED_16: tile = 16; break;
-    case TMM_SHARED:
-    case TMM_SHARED_32: tile = 32; break;
-#endif
-    case TMM_GLOBAL: tile = 32; break;
-    case TMM_REGISTER_64: tile = 64; break;
-    case TMM_REGISTER_128: tile = 128; break;
-    case TMM_TENSOR:
-        if (!TMM__IS_DOUBLE)
-            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double alone");
-        if (tmm__current_device()->shared < TMM__TENSOR_BYTES(4))
-            return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                             "kernel tensor needs %d bytes of shared memory a block, more than "
-                             "this device has",
-                             TMM__TENSOR_BYTES(4));
-        tile = 64;
-        break;
-    case TMM_PIPELINED: tile = 64; break;
-    case TMM_SMALL: tile = 16; break;
-    case TMM_SKINNY: tile = 16; break;
-    default:
-        if (tmm_kernel_string(kernel) == NULL)
-            return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
-                             (int)kernel);
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s was not made for this type: its TMM_TILE asks for one tile, "
-                         "TMM_SHARED",
-                         tmm_kernel_string(kernel));
-    }
-    if (kernel == TMM_SMALL && K > 8ll * INT_MAX - 8)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", K);
-    if (kernel == TMM_SKINNY && M > 16 && N > 16)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
-                         M, N);
-    if ((kernel == TMM_PIPELINED || kernel == TMM_TENSOR) &&
-        !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
-                         tmm_kernel_string(kernel), K, lda, ldb);
-    if (M == 0 || N == 0 || batch == 0) return TMM_OK;
-    long long tiles_down = (M - 1) / tile + 1, tiles_across = (N - 1) / tile + 1;
-    if (tiles_down > INT_MAX / tiles_across)
-        return tmm__fail(TMM_ERROR_ARGUMENT,
-                         "M x N is %lld x %lld: more than 2^31 - 1 tiles of %lld x %lld, the most "
-                         "that one launch can have",
-                         M, N, tile, tile);
-
-    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
-       that may be NULL. */
-    if (alpha == 0) K = 0;
-    long long rsA = opA == TMM_OP_N ? lda : 1, csA = opA == TMM_OP_N ? 1 : lda;
-    long long rsB = opB == TMM_OP_N ? ldb : 1, csB = opB == TMM_OP_N ? 1 : ldb;
-    if (K == 0) {
-        alpha = 0;
-        rsA = csA = strideA = rsB = csB = strideB = 0;
-    }
-    for (long long first = 0; first < batch; first += 65535) { /* the limit of gridDim.z */
-        dim3 grid((unsigned)(tiles_down * tiles_across), 1,
-                  (unsigned)tmm__min(batch - first, 65535));
-        const TMM_TYPE *a = A + first * strideA, *b = B + first * strideB;
-        TMM_TYPE *c = C + first * strideC;
-#define TMM__LAUNCH(function, threads_x, threads_y)                                                \
-    function<<<grid, dim3(threads_x, threads_y), 0, stream>>>(M, N, K, alpha, a, rsA, csA,         \
-                                                              strideA, b, rsB, csB, strideB, beta, \
-                                                              c, ldc, strideC)
-        switch (kernel) {
-        case TMM_GLOBAL: TMM__LAUNCH(tmm_gemm_global, 32, 32); break;
-#if TMM__ONE_TILE
-        default: TMM__LAUNCH(tmm_gemm_shared, TMM_TILE, TMM_TILE); break;
-#else
-        case TMM_SHARED_8: TMM__LAUNCH(TMM_FN(gemm_shared_8), 8, 8); break;
-        case TMM_SHARED_16: TMM__LAUNCH(TMM_FN(gemm_shared_16), 16, 16); break;
-        default: TMM__LAUNCH(TMM_FN(gemm_shared_32), 32, 32); break;
-#endif
-        case TMM_REGISTER_64: TMM__LAUNCH(TMM_FN(gemm_register_64), 256, 1); break;
-        case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
-        case TMM_PIPELINED:
-            status = TMM_FN(gemm__pipelined)(0, M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                             strideB, beta, c, ldc, strideC, grid.z,
-                                             TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
-            break;
-#if TMM__IS_DOUBLE
-        case TMM_TENSOR:
-            status = TMM_FN(gemm__tensor)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                          strideB, beta, c, ldc, strideC, grid.z,
-                                          TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
-            break;
-#endif
-        case TMM_SMALL:
-            status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
-                                         beta, c, ldc, strideC, grid.z, stream);
-            break;
-        case TMM_SKINNY:
-            status = TMM_FN(gemm__skinny)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                          strideB, beta, c, ldc, strideC, grid.z, stream);
-            break;
-        }
-#undef TMM__LAUNCH
-        if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
-        if (status != TMM_OK) return status;
-    }
-    return TMM_OK;
-}
-
-TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                        long long lda, const TMM_TYPE *B, long long ldb,
-                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                        long long strideA, long long strideB, long long strideC,
-                                        long long batch, tmm_stream stream)
-{
-    return TMM_FN(gemm_batched_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
-                                     ldc, strideA, strideB, strideC, batch, stream);
-}
-
-TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                     long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                     long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                     TMM_TYPE *C, long long ldc, tmm_stream stream)
-{
-    return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
-                                     0, 0, 0, 1, stream);
-}
-
-TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                tmm_stream stream)
-{
-    return TMM_FN(gemm_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
-                             stream);
-}
+#endif /* TMM__HOST_MACHINERY */
 
 /* ============================== HOST LAYER ==================================================== */
 TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
@@ -5576,6 +5797,12 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
     tmm_status status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, K > 1 ? K : 1, B,
                                         N > 1 ? N : 1, C, N > 1 ? N : 1, sizeof(TMM_TYPE));
     if (status != TMM_OK || M == 0 || N == 0) return status;
+#if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
+    /* Several threads stage large matrices faster than one cudaMemcpy of pageable memory. */
+    if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
+        return TMM_FN(gemm_host)(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, K > 1 ? K : 1, B, N, 0, C, N,
+                                 NULL);
+#endif
     size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
     size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
     TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
@@ -5601,6 +5828,7 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
     return status;
 }
 
+#if TMM__HOST_LAYER
 /* One block for tmm__host_run and tmm__multi_run: by a kernel that sums in ascending k, whatever
    the shape of the block. */
 static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, long long N,
@@ -5611,9 +5839,7 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     TMM_TYPE alpha = *(const TMM_TYPE *)job->alpha;
     TMM_TYPE beta = more ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
     tmm_kernel kernel = job->kernel;
-    if (kernel == TMM_AUTO)
-        kernel = sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 ? TMM_PIPELINED : TMM_REGISTER;
-    if (kernel == TMM_TENSOR || kernel == TMM_SMALL || kernel == TMM_SKINNY)
+    if (kernel == TMM_SMALL || kernel == TMM_SKINNY)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel %s sums in pieces that depend on the shape: the bits would depend "
                          "on the blocks",
@@ -5621,15 +5847,29 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
                                  beta, (TMM_TYPE *)C, ldc, stream);
-    if (kernel == TMM_PIPELINED) {
+#if TMM__FAST
+    int fits = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb);
+    if (kernel == TMM_AUTO && fits && TMM_FN(gemm__tensor_pays)())
+        kernel = TMM_TENSOR;
+    else if (kernel == TMM_AUTO && fits && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128)
+        kernel = TMM_PIPELINED;
+    int tensor = kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)();
+    if (fits && (kernel == TMM_PIPELINED || tensor)) { /* otherwise the next call says why not */
         int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
-        if (TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
-            return TMM_FN(gemm__pipelined)(0, M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1,
-                                           nA ? 1 : lda, 0, (const TMM_TYPE *)B, nB ? ldb : 1,
-                                           nB ? 1 : ldb, 0, beta, (TMM_TYPE *)C, ldc, 0, 1,
-                                           job->may, stream);
-        if (job->kernel == TMM_AUTO) kernel = TMM_REGISTER; /* else the next call says why not */
+#if TMM__IS_DOUBLE
+        if (tensor)
+            return TMM_FN(gemm__tensor)(M, N, K, alpha, (const double *)A, nA ? lda : 1,
+                                        nA ? 1 : lda, 0, (const double *)B, nB ? ldb : 1,
+                                        nB ? 1 : ldb, 0, beta, (double *)C, ldc, 0, 1, job->may,
+                                        stream);
+#endif
+        return TMM_FN(gemm__pipelined)(0, M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1,
+                                       nA ? 1 : lda, 0, (const TMM_TYPE *)B, nB ? ldb : 1,
+                                       nB ? 1 : ldb, 0, beta, (TMM_TYPE *)C, ldc, 0, 1, job->may,
+                                       stream);
     }
+#endif
+    if (kernel == TMM_AUTO) kernel = TMM_REGISTER;
     return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, (const TMM_TYPE *)A, lda,
                              (const TMM_TYPE *)B, ldb, beta, (TMM_TYPE *)C, ldc, stream);
 }
@@ -5738,6 +5978,7 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
     job.launch = TMM_FN(gemm__part);
     return tmm__multi_run(&job, parts, count);
 }
+#endif /* TMM__HOST_LAYER */
 
 /* ============================== CPU REFERENCE ================================================= */
 /* Computes the rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. The block of sums stays in the

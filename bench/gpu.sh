@@ -8,9 +8,10 @@
 #   gemm.csv       demos/matmul.cu, with cuBLAS beside our kernels: a row per measurement
 #   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
+#   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu
 #   memory.csv     demos/memory
-# and ends with a line of what failed. Takes about nine minutes on an H200.
+# and ends with a line of what failed. Takes about ten minutes on an H200.
 set -u
 out=${1:?usage: bench/gpu.sh OUTDIR}
 mkdir -p "$out" || exit 1
@@ -54,6 +55,7 @@ case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1) in
 9.0) architecture=(-gencode "arch=compute_90a,code=sm_90a") ;;
 esac
 nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
+nvcc -O3 "${architecture[@]}" bench/host.cu -lcublas -o $work/host &
 nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
 for source in demos/memory/*.cu; do build "$(basename "$source" .cu)" "$source" & done
 wait
@@ -115,6 +117,10 @@ beside() { # beside NAME COMMAND: as show, but longer, and only the end on the s
 }
 beside "gemm beside cuBLAS" $work/gemm_cublas --csv "$out/gemm_cublas.csv"
 beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
+
+step "from host memory, beside cublasXt"
+beside "host" $work/host --csv "$out/host.csv"
+grep -E 'GB/s|met$|MISSED|missed|results|WRONG' $work/one.txt
 
 step "rays"
 $work/raytrace_fast >$work/one.txt 2>&1 || fault raytrace_fast

@@ -377,12 +377,6 @@ int main(int count, char **words)
     must(cudaDriverGetVersion(&r.driver), "cudaDriverGetVersion");
     must(cudaRuntimeGetVersion(&r.runtime), "cudaRuntimeGetVersion");
     snprintf(r.device, sizeof r.device, "%s", properties.name);
-#ifndef __CUCC__ /* scratch memory stays with the program between calls, as the header advises */
-    cudaMemPool_t pool;
-    unsigned long long all = ~0ull;
-    if (cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess)
-        must(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "memory pool");
-#endif
     if (csv) {
         r.csv = fopen(csv, "w");
         if (!r.csv) {

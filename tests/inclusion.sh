@@ -50,18 +50,19 @@ have_gpu && gpu[2]=-arch=native
 plain_files="plain_a plain_b extern impl"
 no_nvcc="nvcc is not installed"
 
-# nvcc_objects FOLDER FLAG: in the background, since nothing here takes longer
+# nvcc_objects FOLDER FLAGS: in the background, since nothing here takes longer
 nvcc_objects() {
     local folder=$work/$1 file
+    shift
     mkdir -p "$folder"
     for file in $plain_files; do
-        "${gpu[@]}" "$2" -c "tests/inclusion/$file.cu" -o "$folder/$file.o" >"$folder/$file.txt" 2>&1
+        "${gpu[@]}" "$@" -c "tests/inclusion/$file.cu" -o "$folder/$file.o" >"$folder/$file.txt" 2>&1
     done
 }
 if have nvcc; then
     nvcc_objects nvcc -rdc=false &
     whole=$!
-    nvcc_objects nvcc-rdc -rdc=true &
+    nvcc_objects nvcc-rdc -rdc=true -DTMM_SIMPLE &
     separate=$!
 fi
 
@@ -154,6 +155,40 @@ compiles_and_runs() { # PROGRAM COMMAND...
 check "included twice: CPU runner" compiles_and_runs "$work/twice.cpu" "${cpu[@]}" "$work/twice.cu"
 check "included twice: C99" gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/twice.c" -o "$work/twice.o"
 
+# ---- sections left out ----------------------------------------------------------------------------
+cat >"$work/less.cu" <<'END'
+#define TMM_SIMPLE
+#define TMM_NO_HOST
+#include "tiledmm.cuh"
+#include "tiledmm.cuh"
+int main(void)
+{
+    float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 0, 0, 1, 1, 1}, c[4];
+    if (tmm_smatmul(2, 2, 3, a, b, c) != TMM_OK || c[0] != 4 || c[3] != 11) return 2;
+    for (int kernel = TMM_PIPELINED; kernel < TMM_KERNEL_COUNT; kernel++)
+        if (tmm_sgemm_with((tmm_kernel)kernel, TMM_OP_N, TMM_OP_N, 2, 2, 3, 1, a, 3, b, 2, 0, c, 2,
+                           0) != TMM_ERROR_UNSUPPORTED ||
+            strstr(tmm_last_error(), "TMM_SIMPLE") == NULL)
+            return 3;
+    return 0;
+}
+END
+leaves_out() { # OBJECT COMMAND...
+    local object=$1
+    shift
+    "$@" -c "$work/less.cu" -o "$object" && nm -C "$object" >"$work/symbols.txt" || return 1
+    grep -q gemm_register_128 "$work/symbols.txt" && ! grep -E 'pipelined|skinny|tmm__worker|gemm_host' "$work/symbols.txt"
+}
+check "CPU runner: TMM_SIMPLE and TMM_NO_HOST leave out what they say" leaves_out "$work/less.o" "${cpu[@]}"
+check "CPU runner: and say so" compiles_and_runs "$work/less.cpu" "${cpu[@]}" "$work/less.cu"
+cat >"$work/less.c" <<'END'
+#define TMM_NO_HOST
+#include "tiledmm.cuh"
+void tmm_sgemm_host(void);
+END
+check "C99: TMM_NO_HOST declares no tmm_sgemm_host" \
+    gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/less.c" -o "$work/less.c.o"
+
 # ---- macros that do not fit -----------------------------------------------------------------------
 # refused SENTENCE COMMAND...: the compiler ends with an error that contains the sentence
 refused() {
@@ -208,10 +243,11 @@ with_nvcc() { # NAME FOLDER FLAG PID
 
 if have nvcc; then
     with_nvcc "nvcc" nvcc -rdc=false "$whole"
-    with_nvcc "nvcc -rdc=true" nvcc-rdc -rdc=true "$separate"
+    with_nvcc "nvcc -rdc=true -DTMM_SIMPLE" nvcc-rdc -rdc=true "$separate"
     check "nvcc: TMM_NO_READY_MADE leaves only the type of one's own" \
         makes_own_only "$work/own_only.nvcc.o" "${gpu[@]}"
-    check "included twice: nvcc" compiles_and_runs "$work/twice.gpu" "${gpu[@]}" "$work/twice.cu"
+    check "included twice: nvcc" compiles_and_runs "$work/twice.gpu" "${gpu[@]}" -DTMM_SIMPLE "$work/twice.cu"
+    check "nvcc: TMM_SIMPLE and TMM_NO_HOST leave out what they say" leaves_out "$work/less.gpu.o" "${gpu[@]}"
     wrong_macros nvcc "${gpu[@]}"
 
     # PyCUDA puts the source into extern "C" { } and compiles it to a cubin, whose kernels it finds

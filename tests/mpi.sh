@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# demos/matmul_mpi.cu with 1, 2, 3, 4 and 6 ranks on the CPU runner, and on a GPU where there is one:
+# what it prints, its CSV file, what it refuses, and that it finds a panel that was left out.
+# shellcheck disable=SC2317 # functions are called through check
+set -u
+cd "$(dirname "$0")/.." || exit 1
+for tool in mpirun mpicxx; do
+    if ! command -v $tool >/dev/null; then
+        echo "ok 1 - matmul_mpi # SKIP there is no $tool (Debian: openmpi-bin, libopenmpi-dev)"
+        echo "1..1"
+        exit 0
+    fi
+done
+work=build/test/mpi
+rm -rf "$work"
+mkdir -p "$work/fault/demos" || exit 1
+unset CUCC_DEVICES CUCC_ORDER CUCC_MEMORY CUCC_COUNTS CUCC_FAIL
+export CUCC_THREADS=1 # a core to each rank
+
+flags=()
+if mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
+    flags=(--oversubscribe)
+    [ "$(id -u)" = 0 ] && flags+=(--allow-run-as-root)
+fi
+
+number=0 failures=0
+check() { # NAME COMMAND...: by exit status
+    local name=$1
+    shift
+    number=$((number + 1))
+    if "$@" >"$work/check.txt" 2>&1; then
+        echo "ok $number - $name"
+    else
+        failures=$((failures + 1))
+        echo "not ok $number - $name"
+        sed 's/^/# /' "$work/check.txt" | head -n 40
+    fi
+}
+skip() {
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP $2"
+}
+
+# ranks N PROGRAM ARGUMENTS...: by mpirun, into out.txt; 124 if it hangs
+ranks() {
+    local count=$1 status
+    shift
+    timeout 60 mpirun "${flags[@]}" -n "$count" "$@" >"$work/out.txt" 2>&1
+    status=$?
+    cat "$work/out.txt"
+    return "$status"
+}
+# passes PATTERN RANKS PROGRAM ARGUMENTS...: exit status 0, `Test PASSED`, and a line that matches
+passes() {
+    local pattern=$1
+    shift
+    ranks "$@" || return 1
+    [ "$(tail -n 1 "$work/out.txt")" = "Test PASSED" ] && grep -qE -- "$pattern" "$work/out.txt"
+}
+# refuses STATUS PATTERN RANKS PROGRAM ARGUMENTS...: with one line that matches
+refuses() {
+    local wanted=$1 pattern=$2 status
+    shift 2
+    ranks "$@"
+    status=$?
+    [ "$status" = "$wanted" ] && [ "$(grep -cE -- "$pattern" "$work/out.txt")" = 1 ]
+}
+build() { CXX=mpicxx cpu/cucc -Xcompiler -Wall,-Wextra,-Werror "$1" -o "$2" "${@:3}"; }
+
+# csv FILE ROWS: so many rows below a head. Speed-up and efficiency are what the times say: flop/s
+# over those of one rank, for equal N the ratio of the times; the model's begin with its own rate.
+csv() {
+    cat "$1"
+    [ ! -e "$1.tmp" ] && awk -F, -v rows="$2" '
+        function near(a, b) { return a - b < 1e-6 * b && b - a < 1e-6 * b }
+        NF != 15 { bad = 1 }
+        NR == 1 { next }
+        { rate = 2e-6 * $4 ^ 3 / $9; key = $1 $2 }
+        !near($10, rate) || !near($12, $11 / $6) || $9 <= 0 || $13 < 0 || $13 > 1 || $14 <= 0 { bad = 1 }
+        $1 == "measured" && $6 == 1 { one[key] = rate; time[key] = $9; N[key] = $4 }
+        $1 == "measured" && (!near($11, rate / one[key]) || $15 != "ok" || $7 * $8 != $6) { bad = 1 }
+        $1 == "measured" && $2 == "strong" && ($4 != N[key] || !near($11, time[key] / $9)) { bad = 1 }
+        $1 == "model" && !one["model"] { one["model"] = rate / $11 }
+        $1 == "model" && (!near($11, rate / one["model"]) || $14 != $9 || $11 > $6) { bad = 1 }
+        END { exit bad || NR != rows + 1 }' "$1"
+}
+
+program=$work/matmul_mpi
+check "builds on the CPU runner" build demos/matmul_mpi.cu "$program"
+check "one rank" passes '^ +1 +1 x 1 +67 ' 1 "$program" 67 --reps 1
+check "one rank says what the model lacks" grep -q 'it needs two ranks' "$work/out.txt"
+check "one rank, a network given" passes '^Strong scaling of N = 67 ' 1 "$program" 67 --reps 1 --network 2,25
+check "2 ranks" passes '^ +2 +1 x 2 +131 .* ok$' 2 "$program" 131 --reps 2 --csv "$work/2.csv"
+check "2 ranks: CSV" csv "$work/2.csv" 10
+check "3 ranks, double" passes '^ +3 +1 x 3 +97 .* ok$' 3 "$program" 97 --type double --panel 10 --reps 1
+check "4 ranks, panels of one" passes '^ +4 +2 x 2 +33 .* ok$' 4 "$program" 33 --panel 1 --reps 1
+check "6 ranks" passes '^ +6 +2 x 3 +113 .* ok$' 6 "$program" 113 --panel 17 --csv "$work/6.csv"
+check "6 ranks: CSV" csv "$work/6.csv" 14
+check "6 ranks on 2 cores, or so: says that they share" grep -qE 'ranks of a node share|Ranks of a node share' "$work/out.txt"
+check "6 ranks: where it stops" grep -qE '^Strong scaling of N = 113 (stops at [0-9]+ nodes|: no end)' "$work/out.txt"
+check "6 ranks, 3 x 2, double" passes '^ +6 +3 x 2 +70 .* ok$' 6 "$program" 70 --type double --grid 3x2 --reps 1
+check "6 ranks, some without rows" passes '^ +6 +6 x 1 +4 .* ok$' 6 "$program" 4 --grid 6x1 --reps 1
+check "two devices to a node" passes '^ +4 +2 x 2 +40 .* ok$' 4 env CUCC_DEVICES=2 "$program" 40 --reps 1
+check "streams that advance late" passes '^ +4 +2 x 2 +90 .* ok$' 4 env CUCC_STREAMS=late:3 "$program" 90 --panel 7 --reps 1
+
+check "--help" refuses 0 '^usage: mpirun ' 2 "$program" --help
+check "an unknown option: said once, no rank hangs" refuses 2 "unknown option '--nothing'" 3 "$program" --nothing
+check "a size that is none" refuses 2 "whole number" 2 "$program" 12x
+check "two sizes" refuses 2 "too many" 2 "$program" 10 20
+check "a type that is none" refuses 2 "float or double" 1 "$program" --type int
+check "a grid for other ranks" refuses 2 "as many ranks" 4 "$program" --grid 3x1
+check "a network that is none" refuses 2 "microseconds and GB/s" 1 "$program" --network fast
+check "a file that cannot be written" refuses 2 "cannot write" 2 "$program" 20 --csv /none/x.csv
+check "no device" refuses 2 "no usable CUDA device" 2 env CUCC_DEVICES=0 "$program" 20
+check "no memory for panels ends all ranks" refuses 1 "memory for a block: out of memory" 2 env CUCC_MEMORY=20000 "$program" 100
+
+# As with an MPI that takes device pointers: device memory of the CPU runner is memory like any other.
+sed 's/ifdef MPIX_CUDA_AWARE_SUPPORT/if 1/; s/MPIX_Query_cuda_support() == 1/1/' \
+    demos/matmul_mpi.cu >"$work/fault/demos/direct.cu"
+cp tiledmm.cuh "$work/fault/"
+check "panels from device to device: builds" build "$work/fault/demos/direct.cu" "$work/direct" -O0
+check "panels from device to device" passes '^Panels go from device to device' 6 "$work/direct" 61 --reps 1
+check "--staged" passes '^Panels go through pinned' 2 "$work/direct" 40 --reps 1 --staged
+
+# A panel that is not added must be found.
+sed 's/if (g->m == 0 || g->n == 0) return;/if (g->m == 0 || g->n == 0 || s == 2) return;/' \
+    demos/matmul_mpi.cu >"$work/fault/demos/matmul_mpi.cu"
+check "a source with a fault" eval "! cmp -s demos/matmul_mpi.cu $work/fault/demos/matmul_mpi.cu"
+check "it builds" build "$work/fault/demos/matmul_mpi.cu" "$work/faulty" -O0
+check "it is found" refuses 1 '^Test FAILED' 4 "$work/faulty" 90 --reps 1
+check "in the table, too" grep -qE '^ +2 +1 x 2 .* WRONG$' "$work/out.txt"
+
+if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU ' && command -v nvcc >/dev/null; then
+    check "nvcc builds it" nvcc -ccbin mpicxx -O3 -arch=native demos/matmul_mpi.cu -o "$work/gpu"
+    check "GPU: 1 rank" passes '^ +1 +1 x 1 +1001 .* ok$' 1 "$work/gpu" 1001
+    check "GPU: 4 ranks" passes '^ +4 +2 x 2 +1001 .* ok$' 4 "$work/gpu" 1001 --panel 100
+    check "GPU: 3 ranks, double" passes '^ +3 +1 x 3 +500 .* ok$' 3 "$work/gpu" 500 --type double --reps 1
+else
+    skip "on a GPU" "no GPU here"
+fi
+echo "1..$number"
+exit $((failures > 0))
