@@ -56,8 +56,9 @@ static void print_help(void)
            "checks each result and prints a table. Default: N = %d.\n\n"
            "  --type float|double|int   element type (default float)\n"
            "  --kernel NAME             only this kernel: global, shared, register, pipelined,\n"
-           "                            small, skinny (M or N of 16 at most), auto, or with its\n"
-           "                            tile: shared_8, _16, _32, register_64, _128\n"
+           "                            small, skinny (M or N of 16 at most), tensor (double),\n"
+           "                            auto, or with its tile: shared_8, _16, _32,\n"
+           "                            register_64, _128\n"
            "  --tile 8|16|32            only this tile of the shared-memory kernel\n"
            "  --reps R                  timings per row, of which the median is shown (default "
            "%d)\n"
@@ -171,6 +172,8 @@ static int parse_options(int count, char **words, options *o)
     if (o->tile && o->kernel >= 0) return refuse("--tile and --kernel exclude each other%s", "");
     if (o->kernel == TMM_SKINNY && !fits_skinny(o))
         return refuse("--kernel skinny needs M or N of 16 at most%s", "");
+    if (o->kernel == TMM_TENSOR && o->type != TMM_DOUBLE)
+        return refuse("--kernel tensor needs --type double%s", "");
     return 1;
 }
 
@@ -811,6 +814,14 @@ static int add_cpu_rows(problem *p, table *t)
     return 1;
 }
 
+/* Has the device what KERNEL TENSOR needs? A product of no rows asks. */
+static int fits_tensor(const problem *p)
+{
+    options none = p->o;
+    none.M = 0;
+    return p->o.type == TMM_DOUBLE && p->t->gemm(TMM_TENSOR, &none, NULL, NULL, NULL) == TMM_OK;
+}
+
 static int add_device_rows(problem *p, table *t)
 {
     static const struct {
@@ -827,6 +838,7 @@ static int add_device_rows(problem *p, table *t)
         {TMM_PIPELINED, "shared + registers", 0},
         {TMM_SMALL, "shared + registers", 0},
         {TMM_SKINNY, "shared + registers", 0},
+        {TMM_TENSOR, "shared + registers", 0},
     };
     const options *o = &p->o;
     if (o->kernel < 0 || o->kernel == TMM_AUTO || o->kernel == TMM_SHARED ||
@@ -835,6 +847,7 @@ static int add_device_rows(problem *p, table *t)
         for (size_t n = 0; n < sizeof rungs / sizeof *rungs && all; n++) {
             if (o->tile && o->tile != rungs[n].tile) continue;
             if (rungs[n].kernel == TMM_SKINNY && !fits_skinny(o)) continue;
+            if (rungs[n].kernel == TMM_TENSOR && !fits_tensor(p)) continue;
             if (!add_device_row(p, t, tmm_kernel_string(rungs[n].kernel), rungs[n].memory,
                                 multiply_kernel, rungs[n].kernel))
                 return 0;
