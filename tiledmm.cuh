@@ -104,12 +104,13 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work, and for
-   large products copies of A and B in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial sums for
-   each multiprocessor. Without that memory they do without, and sum in fewer pieces. TMM_TENSOR is
-   for TMM_TYPE double alone, on devices that give a block 76 KB of shared memory (all from sm_80
-   on). Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores
-   of sm_90 at half their speed.
+   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
+   TMM_TENSOR with its largest tiles), and for large products copies of A and B in the form that
+   they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
+   sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
+   TMM_TENSOR is for TMM_TYPE double alone, on devices that give a block 52 KB of shared memory (all
+   from sm_70 on; its largest tiles take 100 KB). Compile for the device itself (nvcc -arch=native):
+   code made for sm_80 uses the tensor cores of sm_90 at half their speed.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
@@ -363,17 +364,13 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__ASYNC 0
 #endif
 
-#ifndef TMM__PREFETCH
-#define TMM__PREFETCH "128B"
-#endif
 static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *global, int bytes,
                                                       int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
     if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global.L2::" TMM__PREFETCH
-                     " [%0], [%1], 16, %2;" ::"r"(to),
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
                      "l"(global), "r"(valid)
                      : "memory");
     else if (bytes == 8)
@@ -505,42 +502,6 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #define TMM__KEEP_ORDER() ((void)0)
 #endif
 
-/* Blocks of a cluster (sm_90 and later) wait for each other, and see then what all of them have
-   written to their shared memory (PTX ISA 9.7, "barrier.cluster"). */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define TMM__CLUSTERS 1
-#else
-#define TMM__CLUSTERS 0
-#endif
-
-static __device__ __forceinline__ void tmm__cluster_wait(void)
-{
-#if TMM__CLUSTERS
-    asm volatile(
-        "barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
-            : "memory");
-#endif
-}
-
-/* Two doubles of the shared memory of another block of the cluster, from where `mine` is in that of
-   this one. */
-static __device__ __forceinline__ void tmm__cluster_read(const double *mine, unsigned rank,
-                                                         double *two)
-{
-#if TMM__CLUSTERS
-    unsigned from = (unsigned)__cvta_generic_to_shared(mine);
-    asm volatile("{.reg .u32 there;\n\t"
-                 "mapa.shared::cluster.u32 there, %2, %3;\n\t"
-                 "ld.shared::cluster.v2.f64 {%0, %1}, [there];}"
-                 : "=d"(two[0]), "=d"(two[1])
-                 : "r"(from), "r"(rank)
-                 : "memory");
-#else
-    (void)rank;
-    two[0] = mine[0], two[1] = mine[1];
-#endif
-}
-
 /* What the launcher of KERNEL PIPELINED may do. */
 enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
 
@@ -594,16 +555,12 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS, TMM__K_VECTORS };
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
-/* Elements of a plane, and bytes of all stages, of KERNEL TENSOR with tiles of m x n elements. */
+/* KERNEL TENSOR: depth of a step, and stages; elements of a plane, and bytes of all stages, with
+   tiles of m x n elements. */
+enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
 #define TMM__PLANE(lines) (4 * (lines) + 20)
-#define TMM__TENSOR_BYTES(m, n, depth, stages) \
-    ((stages) * (depth) / 4 * (TMM__PLANE(m) + TMM__PLANE(n)) * 8)
-#ifndef TMM__RING
-#define TMM__RING 3
-#endif
-#ifndef TMM__DEEP
-#define TMM__DEEP 16
-#endif
+#define TMM__TENSOR_BYTES(m, n) \
+    (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH / 4 * (TMM__PLANE(m) + TMM__PLANE(n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -611,11 +568,10 @@ typedef struct tmm__schedule {
     int steps;                    /* steps along K for each */
     int split_tiles;              /* so many tiles are shared out in steps, not whole */
     int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int cluster;            /* the pieces of a tile, so many, are computed by a cluster of blocks */
-    int packed_A, packed_B; /* by KERNEL PACK: lines padded to whole tiles */
-    void *partials;         /* a tile of sums for each block */
-    unsigned long long *flags; /* one for each block: its partial tile is ready, */
-    unsigned long long ticket; /* when it holds this number, no other launch's */
+    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
+    void *partials;               /* a tile of sums for each block */
+    unsigned long long *flags;    /* one for each block: its partial tile is ready, */
+    unsigned long long ticket;    /* when it holds this number, no other launch's */
 } tmm__schedule;
 #endif
 
@@ -834,24 +790,16 @@ static inline unsigned long long tmm__ticket(void)
 }
 
 /* The instances of KERNEL TENSOR. */
-enum { TMM__TENSOR_FORMS = 5 };
+enum { TMM__TENSOR_FORMS = 4 };
 typedef struct tmm__tensor_form {
-    int tile_m, tile_n, depth, stages, warps, blocks; /* to a multiprocessor */
-    double step;                                      /* clocks of 16 k of a tile, if alone */
-    double whole;                                     /* and if there are enough of them */
+    int tile_m, tile_n, warps, blocks; /* to a multiprocessor */
+    int step;                          /* clocks for a step of a tile, if it is alone, */
+    int whole;                         /* and if there are more of them; measured on an H200 */
 } tmm__tensor_form;
-enum { TMM__RING4 = TMM__RING > 4 ? 4 : TMM__RING };
-static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {
-    {128, 128, TMM__DEEP, TMM__RING, 8, 1, 2100, 2100}, /* 128 */
-    {128, 64, 16, TMM__RING4, 4, 2, 1250, 1080},        /* half */
-    {128, 64, TMM__DEEP, TMM__RING, 8, 1, 1100, 1100},  /* 8 */
-    {64, 64, 16, TMM__RING4, 4, 3, 700, 620},           /* 64 */
-    {64, 64, 16, 3, 4, 3, 750, 640},                    /* any */
-};
-static inline int tmm__tensor_bytes(const tmm__tensor_form *form)
-{
-    return TMM__TENSOR_BYTES(form->tile_m, form->tile_n, form->depth, form->stages);
-}
+static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {{128, 128, 8, 1, 2130, 2130},
+                                                                      {128, 64, 8, 1, 1300, 1400},
+                                                                      {64, 64, 4, 3, 740, 700},
+                                                                      {64, 64, 4, 3, 800, 760}};
 
 /* Divides tiles_down x tiles_across tiles of C with `steps` steps each among at most `most_blocks`
    blocks, as KERNEL PIPELINED explains. Returns how many blocks there are to be. `split`: whether
@@ -1566,7 +1514,7 @@ TMM_KERNEL void __launch_bounds__(256)
    says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
    = 8, warp w adds up every eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
    first warp the eight results; always in this order. Reads 4 bytes a sum and piece, once: bound
-   by the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 8. */
+   by the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                     TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
@@ -2713,45 +2661,53 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 /* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
    element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
 
-   Tile of C: 128 x 64, 4 warps of 64 x 32, each 4 x 4 matrices of 16 x 8 (tmm__mma_double). Of such
-   a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
-       +--------+--------+     +----+----+----+----+       columns   0 1   2 3   4 5   6 7
-       | warp 0 | warp 1 |     |    |    |    |    | 16          0 | L0  | L1  | L2  | L3  | c0 c1
-       |        |        |     +----+----+----+----+             1 | L4  | L5  | L6  | L7  |
-    64 |        |        |     |    |    |    |    |             : |  :  |  :  |  :  |  :  |
-       +--------+--------+     +----+----+----+----+     rows    7 | L28 | L29 | L30 | L31 |
-       | warp 2 | warp 3 |     |    |    |    |    |             8 | L0  | L1  | L2  | L3  | c2 c3
-       |        |        |     +----+----+----+----+             : |  :  |  :  |  :  |  :  |
-       |        |        |     |    |    |    |    |            15 | L28 | L29 | L30 | L31 |
-       +--------+--------+     +----+----+----+----+
-           32       32            8    8    8    8
+   Tiles of C, and their warps; a warp has 4 x 4 or 2 x 4 matrices of 16 x 8 (tmm__mma_double). Of
+   such a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
+      128 x 128, for large C    128 x 64      64 x 64       a matrix; its lanes, L0 to L31
+      +----+----+----+----+    +----+----+   +----+----+    columns  0 1   2 3   4 5   6 7
+      | w0 | w1 | w2 | w3 | 32 | w0 | w1 |   | w0 | w1 |          0 | L0  | L1  | L2  | L3  | c0
+   64 |    |    |    |    |    +----+----+   +----+----+    rows  : |  :  |  :  |  :  |  :  | c1
+      |    |    |    |    |    | w2 | w3 |   | w2 | w3 |          7 | L28 | L29 | L30 | L31 |
+      +----+----+----+----+    +----+----+   +----+----+          8 | L0  | L1  | L2  | L3  | c2
+      | w4 | w5 | w6 | w7 |    | w4 | w5 |     32   32            : |  :  |  :  |  :  |  :  | c3
+      |    |    |    |    |    +----+----+                       15 | L28 | L29 | L30 | L31 |
+      |    |    |    |    |    | w6 | w7 |
+      +----+----+----+----+    +----+----+
+        32   32   32   32        32   32
+   On a multiprocessor there is one block of the first and of the second, and three of the third.
 
    Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
-   PIPELINED. From there a lane takes 8 elements of A for each 16 rows and 4 of B for each 8
-   columns, its part of a matrix 16 deep:
-       rows 0 .. 2   of matrices: multiply; load the A of the next row; start copies for the step
-                     after the next, one after each multiplication
-       barrier       every warp has in registers what it needs of this stage
-       last row      multiply; load B and the first A of the next step
+   PIPELINED. A lane takes its part of the operands of the next 8 k from there while it multiplies
+   those of these 8, 2 DOWN elements of A and 8 of B:
+       first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
+       second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
+                    load the next step's first 8
+   A lump of loads, or of copies, would hold up all warps of a scheduler at the same time.
 
    A stage holds, for A and then for B, four planes of 4 k each. Loads of a fragment take 4 lines x
    4 k a half-warp, and both forms of a plane put these into 16 different banks of 8 bytes:
        copied along the lines    element (k, line) at (lines + 4) k + line
-       copied along k            element (k, line) at 4 line + k
+       copied along k            element (k, line) at (lines + 4) (line % 4) + 4 (line / 4) + k
    4 more elements a plane do the same for the copies along k, which write to all four planes.
 
    The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED.
-   Bands of 8 rows of tiles: the 264 tiles at work on 132 multiprocessors form a square of sorts.
+   Bands of 8 rows of tiles: those at work at a time form a square of sorts.
 
-   Global loads: (1 / 64 + 1 / 128) M N K elements, 10.7 FLOP per byte, mostly from the second-level
-   cache. Shared loads: 16 (64 + 32) elements a warp for 16 x 64 x 32 multiply-adds, 5.3 FLOP per
-   byte. What bounds it: the tensor cores, 16 x 8 x 16 multiply-adds in 64 cycles of a scheduler,
-   two warps each, which leave them idle when both wait; and, for longer than a few ms, the power
-   that the device may take. Before sm_80 there is nothing to gain: see tmm__mma_double.
+                                   128 x 128     128 x 64      64 x 64
+       global loads, of M N K      1/64          3/128         1/32        elements
+         FLOP per byte             16            10.7          8           second-level cache
+       shared loads of a warp      96 x 16       64 x 16       64 x 16     elements a step
+         FLOP per byte             5.3           4             4
+       shared memory               100 KB        76 KB         52 KB       a block
+       cycles a step               2048          1024          512         of the tensor cores
+         measured, one NVIDIA H200 2130          1300          700
+   What bounds it: the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles of a
+   scheduler (96% busy with large tiles, at 4096 x 4096 x 4096); for the smaller tiles the
+   second-level cache; and, for longer than a few ms, the power that the device may take. Before
+   sm_80 there is nothing to gain: see tmm__mma_double.
 
-   modeA and modeB are those of KERNEL PIPELINED, and
-     K_VECTORS    as ALONG_K with 16 bytes a thread, 8 threads along k
-   with 16 threads along k in ALONG_K. A launch needs TMM__TENSOR_BYTES of dynamic shared memory. */
+   modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
+   TMM__TENSOR_BYTES of dynamic shared memory. */
 
 /* Copies pass `pass` of what this thread has to copy of a tile of an operand: `width` elements,
    `lines` lines from those of the pass before. `to`, `from`: its first element there and here;
@@ -2781,8 +2737,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         ACROSS = 4,
         TILE_M = 16 * DOWN * TMM__WARPS_DOWN,
         TILE_N = 8 * ACROSS * WARPS_ACROSS,
-        DEPTH = TMM__DEPTH,
-        STAGES = TMM__RINGS,
+        DEPTH = TMM__TENSOR_DEPTH,
+        STAGES = TMM__TENSOR_STAGES,
         WIDTH = TMM__WIDTH,
         ALONG = THREADS / DEPTH, /* threads along the lines */
         LINES = ALONG * WIDTH,   /* lines that one pass copies */
@@ -2800,7 +2756,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         SIZE = 8,
         ANY = DOWN < 4
     };
-    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES(TILE_M, TILE_N, DEPTH, STAGES),
+    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
                   "what the launcher asks for");
     extern __shared__ __align__(16) double tmm__tensor_stages[];
     double *shared = tmm__tensor_stages;
@@ -2897,11 +2853,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
-#ifndef TMM__ORDERED
-#define TMM__ORDERED 2
-#endif
 #define TMM__IN_ORDER() \
-    if (DOWN & TMM__ORDERED) TMM__KEEP_ORDER()
+    if (DOWN == 2) TMM__KEEP_ORDER()
         int read = 0; /* where the stage that is worked on begins */
         const double *stageA = shared + firstA, *stageB = shared + firstB;
 #define TMM__LOAD_A(half, i)                                                                    \
@@ -2962,34 +2915,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 
         thread = tmm__thread();
         share = blocks - 1 - tmm__block();
-        int parts = 1, part = 0; /* of a tile: this block adds up and stores the latter */
-        if (ANY && TMM__CLUSTERS && s.cluster > 1) {
-            parts = s.cluster, part = tmm__block() % s.cluster;
-            double *to = shared + 4 * thread;
-#pragma unroll
-            for (int q = 0; q < MATRICES; q++)
-#pragma unroll
-                for (int e = 0; e < 4; e++)
-                    to[4 * q * THREADS + e] = sum[q / ACROSS][q % ACROSS][e];
-            tmm__cluster_wait();
-#pragma unroll
-            for (int q = 0; q < MATRICES; q++)
-#pragma unroll
-                for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] = 0;
-#pragma unroll 1
-            for (int rank = parts - 1; rank >= 0; rank--) { /* the last has the first steps */
-#pragma unroll
-                for (int q = 0; q < MATRICES; q++) {
-                    double more[4], *four = sum[q / ACROSS][q % ACROSS];
-                    if (q * parts / MATRICES != part) continue;
-                    tmm__cluster_read(to + 4 * q * THREADS, rank, more);
-                    tmm__cluster_read(to + 4 * q * THREADS + 2, rank, more + 2);
-#pragma unroll
-                    for (int e = 0; e < 4; e++) four[e] += more[e];
-                }
-            }
-            tmm__cluster_wait();            /* all have read */
-        } else if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
+        if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm_sums *to =
                 (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
@@ -3002,7 +2928,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
             if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
             continue;
         }
-        if (parts == 1 && end < s.steps) { /* the owner: add what the others have left */
+        if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
             int others = 0;
             while (split_steps * (share + 1 + others) / blocks < last_step) others++;
@@ -3046,7 +2972,6 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++) {
                     long long c = col + col0 + 8 * j;
-                    if (ANY && (i * ACROSS + j) * parts / MATRICES != part) continue;
                     tmm_store_two(c0 + r * ldc + c, r, c, aligned, wanted >> 2 * j, alpha, beta,
                                   &sum[i][j][2 * h]);
                 }
@@ -3246,7 +3171,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #undef TMM__ALONG
 #undef TMM__EMIT
 
-/* KERNEL TENSOR with large tiles; with small tiles; and these for any operands. */
+/* KERNEL TENSOR with large, middle and small tiles; and small ones of any operands. */
 #if TMM__IS_DOUBLE
 #define TMM__EMIT 9
 #include "tiledmm.cuh"
@@ -3257,81 +3182,30 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #define TMM__DOWN         4
 #define TMM__WIDTH        2
 #define TMM__BLOCKS       1
-#define TMM__DEPTH        TMM__DEEP
-#define TMM__RINGS        TMM__RING
-#define tmm_gemm_tensor   TMM_FN(gemm_tensor_128)
+#define tmm_gemm_tensor   TMM_FN(gemm_tensor_128x128)
 #include "tiledmm.cuh"
 #undef tmm_gemm_tensor
-#undef TMM__RINGS
-#undef TMM__DEPTH
-#undef TMM__BLOCKS
-#undef TMM__WIDTH
-#undef TMM__DOWN
-#undef TMM__WARPS_ACROSS
 #undef TMM__WARPS_DOWN
-#define TMM__WARPS_DOWN   2
-#define TMM__WARPS_ACROSS 2
-#define TMM__DOWN         4
-#define TMM__WIDTH        2
-#define TMM__BLOCKS       2
-#define TMM__DEPTH        16
-#define TMM__RINGS        (TMM__RING > 4 ? 4 : TMM__RING)
-#define tmm_gemm_tensor   TMM_FN(gemm_tensor_half)
-#include "tiledmm.cuh"
-#undef tmm_gemm_tensor
-#undef TMM__RINGS
-#undef TMM__DEPTH
-#undef TMM__BLOCKS
-#undef TMM__WIDTH
-#undef TMM__DOWN
+#define TMM__WARPS_DOWN 4
 #undef TMM__WARPS_ACROSS
-#undef TMM__WARPS_DOWN
-#define TMM__WARPS_DOWN   4
 #define TMM__WARPS_ACROSS 2
-#define TMM__DOWN         2
-#define TMM__WIDTH        2
-#define TMM__BLOCKS       1
-#define TMM__DEPTH        TMM__DEEP
-#define TMM__RINGS        TMM__RING
-#define tmm_gemm_tensor   TMM_FN(gemm_tensor_8)
-#include "tiledmm.cuh"
-#undef tmm_gemm_tensor
-#undef TMM__RINGS
-#undef TMM__DEPTH
-#undef TMM__BLOCKS
-#undef TMM__WIDTH
 #undef TMM__DOWN
-#undef TMM__WARPS_ACROSS
-#undef TMM__WARPS_DOWN
-#define TMM__WARPS_DOWN   2
-#define TMM__WARPS_ACROSS 2
-#define TMM__DOWN         2
-#define TMM__WIDTH        2
-#define TMM__BLOCKS       3
-#define TMM__DEPTH        16
-#define TMM__RINGS        (TMM__RING > 4 ? 4 : TMM__RING)
-#define tmm_gemm_tensor   TMM_FN(gemm_tensor_64)
+#define TMM__DOWN       2
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_128x64)
 #include "tiledmm.cuh"
 #undef tmm_gemm_tensor
-#undef TMM__RINGS
-#undef TMM__DEPTH
+#undef TMM__WARPS_DOWN
+#define TMM__WARPS_DOWN 2
 #undef TMM__BLOCKS
-#undef TMM__WIDTH
-#undef TMM__DOWN
-#undef TMM__WARPS_ACROSS
-#undef TMM__WARPS_DOWN
-#define TMM__WARPS_DOWN   2
-#define TMM__WARPS_ACROSS 2
-#define TMM__DOWN         2
-#define TMM__WIDTH        1
-#define TMM__BLOCKS       3
-#define TMM__DEPTH        16
-#define TMM__RINGS        3
-#define tmm_gemm_tensor   TMM_FN(gemm_tensor_any)
+#define TMM__BLOCKS     3
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_64x64)
 #include "tiledmm.cuh"
 #undef tmm_gemm_tensor
-#undef TMM__RINGS
-#undef TMM__DEPTH
+#undef TMM__WIDTH
+#define TMM__WIDTH      1
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_any)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
 #undef TMM__BLOCKS
 #undef TMM__WIDTH
 #undef TMM__DOWN
@@ -3362,7 +3236,7 @@ static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long lon
    Others than these have few tensor-core units for double. */
 static inline int TMM_FN(gemm__tensor_fits)(void)
 {
-    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64, 16, 3);
+    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
 }
 
 static inline int TMM_FN(gemm__tensor_pays)(void)
@@ -3553,88 +3427,56 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
 #if TMM__IS_DOUBLE
 /* How KERNEL TENSOR is to compute tiles_down x tiles_across tiles, `batch` times, of `form` with
    `steps` steps each: fills in the schedule and returns the blocks to launch for each product;
-   *time is what it should take, in clocks. `split`: whether tiles may be cut along K; `clusters`:
-   whether by the blocks of a cluster. */
+   *time is what it should take, in clocks: bench/NOTES.md says where the numbers are from. `split`:
+   whether tiles may be cut along K. */
 static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_form *form,
                                             int tiles_down, int tiles_across, int steps,
-                                            unsigned batch, int split, int clusters, double *time)
+                                            unsigned batch, int split, double *time)
 {
-    double whole = form->whole * form->depth / 16, alone = form->step * form->depth / 16;
     int processors = tmm__current_device()->processors;
     int slots = (form->blocks < 2 ? form->blocks : 2) * processors;
-    int tiles = tiles_down * tiles_across;
+    int tiles = tiles_down * tiles_across, blocks = tiles;
+    double area = (double)form->tile_m * form->tile_n;
     memset(s, 0, sizeof *s);
     s->tiles_down = tiles_down;
     s->tiles_across = tiles_across;
     s->steps = steps;
-    /* Whole tiles. */
+    /* Whole tiles, each by a block. Blocks that share a multiprocessor hide each other's first
+       copies and last stores. */
     double rounds = ceil((double)tiles * batch / processors);
-    int blocks = tiles < slots ? tiles : slots;
-    if ((double)tiles * batch > slots)
-        blocks = tiles; /* blocks come and go, and their ends overlap */
-    *time = steps * (rounds > 1 ? rounds * whole : alone) + 2500 * ceil(rounds / form->blocks);
-    if (!split || steps < 2) return blocks;
-    /* So many pieces each: added up by a cluster, or by whoever has the first piece, or, if many,
-       by KERNEL REDUCE. */
-    int most = tiles <= slots / 2 ? slots / tiles : 1;
-    if (most < 8) most = 8;
-    for (int pieces = 2; pieces <= most && steps >= 4 * pieces; pieces++) {
-        int in_cluster =
-            clusters && form->tile_m * form->tile_n / form->warps <= 1024 && pieces <= 8;
-        int reduce = !in_cluster && pieces >= 4;
+    *time = steps * rounds * (rounds > 1 ? form->whole : form->step);
+    *time += 0.4 * area * ceil(rounds / form->blocks);
+    if (!split || steps == 0) return blocks;
+    /* So many pieces of each that KERNEL REDUCE is worth its launch. */
+    int most = (int)tmm__min(slots / tiles, steps / 4);
+    for (int pieces = 4; pieces <= most && form->warps == 4; pieces++) {
         double load = ceil((double)tiles * pieces / processors);
-        double guess = (steps + pieces - 1) / pieces * (load > 1 ? load * whole : alone);
-        guess += in_cluster ? 4500 : reduce ? 10000 + 100 * pieces : 6000 + 1500 * pieces;
-        if (reduce && form->warps != 4) continue;
-        if (guess >= *time || (load > 2 && !in_cluster)) continue;
+        double guess = (steps + pieces - 1) / pieces * load;
+        guess = guess * (load > 1 ? form->whole : form->step) + 15000 + 100.0 * pieces;
+        if (guess >= *time) continue;
         *time = guess;
         blocks = tiles * pieces;
         s->split_tiles = tiles;
-        s->cluster = in_cluster ? pieces : 0;
-        s->reduce = reduce;
+        s->reduce = 1;
     }
     /* Even shares of the tiles of the last rounds. */
     int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
     long long split_steps = (long long)split_tiles * steps;
-    double guess = 1.07 * whole * tiles * steps / processors + 6000;
-    if (tiles < slots) guess += 1500.0 * slots / tiles;
+    double guess = 1.07 * form->whole * tiles * steps / processors + 16000;
+    guess += 0.4 * area * (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
     if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
         *time = guess;
         blocks = slots;
         s->split_tiles = split_tiles;
-        s->cluster = s->reduce = 0;
+        s->reduce = 0;
     }
     return blocks;
 }
 
-/* Whether this kernel, as it was compiled for the current device, knows clusters. */
-#ifndef TMM__CAN_CLUSTER
-#if defined(CUDART_VERSION) && CUDART_VERSION >= 11080 && !defined(__CUCC__)
-#define TMM__CAN_CLUSTER 1
-#else
-#define TMM__CAN_CLUSTER 0
+/* A test prefers one form. */
+#ifndef TMM__TENSOR_GUESS
+#define TMM__TENSOR_GUESS(form, time) (time)
 #endif
-#endif
-static inline int TMM_FN(gemm__tensor_clusters)(const void *kernel)
-{
-#if TMM__CAN_CLUSTER
-    static thread_local int known_device = -1, known;
-    int device = tmm__current_device()->number;
-    if (device != known_device) {
-        cudaFuncAttributes attributes;
-        if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
-            (void)cudaGetLastError();
-            return 0;
-        }
-        known = attributes.ptxVersion >= 90;
-        known_device = device;
-    }
-    return known;
-#else
-    (void)kernel;
-    return 0;
-#endif
-}
 
 /* `batch` products by KERNEL TENSOR; arguments as for gemm__pipelined. */
 static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long long K, double alpha,
@@ -3645,11 +3487,11 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
                                               unsigned batch, int may, tmm_stream stream)
 {
     enum { SIZE = 8 };
+    enum { LARGE, MIDDLE, SMALL, ANY };
     static thread_local unsigned long long asked[TMM__TENSOR_FORMS];
-    const void *const kernels[TMM__TENSOR_FORMS] = {(const void *)TMM_FN(gemm_tensor_128),
-                                                    (const void *)TMM_FN(gemm_tensor_half),
-                                                    (const void *)TMM_FN(gemm_tensor_8),
-                                                    (const void *)TMM_FN(gemm_tensor_64),
+    const void *const kernels[TMM__TENSOR_FORMS] = {(const void *)TMM_FN(gemm_tensor_128x128),
+                                                    (const void *)TMM_FN(gemm_tensor_128x64),
+                                                    (const void *)TMM_FN(gemm_tensor_64x64),
                                                     (const void *)TMM_FN(gemm_tensor_any)};
     const tmm__device *device = tmm__current_device();
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
@@ -3679,21 +3521,21 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
     int form = 0, blocks = 0;
     for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = pack = 0) {
         int wide = pack || (wideA && wideB);
-        int clusters = TMM_FN(gemm__tensor_clusters)(kernels[3]);
         double best = 0;
         pitchA = pack && !wideA ? (M + 127) / 128 * 128 : 0;
         pitchB = pack && !wideB ? (N + 127) / 128 * 128 : 0;
-        for (int f = 0; f < TMM__TENSOR_FORMS; f++) {
+        for (int f = LARGE; f <= ANY; f++) {
             const tmm__tensor_form *one = &tmm__tensor_forms[f];
             tmm__schedule plan;
             double time;
-            if ((f == 4) == wide) continue;
-            if (f < 2 && (M < one->tile_m || N < one->tile_n)) continue;
-            if (tmm__tensor_bytes(one) > device->shared) continue;
-            int more = TMM_FN(gemm__tensor_plan)(&plan, one, (int)((M - 1) / one->tile_m + 1),
-                                                 (int)((N - 1) / one->tile_n + 1),
-                                                 (int)((K + one->depth - 1) / one->depth), batch,
-                                                 split, clusters, &time);
+            if ((f == ANY) == wide || (f == LARGE && (M < 128 || N < 128))) continue;
+            if (TMM__TENSOR_BYTES(one->tile_m, one->tile_n) > device->shared) continue;
+            int more =
+                TMM_FN(gemm__tensor_plan)(&plan, one, (int)((M - 1) / one->tile_m + 1),
+                                          (int)((N - 1) / one->tile_n + 1),
+                                          (int)((K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH),
+                                          batch, split, &time);
+            time = TMM__TENSOR_GUESS(f, time);
             if (blocks > 0 && time >= best) continue;
             best = time;
             form = f, s = plan, blocks = more;
@@ -3701,7 +3543,7 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
         int tile_m = tmm__tensor_forms[form].tile_m, tile_n = tmm__tensor_forms[form].tile_n;
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
-        if (s.split_tiles > 0 && s.cluster == 0) {
+        if (s.split_tiles > 0) {
             partials = (size_t)blocks * tile_m * tile_n * SIZE;
             flags = blocks * sizeof *s.flags;
         }
@@ -3731,50 +3573,27 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
             B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1, modeB = TMM__ALONG_LINES;
     }
     dim3 grid(blocks, 1, batch);
-    tmm_status status = TMM_OK;
     int threads = 32 * tmm__tensor_forms[form].warps;
-    int bytes = tmm__tensor_bytes(&tmm__tensor_forms[form]);
-    status = tmm__allow_shared(kernels[form], bytes, &asked[form]);
-    if (status == TMM_OK && s.cluster > 1) {
-#if TMM__CAN_CLUSTER
-        void *arguments[] = {&M,       &N,       &K,     &alpha, &A,       &rsA,  &csA,
-                             &strideA, &B,       &rsB,   &csB,   &strideB, &beta, &C,
-                             &ldc,     &strideC, &modeA, &modeB, &s};
-        cudaLaunchConfig_t config;
-        cudaLaunchAttribute attribute;
-        memset(&config, 0, sizeof config);
-        memset(&attribute, 0, sizeof attribute);
-        attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim.x = s.cluster;
-        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-        config.gridDim = grid;
-        config.blockDim = dim3(threads);
-        config.dynamicSmemBytes = bytes;
-        config.stream = stream;
-        config.attrs = &attribute;
-        config.numAttrs = 1;
-        status = tmm__cuda(cudaLaunchKernelExC(&config, kernels[form], arguments), "kernel launch");
-#endif
-    } else if (status == TMM_OK) {
+    int bytes = TMM__TENSOR_BYTES(tmm__tensor_forms[form].tile_m, tmm__tensor_forms[form].tile_n);
+    tmm_status status = tmm__allow_shared(kernels[form], bytes, &asked[form]);
+    if (status == TMM_OK) {
 #define TMM__LAUNCH(name)                                                                        \
     TMM_FN(name)<<<grid, threads, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, \
                                                    csB, strideB, beta, C, ldc, strideC, modeA,   \
                                                    modeB, s)
         switch (form) {
-        case 0: TMM__LAUNCH(gemm_tensor_128); break;
-        case 1: TMM__LAUNCH(gemm_tensor_half); break;
-        case 2: TMM__LAUNCH(gemm_tensor_8); break;
-        case 3: TMM__LAUNCH(gemm_tensor_64); break;
+        case LARGE: TMM__LAUNCH(gemm_tensor_128x128); break;
+        case MIDDLE: TMM__LAUNCH(gemm_tensor_128x64); break;
+        case SMALL: TMM__LAUNCH(gemm_tensor_64x64); break;
         default: TMM__LAUNCH(gemm_tensor_any); break;
         }
 #undef TMM__LAUNCH
     }
     if (status == TMM_OK && s.reduce) {
-        int tiles = s.tiles_down * s.tiles_across, down = tmm__tensor_forms[form].tile_m / 32;
+        int tiles = s.tiles_down * s.tiles_across;
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        tmm_gemm_reduce<<<dim3(2 * down * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C,
-                                                                           ldc, 2 * down, 2, pieces,
-                                                                           parts, 1, s);
+        tmm_gemm_reduce<<<dim3(4 * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc, 4, 2,
+                                                                    pieces, parts, 1, s);
     }
     if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);
@@ -4003,7 +3822,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
             return tmm__fail(TMM_ERROR_UNSUPPORTED,
                              "kernel tensor needs %d bytes of shared memory a block, more than "
                              "this device has",
-                             TMM__TENSOR_BYTES(64, 64, 16, 3));
+                             TMM__TENSOR_BYTES(64, 64));
         tile = 64;
         break;
     case TMM_PIPELINED: tile = 64; break;

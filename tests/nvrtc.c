@@ -97,8 +97,8 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
 
 static const char kernels[] =
     SIMPLE("s") FAST("s") "tmm_sgemm_pipelined_nn_tall tmm_sgemm_pipelined_nn_wide " /* float */
-    SIMPLE("d") FAST("d") "tmm_dgemm_tensor_128 tmm_dgemm_tensor_half tmm_dgemm_tensor_8 "
-                          "tmm_dgemm_tensor_64 tmm_dgemm_tensor_any " /* double */
+    SIMPLE("d") FAST("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_128x64 "
+                          "tmm_dgemm_tensor_64x64 tmm_dgemm_tensor_any " /* double */
     SIMPLE("i") FAST("i");
 
 int main(int count, char **words)
