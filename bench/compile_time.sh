@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench/compile_time.sh [ARCHITECTURE]: seconds that nvcc takes for one architecture (default sm_90)
-# to compile a file that includes a header, with nothing used and with one call, beside a file with
-# an empty main. CSV: header, use, median, fastest and slowest of 5 rounds, each of all five files,
+# to compile a file that includes a header, with nothing used, with one call, and with the fast
+# kernels left out (TMM_SIMPLE), beside a file with an empty main. CSV: header, use, median, fastest and slowest of 5 rounds, each of all files,
 # so that a busy moment falls on all of them.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -14,6 +14,7 @@ mkdir -p "$work" || exit 1
 main='int main(void) { return 0; }'
 echo "$main" >"$work/none.nothing.cu"
 printf '#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.nothing.cu"
+printf '#define TMM_SIMPLE\n#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.simple.cu"
 printf '#include "raytrace.cuh"\n%s\n' "$main" >"$work/raytrace.nothing.cu"
 cat >"$work/tiledmm.one_call.cu" <<'CODE'
 #include "tiledmm.cuh"

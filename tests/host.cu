@@ -576,6 +576,7 @@ static void fail_each(problem *p, const char *kind, tmm_status wanted, const cha
         o.device_count = count, o.devices = list, o.block = 64;
         o.weights = strcmp(kind, "event") == 0 ? weights : NULL;
         snprintf(plan, sizeof plan, "%s:%d", kind, ++n);
+        tmm_host_release(); /* else it would not ask for pinned memory */
         setenv("CUCC_FAIL", plan, 1);
         status = run_host(p, &o);
         setenv("CUCC_FAIL", "", 1);
@@ -608,6 +609,15 @@ static void test_failures(void)
             fail_each(&p, "copy", TMM_ERROR_CUDA, "device ", count);
             fail_each(&p, "launch", TMM_ERROR_CUDA, "device ", count);
             fail_each(&p, "device", TMM_ERROR_DEVICE, "device ", count);
+        }
+        if (!pinned) {
+            tmm_host_options o;
+            memset(&o, 0, sizeof o);
+            tmm_status first = run_host(&p, &o);
+            setenv("CUCC_FAIL", "pinned:1", 1);
+            tmm_status second = run_host(&p, &o);
+            setenv("CUCC_FAIL", "", 1);
+            tap_ok(first == TMM_OK && second == TMM_OK, "pinned memory is kept for the next call");
         }
         end_problem(&p);
     }
