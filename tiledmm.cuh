@@ -966,14 +966,14 @@ static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, 
 /* The same for KERNEL PIPELINED, of which `per` blocks fit on a multiprocessor (2 with tiles of
    128 x 128, else tiles half as `large`): takes the division that should be fastest, of each tile
    into so many whole pieces, by clusters or without, or of all into even shares. *clocks: how long
-   that should take. The numbers come from measurements on an H200, those of clusters are expected:
-   the part of the time in which multiply-adds are issued, with 1, 2 and 3 blocks at work, and what
-   launches, partial tiles and their sum take. */
+   that should take. The numbers come from measurements on an H200: the part of the time in which
+   multiply-adds are issued, with 1, 2 and 3 blocks at work, and what launches, partial tiles and
+   their sum take. */
 static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tiles_across, int steps,
                                       int processors, int per, int large, int split,
                                       const tmm__clusters *clusters, double *clocks)
 {
-    static const double part[2][4] = {{1, 0.50, 0.65, 0.70}, {1, 0.60, 0.79, 0.79}};
+    static const double part[2][4] = {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}};
     enum { REDUCE_FROM = 5 };
     double tiles = (double)tiles_down * tiles_across, most = (double)per * processors;
     double step = large ? 1024 : 512; /* multiply-adds of a scheduler */
@@ -988,16 +988,17 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tile
         if (pieces == 1)
             time += 8000;
         else if (pieces < REDUCE_FROM)
-            time += 12000 + pieces * (large ? 4200 : 2100);
+            time += 12000 + pieces * (large ? 4400 : 2100);
         else
             time += large ? 27000 : 22000;
         if (best == 0 || time < *clocks) *clocks = time, best = pieces;
     }
-    for (int pieces = 2; split && pieces <= TMM__MOST_CLUSTER && steps >= 4 * pieces; pieces++) {
+    /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors. */
+    for (int pieces = 2; split && pieces <= TMM__MOST_CLUSTER && steps >= 4 * pieces; pieces *= 2) {
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
         time /= part[large][rounds < per ? (int)rounds : per];
-        time += 9000 + rounds * (large ? 2400 : 1200) * (pieces - 1) / pieces;
+        time += 13000 + rounds * (large ? 5000 : 1200) * (pieces - 1) / pieces;
         if (tiles > clusters->most[pieces] || time >= *clocks) continue;
         *clocks = time, best = pieces;
         s->cluster = pieces;

@@ -3,7 +3,7 @@
 # small sizes, all demos, benchmarks. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
-#   sanitizer.txt  memcheck, racecheck, initcheck
+#   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
 #   tables.txt     what the demos and bench/rays print
 #   gemm.csv       demos/matmul.cu, with cuBLAS beside our kernels: a row per measurement
 #   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
@@ -44,7 +44,8 @@ build() {
     nvcc -O3 -arch=native "$@" -o "$work/$name" || printf 'gpu.sh: %s does not build\n' "$name"
 }
 build matmul demos/matmul.cu -Xcompiler -fopenmp -DWITH_CUBLAS -lcublas &
-build matmul_check demos/matmul.cu -lineinfo &
+# flags cleared: initcheck cannot know that an old one is harmless
+build matmul_check demos/matmul.cu -lineinfo -DTMM_CLEAR_FLAGS &
 build raytrace demos/raytrace.cu &
 build raytrace_check demos/raytrace.cu -lineinfo &
 build rays bench/rays.cu &
@@ -73,10 +74,16 @@ sanitize() { # sanitize TOOL[,OPTIONS] PROGRAM ARGUMENTS
     printf '%s, %s: %s\n' "${tool//,/ }" "${*#"$work/"}" \
         "$(sed -n 's/^=* \(.*SUMMARY.*\)/\1/p' $work/sanitizer.log)" | tee -a "$out/sanitizer.txt"
 }
-for tool in memcheck racecheck initcheck; do
+for tool in memcheck racecheck initcheck synccheck; do
     sanitize $tool $work/matmul_check 130 129 67 --no-cpu --reps 1
     sanitize $tool $work/matmul_check 64 64 64 --type double --no-cpu --reps 1
     sanitize $tool $work/matmul_check 33 200 41 --type int --no-cpu --reps 1
+    # shapes that are cut along K, packed, split among clusters, or moved back inside at the edges
+    sanitize $tool $work/matmul_check 300 260 600 --kernel pipelined --no-cpu --reps 1
+    sanitize $tool $work/matmul_check 130 129 2000 --kernel pipelined --no-cpu --reps 1
+    sanitize $tool $work/matmul_check 300 260 600 --kernel tensor --type double --no-cpu --reps 1
+    sanitize $tool $work/matmul_check 130 70 2000 --kernel tensor --type double --no-cpu --reps 1
+    sanitize $tool $work/matmul_check 130 7 3000 --kernel skinny --no-cpu --reps 1
     sanitize $tool $work/raytrace_check --width 200 --height 150 --spheres 700 --no-cpu --out $work/s
 done
 sanitize memcheck $work/raytrace_check --width 200 --height 150 --spheres 9000 --no-cpu --out $work/s
