@@ -44,7 +44,7 @@
      TMM_SHARED         tiles in shared memory, TMM_SHARED_8, _16, _32 (TMM_SHARED is _32)
      TMM_REGISTER       tiles in shared memory, blocks of C in registers: TMM_REGISTER_64, _128
                         (the edge of a block's tile; TMM_REGISTER takes the better one)
-   and, not yet chosen by TMM_AUTO:
+   and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below)
      TMM_TENSOR         the same on tensor cores, so far for double; worth it where these are fast
@@ -105,12 +105,13 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work, and for
-   large products copies of A and B in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial sums for
-   each multiprocessor. Without that memory they do without, and sum in fewer pieces. TMM_TENSOR is
-   for TMM_TYPE double alone, on devices that give a block 76 KB of shared memory (all from sm_80
-   on). Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores
-   of sm_90 at half their speed.
+   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
+   TMM_TENSOR with its largest tiles), and for large products copies of A and B in the form that
+   they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
+   sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
+   TMM_TENSOR is for TMM_TYPE double alone, on devices that give a block 52 KB of shared memory (all
+   from sm_70 on; its largest tiles take 100 KB). Compile for the device itself (nvcc -arch=native):
+   code made for sm_80 uses the tensor cores of sm_90 at half their speed.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
@@ -506,6 +507,13 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
     *flag = 0; /* so that an old flag never looks like a new one */
 }
 
+/* Keeps the compiler from changing the order of instructions across: no more than that. */
+#if defined(__CUDA_ARCH__)
+#define TMM__KEEP_ORDER() __syncwarp()
+#else
+#define TMM__KEEP_ORDER() ((void)0)
+#endif
+
 /* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
    later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"): where `address`, of this block's shared
    memory, lies in that of block `rank` of the cluster; 16 bytes stored there; and a barrier of all
@@ -553,25 +561,24 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
 /* What the launcher of KERNEL PIPELINED may do. */
 enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
 
-/* c += a b, a 16 x 16 and b 16 x 8, by a warp. Of a, b and c its lanes hold, with g = lane / 4 and
+/* c += a b, a 16 x 8 and b 8 x 8, by a warp. Of a, b and c its lanes hold, with g = lane / 4 and
    t = lane % 4,
        a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
-   for q = 0 .. 3; h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k16 with floating point
-   type", .f64, sm_90 and later; and "Matrix Fragments for mma.m8n8k4 with .f64 floating point
-   type", sm_80 and later, of which 8 are as much). Elsewhere lanes tell each other what they hold:
-   many times slower, in a function of its own, for it would be long if repeated. */
+   for q, h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k8", .f64, sm_90 and later; and
+   "Matrix Fragments for mma.m8n8k4 with .f64 floating point type", sm_80 and later, of which 4 are
+   as much). Elsewhere lanes tell each other what they hold: many times slower, in a function of its
+   own, for it would be long if repeated. */
 #if TMM__ASYNC
 static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-        "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
-          "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 #else
 #pragma unroll
-    for (int q = 0; q < 4; q++)
+    for (int q = 0; q < 2; q++)
 #pragma unroll
         for (int h = 0; h < 2; h++)
             asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -584,7 +591,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
                                                            const double *b)
 {
     int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    for (int k = 0; k < 16; k++) {
+    for (int k = 0; k < 8; k++) {
         int q = k / 4, row = 4 * g + k % 4, col = 8 * t + k % 4; /* lanes that hold what it needs */
         double upper = __shfl_sync(0xffffffff, a[2 * q], row);
         double lower = __shfl_sync(0xffffffff, a[2 * q + 1], row);
@@ -598,8 +605,8 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 }
 #endif
 
-/* How a tile of an operand is copied: see KERNEL PIPELINED and, for K_VECTORS, KERNEL TENSOR. */
-enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS, TMM__K_VECTORS };
+/* How a tile of an operand is copied: see KERNEL PIPELINED. */
+enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
@@ -611,9 +618,12 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS, TMM__K_VECTORS };
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
-/* Elements of a plane, and bytes of all stages, of KERNEL TENSOR. */
+/* KERNEL TENSOR: depth of a step, and stages; elements of a plane, and bytes of all stages, with
+   tiles of m x n elements. */
+enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
 #define TMM__PLANE(lines) (4 * (lines) + 20)
-#define TMM__TENSOR_BYTES (3 * 4 * (TMM__PLANE(128) + TMM__PLANE(64)) * 8)
+#define TMM__TENSOR_BYTES(m, n) \
+    (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH / 4 * (TMM__PLANE(m) + TMM__PLANE(n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -910,6 +920,18 @@ static inline unsigned long long tmm__ticket(void)
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return (z ^ (z >> 31)) | 1;
 }
+
+/* The instances of KERNEL TENSOR. */
+enum { TMM__TENSOR_FORMS = 4 };
+typedef struct tmm__tensor_form {
+    int tile_m, tile_n, warps, blocks; /* to a multiprocessor */
+    int step;                          /* clocks for a step of a tile, if it is alone, */
+    int whole;                         /* and if there are more of them; measured on an H200 */
+} tmm__tensor_form;
+static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {{128, 128, 8, 1, 2130, 2130},
+                                                                      {128, 64, 8, 1, 1300, 1400},
+                                                                      {64, 64, 4, 3, 740, 700},
+                                                                      {64, 64, 4, 3, 800, 760}};
 
 /* Divides tiles_down x tiles_across tiles of C with `steps` steps each among at most `most_blocks`
    blocks, as KERNEL PIPELINED explains. Returns how many blocks there are to be. `split`: whether
@@ -1785,7 +1807,7 @@ TMM_KERNEL void __launch_bounds__(256)
    says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
    = 8, warp w adds up every eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
    first warp the eight results; always in this order. Reads 4 bytes a sum and piece, once: bound
-   by the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 8. */
+   by the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                     TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
@@ -1821,11 +1843,11 @@ TMM_KERNEL void __launch_bounds__(256)
     }
     int down, across;
     tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
-    long long first_row = down * 128ll, first_col = across * 64ll;
+    long long first_row = down * 64ll, first_col = across * 64ll;
     long long row = first_row, col = first_col;
-    if (row > M - 128 && !s.packed_A && M >= 128) row = M - 128;
+    if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
     if (col > N - 64 && !s.packed_B && N >= 64) col = N - 64;
-    row += thread / 64 * 64 + four / 4 * 16 + thread % 32 / 4;
+    row += thread / 64 * 32 + four / 4 * 16 + thread % 32 / 4;
     col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M)
@@ -2990,84 +3012,69 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 /* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
    element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
 
-   Tile of C: 128 x 64, 4 warps of 64 x 32, each 4 x 4 matrices of 16 x 8 (tmm__mma_double). Of such
-   a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
-       +--------+--------+     +----+----+----+----+       columns   0 1   2 3   4 5   6 7
-       | warp 0 | warp 1 |     |    |    |    |    | 16          0 | L0  | L1  | L2  | L3  | c0 c1
-       |        |        |     +----+----+----+----+             1 | L4  | L5  | L6  | L7  |
-    64 |        |        |     |    |    |    |    |             : |  :  |  :  |  :  |  :  |
-       +--------+--------+     +----+----+----+----+     rows    7 | L28 | L29 | L30 | L31 |
-       | warp 2 | warp 3 |     |    |    |    |    |             8 | L0  | L1  | L2  | L3  | c2 c3
-       |        |        |     +----+----+----+----+             : |  :  |  :  |  :  |  :  |
-       |        |        |     |    |    |    |    |            15 | L28 | L29 | L30 | L31 |
-       +--------+--------+     +----+----+----+----+
-           32       32            8    8    8    8
+   Tiles of C, and their warps; a warp has 4 x 4 or 2 x 4 matrices of 16 x 8 (tmm__mma_double). Of
+   such a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
+      128 x 128, for large C    128 x 64      64 x 64       a matrix; its lanes, L0 to L31
+      +----+----+----+----+    +----+----+   +----+----+    columns  0 1   2 3   4 5   6 7
+      | w0 | w1 | w2 | w3 | 32 | w0 | w1 |   | w0 | w1 |          0 | L0  | L1  | L2  | L3  | c0
+   64 |    |    |    |    |    +----+----+   +----+----+    rows  : |  :  |  :  |  :  |  :  | c1
+      |    |    |    |    |    | w2 | w3 |   | w2 | w3 |          7 | L28 | L29 | L30 | L31 |
+      +----+----+----+----+    +----+----+   +----+----+          8 | L0  | L1  | L2  | L3  | c2
+      | w4 | w5 | w6 | w7 |    | w4 | w5 |     32   32            : |  :  |  :  |  :  |  :  | c3
+      |    |    |    |    |    +----+----+                       15 | L28 | L29 | L30 | L31 |
+      |    |    |    |    |    | w6 | w7 |
+      +----+----+----+----+    +----+----+
+        32   32   32   32        32   32
+   On a multiprocessor there is one block of the first and of the second, and three of the third.
 
    Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
-   PIPELINED. From there a lane takes 8 elements of A for each 16 rows and 4 of B for each 8
-   columns, its part of a matrix 16 deep:
-       rows 0 .. 2   of matrices: multiply; load the A of the next row; start copies for the step
-                     after the next, one after each multiplication
-       barrier       every warp has in registers what it needs of this stage
-       last row      multiply; load B and the first A of the next step
+   PIPELINED. A lane takes its part of the operands of the next 8 k from there while it multiplies
+   those of these 8, 2 DOWN elements of A and 8 of B:
+       first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
+       second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
+                    load the next step's first 8
+   A lump of loads, or of copies, would hold up all warps of a scheduler at the same time.
 
    A stage holds, for A and then for B, four planes of 4 k each. Loads of a fragment take 4 lines x
    4 k a half-warp, and both forms of a plane put these into 16 different banks of 8 bytes:
        copied along the lines    element (k, line) at (lines + 4) k + line
-       copied along k            element (k, line) at 4 line + k
+       copied along k            element (k, line) at (lines + 4) (line % 4) + 4 (line / 4) + k
    4 more elements a plane do the same for the copies along k, which write to all four planes.
 
    The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED.
-   Bands of 8 rows of tiles: the 264 tiles at work on 132 multiprocessors form a square of sorts.
+   Bands of 8 rows of tiles: those at work at a time form a square of sorts.
 
-   Global loads: (1 / 64 + 1 / 128) M N K elements, 10.7 FLOP per byte, mostly from the second-level
-   cache. Shared loads: 16 (64 + 32) elements a warp for 16 x 64 x 32 multiply-adds, 5.3 FLOP per
-   byte. What bounds it: the tensor cores, 16 x 8 x 16 multiply-adds in 64 cycles of a scheduler,
-   two warps each, which leave them idle when both wait; and, for longer than a few ms, the power
-   that the device may take. Before sm_80 there is nothing to gain: see tmm__mma_double.
+                                   128 x 128     128 x 64      64 x 64
+       global loads, of M N K      1/64          3/128         1/32        elements
+         FLOP per byte             16            10.7          8           second-level cache
+       shared loads of a warp      96 x 16       64 x 16       64 x 16     elements a step
+         FLOP per byte             5.3           4             4
+       shared memory               100 KB        76 KB         52 KB       a block
+       cycles a step               2048          1024          512         of the tensor cores
+         measured, one NVIDIA H200 2130          1300          700
+   What bounds it: the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles of a
+   scheduler (96% busy with large tiles, at 4096 x 4096 x 4096); for the smaller tiles the
+   second-level cache; and, for longer than a few ms, the power that the device may take. Before
+   sm_80 there is nothing to gain: see tmm__mma_double.
 
-   modeA and modeB are those of KERNEL PIPELINED, and
-     K_VECTORS    as ALONG_K with 16 bytes a thread, 8 threads along k
-   with 16 threads along k in ALONG_K. A launch needs TMM__TENSOR_BYTES of dynamic shared memory. */
+   modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
+   TMM__TENSOR_BYTES of dynamic shared memory. */
 
-/* Copies one pass of what this thread has to copy of a tile of `lines` lines and 16 k. Arguments as
-   for tmm_copy_tile; `mode`, `lines`, `pass` and `whole` are constants. */
+/* Copies pass `pass` of what this thread has to copy of a tile of an operand: `width` elements,
+   `lines` lines from those of the pass before. `to`, `from`: its first element there and here;
+   `stride`: bytes from pass to pass. Zeros if not valid. */
 static __device__ __forceinline__ void tmm_copy_pass(double *to, const char *from, unsigned stride,
-                                                     int mode, int lines, int pass, bool whole,
-                                                     bool valid, int lines_left, int depth_left)
+                                                     int width, int lines, int pass, bool valid)
 {
-    int width = mode == TMM__VECTORS || mode == TMM__K_VECTORS ? 2 : 1;
-    int k = 128 * width / lines * pass, line = 128 * width / 16 * pass; /* one of them advances */
-    bool along_k = mode == TMM__ALONG_K || mode == TMM__K_VECTORS;
-    bool inside = along_k ? line < lines_left && depth_left > 0 : k < depth_left && lines_left > 0;
-    to += along_k ? 4 * line : k / 4 * TMM__PLANE(lines) + k % 4 * (lines + 4);
-    tmm__copy_async(to, from + (unsigned long long)stride * pass, 8 * width,
-                    whole ? valid : inside);
-}
-
-/* All passes. `mode` need not be a constant. */
-static __device__ __forceinline__ void tmm_copy_passes(double *to, const char *from,
-                                                       unsigned stride, int mode, int lines,
-                                                       int lines_left, int depth_left)
-{
-#define TMM__PASSES(mode, count)                               \
-    _Pragma("unroll") for (int pass = 0; pass < count; pass++) \
-        tmm_copy_pass(to, from, stride, mode, lines, pass, false, true, lines_left, depth_left)
-    if (mode == TMM__ALONG_K)
-        TMM__PASSES(TMM__ALONG_K, lines / 8);
-    else if (mode == TMM__ALONG_LINES)
-        TMM__PASSES(TMM__ALONG_LINES, lines / 8);
-    else if (mode == TMM__VECTORS)
-        TMM__PASSES(TMM__VECTORS, lines / 16);
-    else
-        TMM__PASSES(TMM__K_VECTORS, lines / 16);
-#undef TMM__PASSES
+    tmm__copy_async(to + lines * pass, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
 #endif
 
 #if defined(TMM__EMIT) && TMM__EMIT == 10
-/* One instance of the kernel. TMM__MODE_A and TMM__MODE_B: as for KERNEL PIPELINED. */
-TMM_KERNEL void __launch_bounds__(128, 2)
+/* One instance of the kernel: TMM__WARPS_DOWN x TMM__WARPS_ACROSS warps of TMM__DOWN x 4 matrices
+   (TMM__DOWN is 4 or 2), copies of TMM__WIDTH elements (2 or 1), TMM__BLOCKS to a multiprocessor.
+   With 2 matrices it takes operands smaller than a tile. */
+TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM__BLOCKS)
     tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
                     const double *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const double *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -3075,74 +3082,57 @@ TMM_KERNEL void __launch_bounds__(128, 2)
                     int modeB, const tmm__schedule s)
 {
     enum {
-        THREADS = 128,
-        TILE_M = 128,
-        TILE_N = 64,
-        DEPTH = 16,
-        STAGES = 3,
-        DOWN = 4, /* matrices of a warp */
+        WARPS_ACROSS = TMM__WARPS_ACROSS,
+        THREADS = 32 * TMM__WARPS_DOWN * WARPS_ACROSS,
+        DOWN = TMM__DOWN, /* matrices of a warp */
         ACROSS = 4,
+        TILE_M = 16 * DOWN * TMM__WARPS_DOWN,
+        TILE_N = 8 * ACROSS * WARPS_ACROSS,
+        DEPTH = TMM__TENSOR_DEPTH,
+        STAGES = TMM__TENSOR_STAGES,
+        WIDTH = TMM__WIDTH,
+        ALONG = THREADS / DEPTH, /* threads along the lines */
+        LINES = ALONG * WIDTH,   /* lines that one pass copies */
+        PASSES_A = TILE_M / LINES,
+        PASSES = PASSES_A + TILE_N / LINES,
+        MATRICES = DOWN * ACROSS,
+        PITCH_A = TILE_M + 4,
+        PITCH_B = TILE_N + 4,
         PLANE_A = TMM__PLANE(TILE_M),
         PLANE_B = TMM__PLANE(TILE_N),
-        STAGE = 4 * (PLANE_A + PLANE_B),
+        PLANES = DEPTH / 4,
+        HALVES = DEPTH / 8,
+        SLOTS = (HALVES - 1) * MATRICES, /* after which copies start */
+        STAGE = PLANES * (PLANE_A + PLANE_B),
         SIZE = 8,
-        ANY = TMM__MODE_A < 0
+        ANY = DOWN < 4
     };
-    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES, "what the launcher asks for");
+    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
+                  "what the launcher asks for");
     extern __shared__ __align__(16) double tmm__tensor_stages[];
     double *shared = tmm__tensor_stages;
-    if (!ANY) {
-        modeA = TMM__MODE_A;
-        modeB = TMM__MODE_B;
-    }
 
-    /* What this thread copies: as in KERNEL PIPELINED. */
-    int thread = threadIdx.x;
-    bool along_kA = modeA == TMM__ALONG_K || modeA == TMM__K_VECTORS;
-    bool along_kB = modeB == TMM__ALONG_K || modeB == TMM__K_VECTORS;
-    int widthA = modeA == TMM__VECTORS || modeA == TMM__K_VECTORS ? 2 : 1;
-    int widthB = modeB == TMM__VECTORS || modeB == TMM__K_VECTORS ? 2 : 1;
-    int elementA = thread * widthA, elementB = thread * widthB;
-    int kA = along_kA ? elementA % DEPTH : elementA / TILE_M;
-    int kB = along_kB ? elementB % DEPTH : elementB / TILE_N;
-    int lineA = along_kA ? elementA / DEPTH : elementA % TILE_M;
-    int lineB = along_kB ? elementB / DEPTH : elementB % TILE_N;
-    int toA = kA / 4 * PLANE_A + (along_kA ? 4 * lineA + kA % 4 : kA % 4 * (TILE_M + 4) + lineA);
-    int toB = kB / 4 * PLANE_B + (along_kB ? 4 * lineB + kB % 4 : kB % 4 * (TILE_N + 4) + lineB);
-    toB += 4 * PLANE_A;
-    unsigned strideA =
-        (unsigned)(SIZE * widthA * (along_kA ? THREADS / DEPTH * rsA : THREADS / TILE_M * csA));
-    unsigned strideB =
-        (unsigned)(SIZE * widthB * (along_kB ? THREADS / DEPTH * csB : THREADS / TILE_N * rsB));
-
-    /* Where this lane finds its element of the first fragments, and the first row and column of
-       what it owns in a tile. */
-    int lane = thread % 32, g = lane / 4, t = lane % 4;
-    int row0 = thread / 64 * (16 * DOWN) + g, col0 = thread / 32 % 2 * (8 * ACROSS) + g;
-    int stepA = along_kA ? 4 : 1, stepB = along_kB ? 4 : 1; /* from line to line */
-    int firstA = row0 * stepA + t * (along_kA ? 1 : TILE_M + 4);
-    int firstB = 4 * PLANE_A + col0 * stepB + t * (along_kB ? 1 : TILE_N + 4);
-    col0 += 2 * t - g;
-
-    /* This block's share of the split tiles, as steps numbered through all of them. */
-    int blocks = gridDim.x, share = blocks - 1 - blockIdx.x;
+    int blocks = gridDim.x;
     long long split_steps = (long long)s.split_tiles * s.steps;
-    int step = (int)(split_steps * share / blocks);
-    int share_end = (int)(split_steps * (share + 1) / blocks);
-    int next_tile = s.split_tiles + blockIdx.x;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
-    for (;;) {
-        /* The next piece of work: steps `begin` to `end` of a tile. */
-        int tile = next_tile, begin = 0, end = s.steps;
-        if (step < share_end) {
-            tile = step / s.steps;
-            begin = step - tile * s.steps;
-            if (end > begin + share_end - step) end = begin + share_end - step;
-            step += end - begin;
+    for (int piece = 0;; piece++) {
+        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
+           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
+        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
+        int start = (int)(split_steps * share / blocks);
+        int stop = (int)(split_steps * (share + 1) / blocks);
+        if (start < stop) {
+            first = start / s.steps;
+            pieces = (stop - 1) / s.steps + 1 - first;
+        }
+        int tile = first + piece, begin = 0, end = s.steps;
+        if (piece < pieces) {
+            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
+            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
         } else {
+            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
             if (tile >= s.tiles_down * s.tiles_across) break;
-            next_tile += blocks;
         }
         int down, across;
         tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
@@ -3150,10 +3140,32 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+
+        /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
+           and how far apart the elements of its passes are in memory. */
+        int thread = tmm__thread(), pair = thread % ALONG * WIDTH, single = thread / ALONG;
+        bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
+        int kA = single, lineA = pair, kB = single, lineB = pair;
+        if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
+        if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
+        int toA = kA / 4 * PLANE_A, toB = PLANES * PLANE_A + kB / 4 * PLANE_B;
+        toA += along_kA ? lineA % 4 * PITCH_A + lineA / 4 * 4 + kA % 4 : kA % 4 * PITCH_A + lineA;
+        toB += along_kB ? lineB % 4 * PITCH_B + lineB / 4 * 4 + kB % 4 : kB % 4 * PITCH_B + lineB;
+        unsigned strideA = (unsigned)(LINES * SIZE * rsA);
+        unsigned strideB = (unsigned)(LINES * SIZE * csB);
+
+        /* Where this lane finds its element of the first fragments. */
+        int lane = thread % 32, g = lane / 4, t = lane % 4;
+        int firstA = along_kA ? g % 4 * PITCH_A + g / 4 * 4 + t : t * PITCH_A + g;
+        int firstB = along_kB ? g % 4 * PITCH_B + g / 4 * 4 + t : t * PITCH_B + g;
+        firstA += thread / 32 / WARPS_ACROSS * (16 * DOWN);
+        firstB += thread / 32 % WARPS_ACROSS * (8 * ACROSS) + PLANES * PLANE_A;
+
+        /* How many lines of what it copies exist, from its first on. */
         int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
         int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
 
-        double sum[DOWN][ACROSS][4], a[2][8], b[ACROSS][4];
+        double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
 #pragma unroll
@@ -3168,14 +3180,22 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
         int left = end - begin;
+#define TMM__COPY(stage, i, rows, cols)                                                       \
+    do {                                                                                      \
+        if ((i) < PASSES_A)                                                                   \
+            tmm_copy_pass(shared + (stage) + toA, fromA, strideA, WIDTH, LINES, i,            \
+                          LINES * (ANY ? (i) : 0) < (rows));                                  \
+        else                                                                                  \
+            tmm_copy_pass(shared + (stage) + toB, fromB, strideB, WIDTH, LINES, (i)-PASSES_A, \
+                          LINES * (ANY ? (i)-PASSES_A : 0) < (cols));                         \
+    } while (0)
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
             int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
             if (stage < left) {
-                tmm_copy_passes(shared + stage * STAGE + toA, fromA, strideA, modeA, TILE_M,
-                                rows_left, depth - kA);
-                tmm_copy_passes(shared + stage * STAGE + toB, fromB, strideB, modeB, TILE_N,
-                                cols_left, depth - kB);
+                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
+#pragma unroll
+                for (int i = 0; i < PASSES; i++) TMM__COPY(stage * STAGE, i, rows, cols);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -3184,60 +3204,68 @@ TMM_KERNEL void __launch_bounds__(128, 2)
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
+#define TMM__IN_ORDER() \
+    if (DOWN == 2) TMM__KEEP_ORDER()
         int read = 0; /* where the stage that is worked on begins */
-#define TMM__LOAD_A(buffer, i)                                                                  \
-    _Pragma("unroll") for (int q = 0; q < 4; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
-        a[buffer][2 * q + h] = shared[read + firstA + q * PLANE_A + (16 * (i) + 8 * h) * stepA]
-#define TMM__LOAD_B(j)                                      \
-    _Pragma("unroll") for (int q = 0; q < 4; q++) b[j][q] = \
-        shared[read + firstB + q * PLANE_B + 8 * (j)*stepB]
+        const double *stageA = shared + firstA, *stageB = shared + firstB;
+#define TMM__LOAD_A(half, i)                                                                    \
+    _Pragma("unroll") for (int q = 0; q < 2; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
+        a[(half) % 2][i][2 * q + h] = stageA[(2 * (half) + q) * PLANE_A + 16 * (i) + 8 * h]
+#define TMM__LOAD_B(half, j)                                            \
+    _Pragma("unroll") for (int q = 0; q < 2; q++) b[(half) % 2][j][q] = \
+        stageB[(2 * (half) + q) * PLANE_B + 8 * (j)]
 #pragma unroll
-        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(j);
-        TMM__LOAD_A(0, 0);
+        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(0, j);
+#pragma unroll
+        for (int i = 0; i < DOWN; i++) TMM__LOAD_A(0, i);
 #pragma unroll 1
         for (; left > 0; left--) {
             /* Everyone has left the stage before this one: refill it. */
             int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-            bool more = left >= STAGES;
+            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
 #pragma unroll
-            for (int i = 0; i < DOWN; i++) {
-                if (i < DOWN - 1) {
-                    TMM__LOAD_A((i + 1) % 2, i + 1);
-                } else { /* on to the next stage, which must be complete */
-                    tmm__copy_commit();
-                    TMM__COPY_WAIT(STAGES - 2);
-                    __syncthreads();
-                    read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
-                }
+            for (int half = 0; half < HALVES; half++) { /* 8 k */
+                const bool last = half == HALVES - 1;
+                const int next = last ? 0 : half + 1;
 #pragma unroll
-                for (int j = 0; j < ACROSS; j++) {
-                    int pass = i * ACROSS + j - TILE_M / 16;
-                    tmm__mma_double(sum[i][j], a[i % 2], b[j]);
-                    if (i == DOWN - 1) {
-                        TMM__LOAD_B(j);
-                        if (j == 0) TMM__LOAD_A(0, 0);
-                    } else if (!ANY && pass < 0) {
-                        tmm_copy_pass(shared + write + toA, fromA, strideA, TMM__MODE_A, TILE_M,
-                                      pass + TILE_M / 16, true, more, 0, 0);
-                    } else if (!ANY) {
-                        tmm_copy_pass(shared + write + toB, fromB, strideB, TMM__MODE_B, TILE_N,
-                                      pass, true, more, 0, 0);
-                    } else if (i + j == 0) {
-                        tmm_copy_passes(shared + write + toA, fromA, strideA, modeA, TILE_M,
-                                        more ? rows_left : 0, DEPTH - kA);
-                        tmm_copy_passes(shared + write + toB, fromB, strideB, modeB, TILE_N,
-                                        more ? cols_left : 0, DEPTH - kB);
+                for (int n = 0; n < MATRICES; n++) {
+                    int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
+                    int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
+                    tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
+                    if (last && n == 1) { /* on to the next stage, which must be complete */
+                        TMM__COPY_WAIT(STAGES - 2);
+                        __syncthreads();
+                        read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                        stageA = shared + read + firstA, stageB = shared + read + firstB;
                     }
+                    TMM__IN_ORDER();
+                    if (last && i == 0 ? n == 1 : j == 0) TMM__LOAD_A(next, i);
+                    if (pair == 0 || pair == 1) {
+                        TMM__LOAD_B(next, 2 * pair);
+                        TMM__LOAD_B(next, 2 * pair + 1);
+                    }
+                    TMM__IN_ORDER();
+#pragma unroll
+                    for (int pass = 0; pass < PASSES; pass++)
+                        if (slot == pass * (SLOTS - (DOWN == 4 ? 4 : 2)) / PASSES + 2)
+                            TMM__COPY(write, pass, rows, cols);
+                }
+                if (half == HALVES - 2) {
+                    tmm__copy_commit();
+                    fromA += DEPTH * csA * SIZE;
+                    fromB += DEPTH * rsB * SIZE;
                 }
             }
-            fromA += DEPTH * csA * SIZE;
-            fromB += DEPTH * rsB * SIZE;
         }
+#undef TMM__COPY
+#undef TMM__IN_ORDER
 #undef TMM__LOAD_A
 #undef TMM__LOAD_B
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the next piece's copies may begin */
 
+        thread = tmm__thread();
+        share = blocks - 1 - tmm__block();
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm_sums *to =
                 (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
@@ -3258,6 +3286,7 @@ TMM_KERNEL void __launch_bounds__(128, 2)
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
+#pragma unroll 1
             for (int other = share + 1; other <= share + others; other++) {
                 const tmm_sums *from = (const tmm_sums *)s.partials +
                                        (long long)other * (DOWN * ACROSS * THREADS) + thread;
@@ -3270,7 +3299,10 @@ TMM_KERNEL void __launch_bounds__(128, 2)
                 }
             }
         }
-        /* Afresh: kept through the loop above, these would cost it registers. */
+        /* Computed anew: kept through the loop above, these would cost it registers. */
+        lane = thread % 32;
+        int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
+        int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
         tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
@@ -3340,7 +3372,6 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
 #define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
 #define tmm_copy_pass     TMM_FN(copy_pass)
-#define tmm_copy_passes   TMM_FN(copy_passes)
 
 #define TMM__EMIT 1
 #include "tiledmm.cuh"
@@ -3482,31 +3513,46 @@ TMM_KERNEL void __launch_bounds__(128, 2)
 #undef TMM__ALONG
 #undef TMM__EMIT
 
-/* KERNEL TENSOR for any operands; for those of A B; and as in A^T B, or packed. */
+/* KERNEL TENSOR with large, middle and small tiles; and small ones of any operands. */
 #if TMM__IS_DOUBLE
 #define TMM__EMIT 9
 #include "tiledmm.cuh"
 #undef TMM__EMIT
-#define TMM__EMIT       10
-#define TMM__MODE_A     -1
-#define TMM__MODE_B     -1
-#define tmm_gemm_tensor TMM_FN(gemm_tensor)
+#define TMM__EMIT         10
+#define TMM__WARPS_DOWN   2
+#define TMM__WARPS_ACROSS 4
+#define TMM__DOWN         4
+#define TMM__WIDTH        2
+#define TMM__BLOCKS       1
+#define tmm_gemm_tensor   TMM_FN(gemm_tensor_128x128)
 #include "tiledmm.cuh"
 #undef tmm_gemm_tensor
-#undef TMM__MODE_A
-#undef TMM__MODE_B
-#define TMM__MODE_A     TMM__K_VECTORS
-#define TMM__MODE_B     TMM__VECTORS
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_nn)
+#undef TMM__WARPS_DOWN
+#define TMM__WARPS_DOWN 4
+#undef TMM__WARPS_ACROSS
+#define TMM__WARPS_ACROSS 2
+#undef TMM__DOWN
+#define TMM__DOWN       2
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_128x64)
 #include "tiledmm.cuh"
 #undef tmm_gemm_tensor
-#undef TMM__MODE_A
-#define TMM__MODE_A     TMM__VECTORS
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_tn)
+#undef TMM__WARPS_DOWN
+#define TMM__WARPS_DOWN 2
+#undef TMM__BLOCKS
+#define TMM__BLOCKS     3
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_64x64)
 #include "tiledmm.cuh"
 #undef tmm_gemm_tensor
-#undef TMM__MODE_A
-#undef TMM__MODE_B
+#undef TMM__WIDTH
+#define TMM__WIDTH      1
+#define tmm_gemm_tensor TMM_FN(gemm_tensor_any)
+#include "tiledmm.cuh"
+#undef tmm_gemm_tensor
+#undef TMM__BLOCKS
+#undef TMM__WIDTH
+#undef TMM__DOWN
+#undef TMM__WARPS_ACROSS
+#undef TMM__WARPS_DOWN
 #undef TMM__EMIT
 #endif
 #endif /* TMM__FAST */
@@ -3532,7 +3578,7 @@ static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long lon
    Others than these have few tensor-core units for double. */
 static inline int TMM_FN(gemm__tensor_fits)(void)
 {
-    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES;
+    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
 }
 
 static inline int TMM_FN(gemm__tensor_pays)(void)
@@ -3650,10 +3696,10 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
     return any_blocks;
 }
 
-/* `batch` products by KERNEL PIPELINED or TENSOR (at most 65535; M, N > 0). Strides as in the
+/* `batch` products by KERNEL PIPELINED (at most 65535; M, N > 0). Strides as in the
    kernels. `may`: whether tiles may be cut along K, which makes the bits depend on M and N and the
    device, and whether operands may be packed, which takes memory for copies of them. */
-static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long long N, long long K,
+static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long long K,
                                                  TMM_TYPE alpha, const TMM_TYPE *A, long long rsA,
                                                  long long csA, long long strideA,
                                                  const TMM_TYPE *B, long long rsB, long long csB,
@@ -3669,31 +3715,25 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
     size_t offB = SIZE < 4 ? 1 : (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
     int modeA = csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    if (tensor && csA == 1 && ((size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE) % 16 == 0)
-        modeA = TMM__K_VECTORS;
-    if (tensor && rsB == 1 && ((size_t)B | csB * SIZE | strideB * SIZE | K * SIZE) % 16 == 0)
-        modeB = TMM__K_VECTORS;
 
     /* The instance of the kernel. The tile of PIPELINED is 128 x 128 (of 8 bytes, 64 x 128); in
        form ANY 64 x 128 or 128 x 64. */
-    enum { ANY, TN, NN, TENSOR };
-    int form = ANY, depth = tensor ? 16 : 8;
-    int most_m = tensor ? 128 : 8 * MOST_ROWS, most_n = tensor ? 64 : 128;
+    enum { ANY, TN, NN };
+    int form = ANY, most_m = 8 * MOST_ROWS, most_n = 128;
     int inA = modeA == TMM__VECTORS && M >= most_m; /* TN could use it in place */
     int inB = modeB == TMM__VECTORS && N >= most_n;
-    int nn = modeA == (tensor ? TMM__K_VECTORS : TMM__ALONG_K) && M >= most_m && inB;
-    if (!tensor && !TMM__IS_FLOAT) nn = 0;
+    int nn = TMM__IS_FLOAT && modeA == TMM__ALONG_K && M >= most_m && inB;
     if (nn) form = NN;
-    if (inA && inB && (tensor || !TMM__IS_DOUBLE)) form = TN;
+    if (inA && inB && !TMM__IS_DOUBLE) form = TN;
 
     /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
        part of what M N K costs. */
     long long pitchA = 0, pitchB = 0;
     double packing = (inA ? 0.0 : M) + (inB ? 0.0 : N);
     packing *= 2.0 * K * SIZE / device->bandwidth;
-    double saving = (form != NN ? 0.15 : tensor ? 0.01 : 0.06) * 2 * M * N * K / device->arithmetic;
+    double saving = (form != NN ? 0.15 : 0.06) * 2 * M * N * K / device->arithmetic;
     if ((form == ANY || form == NN) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 && SIZE >= 4 &&
-        (tensor || !TMM__IS_DOUBLE) && TMM__WORTH_PACKING(packing, saving) &&
+        !TMM__IS_DOUBLE && TMM__WORTH_PACKING(packing, saving) &&
         TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128)) {
         form = TN;
         if (!inA) pitchA = ((M - 1) / most_m + 1) * most_m;
@@ -3705,13 +3745,9 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
     char *memory = NULL;
     int blocks = 0, tile_m = most_m, tile_n = most_n;
     for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = 0) {
-        if (tensor)
-            blocks = tmm__plan(&s, (int)((M - 1) / tile_m + 1), (int)((N - 1) / tile_n + 1),
-                               (int)((K + depth - 1) / depth), 2 * device->processors, split);
-        else
-            blocks = TMM_FN(gemm__pipelined_plan)(&s, M, N, K, device->processors, &form,
-                                                  SIZE <= 4 && pitchA + pitchB == 0, split, &tile_m,
-                                                  &tile_n);
+        blocks = TMM_FN(gemm__pipelined_plan)(&s, M, N, K, device->processors, &form,
+                                              SIZE <= 4 && pitchA + pitchB == 0, split, &tile_m,
+                                              &tile_n);
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0 && s.cluster == 0) {
@@ -3744,17 +3780,9 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
         if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
     }
     dim3 grid(blocks, 1, batch);
-#define TMM__LAUNCH(name, bytes)                                                                  \
-    TMM_FN(name)<<<grid, 128, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
-                                               strideB, beta, C, ldc, strideC, modeA, modeB, s)
-#if TMM__IS_DOUBLE
-#define TMM__LAUNCH_TENSOR(name)                                                              \
-    do {                                                                                      \
-        (void)cudaFuncSetAttribute(TMM_FN(name), cudaFuncAttributeMaxDynamicSharedMemorySize, \
-                                   TMM__TENSOR_BYTES);                                        \
-        TMM__LAUNCH(name, TMM__TENSOR_BYTES);                                                 \
-    } while (0)
-#endif
+#define TMM__LAUNCH(name)                                                                     \
+    TMM_FN(name)<<<grid, 128, 0, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
+                                           strideB, beta, C, ldc, strideC, modeA, modeB, s)
 #if TMM__CLUSTER_LAUNCH
     if (s.cluster > 0) {
         cudaLaunchConfig_t config;
@@ -3771,33 +3799,205 @@ static inline tmm_status TMM_FN(gemm__pipelined)(int tensor, long long M, long l
         return status;
     }
 #endif
-    switch (form + (tensor ? TENSOR : 0)) {
+    switch (form) {
 #if TMM__IS_FLOAT
-    case NN: TMM__LAUNCH(gemm_pipelined_nn, 0); break;
+    case NN: TMM__LAUNCH(gemm_pipelined_nn); break;
 #endif
 #if !TMM__IS_DOUBLE
-    case TN: TMM__LAUNCH(gemm_pipelined_tn, 0); break;
-#else
-    case TENSOR + TN: TMM__LAUNCH_TENSOR(gemm_tensor_tn); break;
-    case TENSOR + NN: TMM__LAUNCH_TENSOR(gemm_tensor_nn); break;
-    case TENSOR: TMM__LAUNCH_TENSOR(gemm_tensor); break;
-#undef TMM__LAUNCH_TENSOR
+    case TN: TMM__LAUNCH(gemm_pipelined_tn); break;
 #endif
-    default: TMM__LAUNCH(gemm_pipelined, 0); break;
+    default: TMM__LAUNCH(gemm_pipelined); break;
     }
 #undef TMM__LAUNCH
     if (s.reduce) { /* and not in clusters */
         int tiles = s.tiles_down * s.tiles_across;
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        int rows = form == ANY && !tensor ? 8 : MOST_ROWS, warps_down = s.tall ? 4 : 2;
+        int rows = form == ANY ? 8 : MOST_ROWS, warps_down = s.tall ? 4 : 2;
         tmm_gemm_reduce<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
                                                                        rows, warps_down, pieces,
-                                                                       parts, tensor, s);
+                                                                       parts, 0, s);
     }
     tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);
     return status;
 }
+
+#if TMM__IS_DOUBLE
+/* How KERNEL TENSOR is to compute tiles_down x tiles_across tiles, `batch` times, of `form` with
+   `steps` steps each: fills in the schedule and returns the blocks to launch for each product;
+   *time is what it should take, in clocks: bench/NOTES.md says where the numbers are from. `split`:
+   whether tiles may be cut along K. */
+static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_form *form,
+                                            int tiles_down, int tiles_across, int steps,
+                                            unsigned batch, int split, double *time)
+{
+    int processors = tmm__current_device()->processors;
+    int slots = (form->blocks < 2 ? form->blocks : 2) * processors;
+    int tiles = tiles_down * tiles_across, blocks = tiles;
+    double area = (double)form->tile_m * form->tile_n;
+    memset(s, 0, sizeof *s);
+    s->tiles_down = tiles_down;
+    s->tiles_across = tiles_across;
+    s->steps = steps;
+    /* Whole tiles, each by a block. Blocks that share a multiprocessor hide each other's first
+       copies and last stores. */
+    double rounds = ceil((double)tiles * batch / processors);
+    *time = steps * rounds * (rounds > 1 ? form->whole : form->step);
+    *time += 0.4 * area * ceil(rounds / form->blocks);
+    if (!split || steps == 0) return blocks;
+    /* So many pieces of each that KERNEL REDUCE is worth its launch. */
+    int most = (int)tmm__min(slots / tiles, steps / 4);
+    for (int pieces = 4; pieces <= most && form->warps == 4; pieces++) {
+        double load = ceil((double)tiles * pieces / processors);
+        double guess = (steps + pieces - 1) / pieces * load;
+        guess = guess * (load > 1 ? form->whole : form->step) + 15000 + 100.0 * pieces;
+        if (guess >= *time) continue;
+        *time = guess;
+        blocks = tiles * pieces;
+        s->split_tiles = tiles;
+        s->reduce = 1;
+    }
+    /* Even shares of the tiles of the last rounds. */
+    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long split_steps = (long long)split_tiles * steps;
+    double guess = 1.07 * form->whole * tiles * steps / processors + 16000;
+    guess += 0.4 * area * (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
+    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
+        *time = guess;
+        blocks = slots;
+        s->split_tiles = split_tiles;
+        s->reduce = 0;
+    }
+    return blocks;
+}
+
+/* A test prefers one form. */
+#ifndef TMM__TENSOR_GUESS
+#define TMM__TENSOR_GUESS(form, time) (time)
+#endif
+
+/* `batch` products by KERNEL TENSOR; arguments as for gemm__pipelined. */
+static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long long K, double alpha,
+                                              const double *A, long long rsA, long long csA,
+                                              long long strideA, const double *B, long long rsB,
+                                              long long csB, long long strideB, double beta,
+                                              double *C, long long ldc, long long strideC,
+                                              unsigned batch, int may, tmm_stream stream)
+{
+    enum { SIZE = 8 };
+    enum { LARGE, MIDDLE, SMALL, ANY };
+    static thread_local unsigned long long asked[TMM__TENSOR_FORMS];
+    const void *const kernels[TMM__TENSOR_FORMS] = {(const void *)TMM_FN(gemm_tensor_128x128),
+                                                    (const void *)TMM_FN(gemm_tensor_128x64),
+                                                    (const void *)TMM_FN(gemm_tensor_64x64),
+                                                    (const void *)TMM_FN(gemm_tensor_any)};
+    const tmm__device *device = tmm__current_device();
+    /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
+    size_t along_A = (size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE;
+    size_t along_B = (size_t)B | csB * SIZE | strideB * SIZE | K * SIZE;
+    size_t lines_A = (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
+    size_t lines_B = (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
+    int modeA = csA == 1 && (rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    int modeB = rsB == 1 && (csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    int wideA = (modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
+    int wideB = (modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
+
+    /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
+       N K. */
+    int pack = 0;
+    double packing = 2.0 * K * SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
+    double saving = 0.15 * 2 * M * N * K / device->arithmetic;
+    if (!(wideA && wideB) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 &&
+        TMM__WORTH_PACKING(packing, saving) &&
+        TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128))
+        pack = 1;
+
+    tmm__schedule s;
+    memset(&s, 0, sizeof s);
+    char *memory = NULL;
+    long long pitchA = 0, pitchB = 0;
+    int form = 0, blocks = 0;
+    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = pack = 0) {
+        int wide = pack || (wideA && wideB);
+        double best = 0;
+        pitchA = pack && !wideA ? (M + 127) / 128 * 128 : 0;
+        pitchB = pack && !wideB ? (N + 127) / 128 * 128 : 0;
+        for (int f = LARGE; f <= ANY; f++) {
+            const tmm__tensor_form *one = &tmm__tensor_forms[f];
+            tmm__schedule plan;
+            double time;
+            if ((f == ANY) == wide || (f == LARGE && (M < 128 || N < 128))) continue;
+            if (TMM__TENSOR_BYTES(one->tile_m, one->tile_n) > device->shared) continue;
+            int more =
+                TMM_FN(gemm__tensor_plan)(&plan, one, (int)((M - 1) / one->tile_m + 1),
+                                          (int)((N - 1) / one->tile_n + 1),
+                                          (int)((K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH),
+                                          batch, split, &time);
+            time = TMM__TENSOR_GUESS(f, time);
+            if (blocks > 0 && time >= best) continue;
+            best = time;
+            form = f, s = plan, blocks = more;
+        }
+        int tile_m = tmm__tensor_forms[form].tile_m, tile_n = tmm__tensor_forms[form].tile_n;
+        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
+        size_t partials = 0, flags = 0;
+        if (s.split_tiles > 0) {
+            partials = (size_t)blocks * tile_m * tile_n * SIZE;
+            flags = blocks * sizeof *s.flags;
+        }
+        if (bytesA + bytesB + partials == 0) break;
+        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
+        if (memory == NULL) { /* then without */
+            blocks = 0;
+            continue;
+        }
+        s.partials = memory + bytesA + bytesB;
+        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
+        s.ticket = tmm__ticket();
+#ifdef TMM_CLEAR_FLAGS
+        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
+#endif
+    }
+
+    if (pitchA + pitchB > 0) {
+        double *packed_A = (double *)memory, *packed_B = packed_A + K * pitchA;
+        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
+                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
+        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
+                                              packed_B, pitchB);
+        if (pitchA > 0)
+            A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1, modeA = TMM__ALONG_LINES;
+        if (pitchB > 0)
+            B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1, modeB = TMM__ALONG_LINES;
+    }
+    dim3 grid(blocks, 1, batch);
+    int threads = 32 * tmm__tensor_forms[form].warps;
+    int bytes = TMM__TENSOR_BYTES(tmm__tensor_forms[form].tile_m, tmm__tensor_forms[form].tile_n);
+    tmm_status status = tmm__allow_shared(kernels[form], bytes, &asked[form]);
+    if (status == TMM_OK) {
+#define TMM__LAUNCH(name)                                                                        \
+    TMM_FN(name)<<<grid, threads, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, \
+                                                   csB, strideB, beta, C, ldc, strideC, modeA,   \
+                                                   modeB, s)
+        switch (form) {
+        case LARGE: TMM__LAUNCH(gemm_tensor_128x128); break;
+        case MIDDLE: TMM__LAUNCH(gemm_tensor_128x64); break;
+        case SMALL: TMM__LAUNCH(gemm_tensor_64x64); break;
+        default: TMM__LAUNCH(gemm_tensor_any); break;
+        }
+#undef TMM__LAUNCH
+    }
+    if (status == TMM_OK && s.reduce) {
+        int tiles = s.tiles_down * s.tiles_across;
+        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
+        tmm_gemm_reduce<<<dim3(4 * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc, 4, 2,
+                                                                    pieces, parts, 1, s);
+    }
+    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
+    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
+    return status;
+}
+#endif
 
 /* How many blocks KERNEL SMALL and SKINNY should have at least. */
 #ifndef TMM__BUSY
@@ -4020,7 +4220,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
             return tmm__fail(TMM_ERROR_UNSUPPORTED,
                              "kernel tensor needs %d bytes of shared memory a block, more than "
                              "this device has",
-                             TMM__TENSOR_BYTES);
+                             TMM__TENSOR_BYTES(64, 64));
         tile = 64;
         break;
     case TMM_PIPELINED: tile = 64; break;
@@ -4096,11 +4296,17 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
 #if TMM__FAST
         case TMM_PIPELINED:
-        case TMM_TENSOR:
-            status = TMM_FN(gemm__pipelined)(kernel == TMM_TENSOR, M, N, K, alpha, a, rsA, csA,
-                                             strideA, b, rsB, csB, strideB, beta, c, ldc, strideC,
-                                             grid.z, TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+            status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                             strideB, beta, c, ldc, strideC, grid.z,
+                                             TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
             break;
+#if TMM__IS_DOUBLE
+        case TMM_TENSOR:
+            status = TMM_FN(gemm__tensor)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                          strideB, beta, c, ldc, strideC, grid.z,
+                                          TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+            break;
+#endif
         case TMM_SMALL:
             status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
                                          beta, c, ldc, strideC, grid.z, stream);
@@ -5964,7 +6170,14 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     int tensor = kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)();
     if (fits && (kernel == TMM_PIPELINED || tensor)) { /* otherwise the next call says why not */
         int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
-        return TMM_FN(gemm__pipelined)(tensor, M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1,
+#if TMM__IS_DOUBLE
+        if (tensor)
+            return TMM_FN(gemm__tensor)(M, N, K, alpha, (const double *)A, nA ? lda : 1,
+                                        nA ? 1 : lda, 0, (const double *)B, nB ? ldb : 1,
+                                        nB ? 1 : ldb, 0, beta, (double *)C, ldc, 0, 1, job->may,
+                                        stream);
+#endif
+        return TMM_FN(gemm__pipelined)(M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1,
                                        nA ? 1 : lda, 0, (const TMM_TYPE *)B, nB ? ldb : 1,
                                        nB ? 1 : ldb, 0, beta, (TMM_TYPE *)C, ldc, 0, 1, job->may,
                                        stream);

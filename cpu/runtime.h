@@ -15,7 +15,7 @@ enum {
     warp_lanes = 32,
     max_warps = max_threads / warp_lanes,
     static_shared_limit = 48 * 1024,
-    shared_limit = 96 * 1024,
+    shared_limit = 227 * 1024,
 };
 
 struct memory_range {

@@ -95,8 +95,9 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "gemm_skinny_lines_16 tmm_" letter "gemm_sum "
 
 static const char kernels[] =
-    SIMPLE("s") FAST("s") "tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn "            /* float */
-    SIMPLE("d") FAST("d") "tmm_dgemm_tensor tmm_dgemm_tensor_nn tmm_dgemm_tensor_tn " /* double */
+    SIMPLE("s") FAST("s") "tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn " /* float */
+    SIMPLE("d") FAST("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_128x64 "
+                          "tmm_dgemm_tensor_64x64 tmm_dgemm_tensor_any " /* double */
     SIMPLE("i") FAST("i") "tmm_igemm_pipelined_tn ";
 
 int main(int count, char **words)
