@@ -993,8 +993,10 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tile
             time += large ? 27000 : 22000;
         if (best == 0 || time < *clocks) *clocks = time, best = pieces;
     }
-    /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors. */
-    for (int pieces = 2; split && pieces <= TMM__MOST_CLUSTER && steps >= 4 * pieces; pieces *= 2) {
+    /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
+       than two large tiles were slow. */
+    int most_pieces = large ? 2 : TMM__MOST_CLUSTER;
+    for (int pieces = 2; split && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
         time /= part[large][rounds < per ? (int)rounds : per];
@@ -1679,19 +1681,30 @@ static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row
     if (whole) *(tmm_four *)C = four;
 }
 
-/* The same for two elements; `aligned`: C is, to two elements. */
+/* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before others
+   are stored, for the compiler cannot know that they do not overlap, and would wait for each. */
+static __device__ __forceinline__ tmm_two tmm_load_two(const TMM_TYPE *C, bool aligned,
+                                                       unsigned wanted)
+{
+    tmm_two two = {{0, 0}};
+    if (aligned && (wanted & 3) == 3) return *(const tmm_two *)C;
+    if (wanted & 1) two.v[0] = C[0];
+    if (wanted & 2) two.v[1] = C[1];
+    return two;
+}
+
+/* The same as tmm_store_four for two elements, where C was `two` before. */
 static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
                                                      bool aligned, unsigned wanted, TMM_TYPE alpha,
-                                                     TMM_TYPE beta, const TMM_SUM *sum)
+                                                     TMM_TYPE beta, tmm_two two, const TMM_SUM *sum)
 {
-    tmm_two two;
     bool whole = aligned && (wanted & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         bool inside = wanted >> j & 1;
         TMM_SUM old = 0;
-        if (beta != 0 && inside) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[j]);
+        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
         two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
 #ifdef TMM_EPILOGUE
         if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
@@ -1850,9 +1863,13 @@ TMM_KERNEL void __launch_bounds__(256)
     row += thread / 64 * 32 + four / 4 * 16 + thread % 32 / 4;
     col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
-        if (row >= first_row && row < M)
-            tmm_store_two(C + row * ldc + col, row, col, false, tmm__inside(col, 2, first_col, N),
-                          alpha, beta, &sum.v[2 * h]);
+        if (row >= first_row && row < M) {
+            unsigned wanted = tmm__inside(col, 2, first_col, N);
+            TMM_TYPE *c = C + row * ldc + col;
+            tmm_two old = {{0, 0}};
+            if (beta != 0) old = tmm_load_two(c, false, wanted);
+            tmm_store_two(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+        }
 }
 #endif
 
@@ -3315,18 +3332,26 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         for (int j = 0; j < ACROSS; j++)
             wanted |= tmm__inside(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll
-        for (int i = 0; i < DOWN; i++)
+        for (int i = 0; i < DOWN; i++) {
+            tmm_two old[2][ACROSS];
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                long long r = row + row0 + 16 * i + 8 * h;
+                long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
+                unsigned mine = beta != 0 && r >= first_row && r < M ? wanted : 0;
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++)
+                    old[h][j] = tmm_load_two(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
+            }
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
                 if (r < first_row || r >= M) continue;
 #pragma unroll
-                for (int j = 0; j < ACROSS; j++) {
-                    long long c = col + col0 + 8 * j;
-                    tmm_store_two(c0 + r * ldc + c, r, c, aligned, wanted >> 2 * j, alpha, beta,
-                                  &sum[i][j][2 * h]);
-                }
+                for (int j = 0; j < ACROSS; j++)
+                    tmm_store_two(c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j,
+                                  alpha, beta, old[h][j], &sum[i][j][2 * h]);
             }
+        }
     }
 }
 #endif
@@ -3349,6 +3374,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #define tmm_copy_tile     TMM_FN(copy_tile)
 #define tmm_copy_unit     TMM_FN(copy_unit)
 #define tmm_store_four    TMM_FN(store_four)
+#define tmm_load_two      TMM_FN(load_two)
 #define tmm_store_two     TMM_FN(store_two)
 #define tmm_find_tile     TMM_FN(find_tile)
 #define tmm_store_sums    TMM_FN(store_sums)
@@ -3598,6 +3624,7 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
        M or N <= 16, the other or K above 64         TMM_SKINNY: one operand is read once
        M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
        M N batch / per <= 2048, and little along k   TMM_SMALL
+       float, int, batches of M and N <= 64          TMM_REGISTER
        double, few tensor cores for it               TMM_REGISTER: bound by units of double
        double                                        TMM_TENSOR
        else                                          TMM_PIPELINED */
@@ -3610,9 +3637,9 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
         if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
         if (M <= 32 && N <= 32) return TMM_SMALL;
-        if (area <= 2048 && (wide <= 64 || area * K <= 1.8e6)) return TMM_SMALL;
+        if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6)) return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
-        if (sizeof(TMM_TYPE) <= 4) return TMM_PIPELINED;
+        if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
 #endif
     (void)K;
@@ -3661,13 +3688,14 @@ static inline const void *TMM_FN(gemm__pipelined_kernel)(int form)
 /* The plan of KERNEL PIPELINED: with the large tiles of form `*form`, if it is not 0, or with those
    of form 0, if it may_any, whichever should be faster. *tile_m, *tile_n and *form: which. */
 static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, long long N,
-                                               long long K, int processors, int *form, int may_any,
-                                               int split, int *tile_m, int *tile_n)
+                                               long long K, unsigned batch, int processors,
+                                               int *form, int may_any, int split, int *tile_m,
+                                               int *tile_n)
 {
     enum { SIZE = sizeof(TMM_TYPE), LARGE_M = SIZE <= 4 ? 128 : 64 };
     static thread_local tmm__clusters clusters[3];
     int steps = (int)((K + 7) / 8), blocks = 0, any_blocks = 0;
-    double clocks = 0, any_clocks = 0;
+    double clocks = 0, any_clocks = 0, tiles = ceil((double)M / LARGE_M) * ceil(N / 128.0);
     if (*form != 0) {
         *tile_m = LARGE_M, *tile_n = 128;
         if (!TMM__IS_DOUBLE)
@@ -3689,6 +3717,10 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
         tmm__plan_pipelined(&any, (int)((M - 1) / any_m + 1), (int)((N - 1) / any_n + 1), steps,
                             processors, TMM__ANY_BLOCKS(SIZE), 0, split, &clusters[0], &any_clocks);
     any.tall = tall < wide;
+    if (batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
+        clocks = 2 * tiles / 0.79;
+        any_clocks = tmm__min(wide, tall) / 0.70;
+    }
     if (*form != 0 && clocks <= any_clocks) return blocks;
     *s = any;
     *form = 0;
@@ -3745,7 +3777,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     char *memory = NULL;
     int blocks = 0, tile_m = most_m, tile_n = most_n;
     for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = 0) {
-        blocks = TMM_FN(gemm__pipelined_plan)(&s, M, N, K, device->processors, &form,
+        blocks = TMM_FN(gemm__pipelined_plan)(&s, M, N, K, batch, device->processors, &form,
                                               SIZE <= 4 && pitchA + pitchB == 0, split, &tile_m,
                                               &tile_n);
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
@@ -3843,7 +3875,7 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
        copies and last stores. */
     double rounds = ceil((double)tiles * batch / processors);
     *time = steps * rounds * (rounds > 1 ? form->whole : form->step);
-    *time += 0.4 * area * ceil(rounds / form->blocks);
+    *time += (form->blocks < 2 ? 1.0 : 0.8) * area * rounds;
     if (!split || steps == 0) return blocks;
     /* So many pieces of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
@@ -3860,7 +3892,7 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
     /* Even shares of the tiles of the last rounds. */
     int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
     long long split_steps = (long long)split_tiles * steps;
-    double guess = 1.07 * form->whole * tiles * steps / processors + 16000;
+    double guess = 1.14 * form->whole * tiles * steps / processors + 16000;
     guess += 0.4 * area * (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
     if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
         *time = guess;
@@ -4375,7 +4407,7 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
                there already stays where it is, otherwise the slot whose last use is oldest is taken
      launch    starts the kernels of tasks whose copies have been started
    Ahead of the request cursor nothing is on any stream, so that cancelling is quick; it is at most
-   TMM__AHEAD tasks ahead of the launch cursor, and that as many ahead of what is complete. Streams of a device:
+   4 TMM__AHEAD tasks ahead of the launch cursor, and that TMM__AHEAD ahead of what is complete. Streams of a device:
 
      in        A(0,0) B(0,0) | B(0,1) | A(1,0) | ...    ready: an event for each slot
      compute 0                | C(0,0) |        | C(1,0) ...    used: one for each slot and stream
@@ -5261,8 +5293,8 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
                 if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
         }
     }
-    while (step == 1 && w->requested < w->task_count && w->requested < w->launched + TMM__AHEAD &&
-           w->launched < most) {
+    while (step == 1 && w->requested < w->task_count &&
+           w->requested < w->launched + 4 * TMM__AHEAD && w->launched < most) {
         step = tmm__request(h, w, &status);
         if (step == 1) *moved = 1;
         /* Kernels follow at once: a later request may need the slots of this task. */
@@ -6406,6 +6438,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_copy_unit
 #undef tmm_store_sums
 #undef tmm_store_four
+#undef tmm_load_two
 #undef tmm_store_two
 #undef tmm_find_tile
 #undef tmm_gemm_reduce

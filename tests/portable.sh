@@ -86,6 +86,7 @@ crt stdlib.h <<'CODE'
 #include <corecrt.h>
 EXTERN_C void *malloc(size_t), *calloc(size_t, size_t), *realloc(void *, size_t), free(void *);
 EXTERN_C void qsort(void *, size_t, size_t, int (*)(const void *, const void *));
+EXTERN_C int atexit(void (*)(void));
 EXTERN_C unsigned short _byteswap_ushort(unsigned short);
 EXTERN_C unsigned long _byteswap_ulong(unsigned long);
 EXTERN_C unsigned __int64 _byteswap_uint64(unsigned __int64);
