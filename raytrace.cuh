@@ -62,15 +62,14 @@
 
    MEASURED   microseconds on one NVIDIA H200, CUDA 13.0, 2048 x 2048 pixels, radii 20 to 120, from
    device memory to device memory, bench/results/h200/rays.csv; all images equal, byte for byte
-     spheres             16     64    256    512   1024   2048
-     RAYT_GLOBAL       41.2    145    553   1096   2178   4351
-     RAYT_READONLY     41.1    145    553   1096   2178   4353
-     RAYT_CONSTANT     43.4    123    478    944   1887   3761   the whole call: table filled, too
-       its kernel      38.4    118    469    936      -      -   alone, the table filled before
-     RAYT_SHARED       41.1    124    453    892   1771   3523
-     RAYT_CULLED        9.6   12.4   16.9   18.7   20.6   23.9
-   RAYT_CULLED of 100,000 such spheres: 67; of 1,000,000 of radius 0.9 to 5.4, in an earlier run:
-   323 (bench/results/h200/rays_small.csv).
+     spheres              16     64    256    512   1024   2048
+     RAYT_GLOBAL        41.1    145    555   1105   2181   4347
+     RAYT_READONLY      41.1    145    555   1105   2181   4345
+     RAYT_CONSTANT      40.2    121    472    949   1890   3759
+       its kernel       38.2    118    470    943      -      -   the table filled before
+     RAYT_SHARED        41.1    124    454    897   1774   3525
+     RAYT_CULLED         9.4   12.6   16.6   18.6   20.7   24.1
+   RAYT_CULLED of 100,000 such spheres: 67; of 1,000,000 of radius 0.9 to 5.4: 320.
 
    LIMITS
      width, height: 2^24 (floats count pixels exactly up to there). count: 2^30.

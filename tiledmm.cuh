@@ -94,12 +94,16 @@
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
                              float, N =                  double, N =
                           320   1024   4096   5120      320   1024   4096   5120
-     TMM_GLOBAL          3.87   6.33   5.83   5.86     2.14   3.77   2.89   2.93
-     TMM_SHARED_16       4.26   7.29   7.73   7.74     2.82   4.42   4.57   4.58
-     TMM_SHARED_32       4.81   8.54   9.17   8.85     2.93   4.66   4.81   4.85
-     TMM_REGISTER_64     4.34   28.9   30.7   31.4     1.71   9.80   10.1   10.3
-     TMM_REGISTER_128    1.59   18.4   42.3   38.7     0.78   8.61   17.8   17.1
-     cuBLAS              4.85   37.4   51.0   46.9     4.93   51.7   61.0   61.5
+     TMM_GLOBAL           3.85   6.28   5.96   6.00     2.15   3.76   2.98   3.02
+     TMM_SHARED_16        4.20   7.26   7.78   7.74     2.82   4.41   4.58   4.59
+     TMM_SHARED_32        4.74   8.51   9.06   8.89     2.94   4.66   4.81   4.85
+     TMM_REGISTER_64      4.30   28.6   30.7   31.3     1.71   9.78   10.1   10.3
+     TMM_REGISTER_128     1.58   18.4   42.3   38.5     0.78   8.59   17.8   17.0
+     TMM_PIPELINED        7.65   37.0   54.0   53.2     3.32   17.8   20.7   20.6
+     TMM_SMALL            10.1   30.0   34.0   33.2     10.3   37.2   48.6   46.3
+     TMM_TENSOR              -      -      -      -     6.20   46.1   60.7   59.1
+     TMM_AUTO             10.1   37.4   54.2   53.4     10.3   46.1   60.7   58.7
+     cuBLAS               3.36   37.2   51.1   46.3     4.77   50.5   60.3   60.5
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.5e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
