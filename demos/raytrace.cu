@@ -328,7 +328,7 @@ static void print_table(const job *j, const row *rows, int count)
     if (passes)
         printf("*: in passes of %d spheres, what constant memory holds of them here "
                "(RAYT_MAX_CONST),\n"
-               "   with the copies in between.\n",
+               "   with the table filled in between.\n",
                TABLE);
 }
 
