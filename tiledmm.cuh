@@ -939,7 +939,7 @@ static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {{128, 128,
 
 /* Divides tiles_down x tiles_across tiles of C with `steps` steps each among at most `most_blocks`
    blocks, as KERNEL PIPELINED explains. Returns how many blocks there are to be. `split`: whether
-   tiles may be cut along K, which needs memory for partial tiles; -1: into even shares only. */
+   tiles may be cut along K, into even shares, which needs memory for partial tiles. */
 static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, int steps,
                             int most_blocks, int split)
 {
@@ -951,14 +951,6 @@ static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, 
     int blocks = tiles < most_blocks ? tiles : most_blocks;
     /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
     if (!split || steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
-    if (split > 0 && most_blocks / tiles >= 3) {
-        /* So many partial tiles of one tile that adding them up must be shared out too. */
-        int pieces = (int)tmm__min(most_blocks / tiles, steps / 4);
-        if (pieces < 2) return blocks;
-        s->split_tiles = tiles;
-        s->reduce = 1;
-        return tiles * pieces;
-    }
     s->split_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
     long long split_steps = (long long)s->split_tiles * steps;
     if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, split_steps / 8);
@@ -1022,7 +1014,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tile
     even += large ? 20000 + 4200 * most / tiles : 16000 + 2100 * most / tiles;
     if (split && even < *clocks && tiles * steps >= 8 * most) {
         tmm__schedule shares;
-        int now = tmm__plan(&shares, tiles_down, tiles_across, steps, (int)most, -1);
+        int now = tmm__plan(&shares, tiles_down, tiles_across, steps, (int)most, 1);
         if (shares.split_tiles > 0) *s = shares, blocks = now, *clocks = even;
     }
     /* Many tiles with few steps: one a block, so that some begin while others end. */
@@ -1556,10 +1548,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    whole pieces, that is done: the pieces are ready at the same time. Where it would be many (few
    tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
 
-   From sm_90 on, few tiles are shared out by clusters instead, of 2 to 8 blocks: each has a whole
+   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a whole
    piece of one tile, and at the end each gets a part of the tile from all others, through shared
    memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
-      sums of      block 0        block 1        block 2           a cluster of three
+      sums of      block 0        block 1        block 2           were it three
       part 0       added up  <--  sent      <--  sent
       part 1       sent      -->  added up  <--  sent
       part 2       sent      -->  sent      -->  added up
