@@ -226,6 +226,19 @@
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
 
+/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may be
+   defined as nothing, 1 or 0. */
+#ifdef TMM_FLOAT_TENSOR
+#define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
+#define TMM__AUTO_TENSOR_ 1
+#define TMM__AUTO_TENSOR_1 1
+#define TMM__AUTO_TENSOR_0 0
+#define TMM__AUTO_TENSOR  TMM__JOIN(TMM__AUTO_TENSOR_, TMM_FLOAT_TENSOR)
+#else
+#define TMM__FLOAT_TENSOR 0
+#define TMM__AUTO_TENSOR  0
+#endif
+
 #ifndef __CUDACC_RTC__
 #include <stddef.h>
 
@@ -256,6 +269,7 @@ typedef enum tmm_kernel {
     TMM_SMALL,
     TMM_SKINNY,
     TMM_TENSOR,
+    TMM_AUTO_TENSOR, /* TMM_AUTO, which may take TMM_TENSOR for float, too */
     TMM_KERNEL_COUNT /* not a kernel: how many there are */
 } tmm_kernel;
 
@@ -716,6 +730,7 @@ TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
     case TMM_SMALL: return "small";
     case TMM_SKINNY: return "skinny";
     case TMM_TENSOR: return "tensor";
+    case TMM_AUTO_TENSOR: return "auto_tensor";
     case TMM_KERNEL_COUNT: break;
     }
     return NULL;
@@ -1708,6 +1723,20 @@ static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row,
         if (inside && !whole) C[j] = two.v[j];
     }
     if (whole) *(tmm_two *)C = two;
+}
+
+/* The same for one element that is wanted. */
+static __device__ __forceinline__ void tmm_store_one(TMM_TYPE *C, long long row, long long col,
+                                                     TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM sum)
+{
+    TMM_SUM old = 0;
+    (void)row, (void)col; /* only for the epilogue */
+    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[0]);
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+#ifdef TMM_EPILOGUE
+    value = TMM_EPILOGUE(value, row, col);
+#endif
+    C[0] = value;
 }
 
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
@@ -3352,6 +3381,847 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 }
 #endif
 
+#if defined(TMM__EMIT) && TMM__EMIT == 11
+/* ============================== KERNEL TENSOR FLOAT =========================================== */
+/* Products of float matrices on tensor cores, which multiply elements of 16 bits: each operand is
+   split in a high and a low half, and three products of halves are added. The error is no larger
+   than that of multiply-adds in float, (K + 2) u (|A||B|)_ij in the worst case; elements of C for
+   which that does not hold are found beforehand and computed by multiply-adds.
+
+   Where a number goes. Of an element x of A or B:
+       x' = x 2^s       exact; s is such that the largest |x'| of the line, a row of op(A) or a
+                        column of op(B), is in [2^14, 2^15)
+       hi = half(x')    11 bits, rounded to nearest; x' - hi is exact in float
+       lo = half((x' - hi) 2^11)       the next 11 bits, or 12
+   A element of C is, over windows of 64 k,
+       c    = sum lo_a hi_b + sum hi_a lo_b      on tensor cores, in float; lo_a lo_b is left out
+       c    = c 2^-11 + sum hi_a hi_b            the largest products come last
+       sum += c                                  by an ordinary addition, which rounds to nearest;
+                                                 tensor cores cut off
+       C    = alpha (sum 2^-(s_a + s_b)) + beta C
+   after Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing
+   the FP32 theoretical peak performance", 2022. bench/NOTES.md derives the bound.
+
+   What does not fit: a line is rejected that has an element which is not finite, or which is not
+   zero but so small (below 2^-29 to 2^-33 of the largest, see tmm_float_least) that its halves lack
+   bits; and an element of C if 2^-(s_a + s_b) could make it overflow, or tiny. Its row and its
+   column decide, so the bits of an element depend on its row, its column and K alone.
+
+   KERNEL SPLIT leaves each operand in blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64],
+   with zeros up to whole blocks and an even number of them along k. A line has 128 bytes of a
+   block, eight chunks of 8 halves:
+       chunk      0     1     2     3     4     5     6     7       chunk c of line r lies at place
+       k        0-7  8-15 16-23 24-31   0-7  8-15 16-23 24-31      c ^ (r % 8)
+               +-----------------------+-----------------------+
+       line    |          hi           |          lo           |
+               +-----------------------+-----------------------+
+   which is what wgmma calls a K-major matrix with 128-byte swizzle (PTX ISA 9.7, "Asynchronous
+   Warpgroup Level Matrix Shared Memory Layout"): eight neighbouring lines, read at the same k, lie
+   in different banks. As memory holds it like this, plain copies bring it to shared memory. */
+#ifndef TMM__FLOAT_ONCE
+#define TMM__FLOAT_ONCE
+
+/* An operand as it was given: lines are rows of op(A) or columns of op(B). */
+typedef struct tmm__lines {
+    const float *X;
+    long long lines, line_stride, k_stride; /* in elements */
+    long long product_stride;               /* 0: all products of a batch share it */
+} tmm__lines;
+
+/* An operand as KERNEL SPLIT leaves it. */
+typedef struct tmm__split {
+    unsigned char *blocks; /* [product][k / 32][line / 64], 8 KB each */
+    float *scales;         /* [product][line]: 2^-s, or 0 if the line is rejected */
+    int line_blocks;       /* ceil(lines / 64) */
+    int k_blocks;          /* 2 ceil(K / 64) */
+} tmm__split;
+
+/* Shared memory of the kernel for wgmma. */
+#define TMM__FLOAT_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128 + 1024)
+
+/* What the kernels behind KERNEL SPLIT are to do: `batch` products, C(product) = C + product * batchC. */
+typedef struct tmm__float_job {
+    long long M, N, K;
+    tmm__lines from_a, from_b;
+    tmm__split a, b;
+    float *C;
+    long long ldc, batchC;
+    float alpha, beta;
+    float least, most; /* of the product of two scales: see tmm__is_strict */
+    int batch;
+    tmm__schedule s; /* the tiles of C */
+} tmm__float_job;
+
+#ifndef TMM__SPLIT_THREADS
+#define TMM__SPLIT_THREADS 256
+#endif
+#ifndef TMM__FLOAT_BAND
+#define TMM__FLOAT_BAND 8
+#endif
+enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
+
+/* Bits of lo below those of hi: the factor of lo is 2 to this power. */
+#ifndef TMM__LO_SHIFT
+#define TMM__LO_SHIFT 11
+#endif
+
+/* wgmma, mbarriers and bulk copies are for this one architecture. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define TMM__WGMMA 1
+#else
+#define TMM__WGMMA 0
+#endif
+
+static __device__ __forceinline__ unsigned tmm__float_bits(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+static __device__ __forceinline__ float tmm__bits_float(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+/* The bits of the half nearest to x, ties to even, as cvt.rn.f16.f32 gives them; and its value. */
+static __device__ __forceinline__ unsigned tmm__to_half(float x)
+{
+    unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
+    if (size > 0x7f800000u) return sign | 0x7e00u;
+    if (size >= 0x47800000u) return sign | 0x7c00u; /* from 2^16 on */
+    if (size < 0x38800000u)                         /* below 2^-14: multiples of 2^-24 */
+        return sign | (tmm__float_bits(tmm__bits_float(size) + 0.5f) - 0x3f000000u);
+    return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
+}
+
+static __device__ __forceinline__ float tmm__from_half(unsigned half)
+{
+    unsigned sign = (half & 0x8000u) << 16, size = half & 0x7fffu;
+    if (size < 0x400u) {
+        float small = (float)size * 5.9604644775390625e-8f; /* 2^-24 */
+        return tmm__bits_float(sign | tmm__float_bits(small));
+    }
+    if (size >= 0x7c00u) return tmm__bits_float(sign | 0x7f800000u | size << 13);
+    return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
+}
+
+/* Splits two neighbours: their halves hi and lo, the first one in the lower 16 bits. */
+static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned *hi, unsigned *lo)
+{
+    const float factor = (float)(1 << TMM__LO_SHIFT);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    /* PTX ISA 9.7, "cvt": the second source goes to the lower half. */
+    float hi_x, hi_y;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(*hi) : "f"(y), "f"(x));
+    asm("{\n.reg .f16 low, high;\nmov.b32 {low, high}, %2;\n"
+        "cvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+        : "=f"(hi_x), "=f"(hi_y)
+        : "r"(*hi));
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;"
+        : "=r"(*lo)
+        : "f"((y - hi_y) * factor), "f"((x - hi_x) * factor));
+#else
+    unsigned hi_x = tmm__to_half(x), hi_y = tmm__to_half(y);
+    *hi = hi_x | hi_y << 16;
+    *lo = tmm__to_half((x - tmm__from_half(hi_x)) * factor);
+    *lo |= tmm__to_half((y - tmm__from_half(hi_y)) * factor) << 16;
+#endif
+}
+
+/* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `wide`: they
+   can be loaded by 16 bytes. */
+static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
+                                                       long long stride, long long left, bool wide)
+{
+    if (wide && left >= 8) {
+        float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
+        eight[0] = first.x, eight[1] = first.y, eight[2] = first.z, eight[3] = first.w;
+        eight[4] = second.x, eight[5] = second.y, eight[6] = second.z, eight[7] = second.w;
+    } else {
+#pragma unroll
+        for (int i = 0; i < 8; i++) eight[i] = i < left ? x[i * stride] : 0.0f;
+    }
+}
+
+/* Whether the elements of C where a row and a column meet are left to multiply-adds: `p` is the
+   product of their scales, [least, most] what it may be. */
+static __device__ __forceinline__ bool tmm__is_strict(float p, float least, float most)
+{
+    return !(p >= least && p <= most);
+}
+
+/* Where the eight bytes of halves of line `line` and from k on lie: hi; those of lo are at ^ 64. */
+static __device__ __forceinline__ size_t tmm__halves_at(const tmm__split *s, int line, int k)
+{
+    size_t block = (size_t)(k / 32) * s->line_blocks + line / 64;
+    return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"): the next one may; and wait until all before is complete and visible. */
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+static __device__ __forceinline__ void tmm__let_next_begin(void) {}
+static __device__ __forceinline__ void tmm__wait_for_previous(void) {}
+#endif
+
+#if TMM__WGMMA
+/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
+   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
+   phase of that parity, the first phase having parity 0. */
+static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+#ifdef TMM__SPIN_LIMIT /* in clocks, for tests: a fault becomes an error and not a hang */
+    long long begin = clock64();
+#endif
+    do {
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+#ifdef TMM__SPIN_LIMIT
+        if (clock64() - begin > TMM__SPIN_LIMIT) break;
+#endif
+    } while (!done);
+}
+
+/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
+   "cp.async.bulk"). */
+static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
+                                                      unsigned bytes, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* Tensor cores work on what a warpgroup, four warps, has in registers and shared memory, and while
+   the warps go on (PTX ISA 9.7, "wgmma"). BEGIN: registers and memory are as they should be;
+   COMMIT: ends a group of multiplications; WAIT: the groups are complete. */
+#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_WAIT()   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory")
+
+/* What tells wgmma where an operand lies: address / 16; distance of groups of eight lines / 16 from
+   bit 32 on; layout with 128-byte swizzle, bit 62. */
+static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
+{
+    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns`, in shared memory, halves;
+   thread t of it has of c, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
+   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
+#define TMM__C4(i)  "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
+#define TMM__C16(i) TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
+#define TMM__C32(i) TMM__C16(i), TMM__C16((i) + 16)
+#define TMM__NAMES_32                                                                   \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "  \
+    "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define TMM__NAMES_64                                                                   \
+    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "      \
+                  "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, "   \
+                  "%57, %58, %59, %60, %61, %62, %63"
+#define TMM__NAMES_96                                                                   \
+    TMM__NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, "      \
+                  "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, "   \
+                  "%89, %90, %91, %92, %93, %94, %95"
+#define TMM__WGMMA_ASM(n, names, a, b, add)                                             \
+    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                   \
+    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" names "}, %" a ", %" b    \
+    ", p, 1, 1, 0, 0;\n}"
+static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a,
+                                                  unsigned long long b, int columns, int add)
+{
+    if (columns == 64)
+        asm volatile(TMM__WGMMA_ASM("64", TMM__NAMES_32, "32", "33", "34")
+                     : TMM__C32(0)
+                     : "l"(a), "l"(b), "r"(add));
+    else if (columns == 128)
+        asm volatile(TMM__WGMMA_ASM("128", TMM__NAMES_64, "64", "65", "66")
+                     : TMM__C32(0), TMM__C32(32)
+                     : "l"(a), "l"(b), "r"(add));
+    else
+        asm volatile(TMM__WGMMA_ASM("192", TMM__NAMES_96, "96", "97", "98")
+                     : TMM__C32(0), TMM__C32(32), TMM__C32(64)
+                     : "l"(a), "l"(b), "r"(add));
+}
+#endif /* TMM__WGMMA */
+#endif /* TMM__FLOAT_ONCE */
+
+/* KERNEL SPLIT. Splits op(A) and op(B) as above. A block of 256 threads has 8 lines, the first
+   groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
+       lane    0       8       16      24             of line lane % 8,
+       k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
+   It goes through the lines twice: for the largest magnitude, which says how they are scaled; and,
+   from the caches then, to scale and split them. Moves 8 bytes an element through memory, or 12 if
+   the caches are too small: bound by memory.
+
+   A line that may not be split (see above; `least`: the least magnitude after scaling) gets scale 0,
+   and its halves are never used. A line of zeros has scale 1. */
+TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
+    tmm_split(long long K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
+              const tmm__lines b, const tmm__split split_b)
+{
+    enum {
+        LINES = TMM__SPLIT_LINES,
+        DEPTH = TMM__SPLIT_THREADS / LINES * 8, /* k that all threads have at a time */
+        AHEAD = 4                               /* times */
+    };
+    __shared__ unsigned top[LINES], small[LINES];
+    bool is_A = (int)blockIdx.x < groups_A;
+    const tmm__lines from = is_A ? a : b;
+    const tmm__split to = is_A ? split_a : split_b;
+    long long line0 = ((long long)blockIdx.x - (is_A ? 0 : groups_A)) * LINES;
+    int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
+    long long line = line0 + r, product = blockIdx.y;
+
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    if (product > 0 && from.product_stride == 0) return;
+    if (threadIdx.x < LINES) top[threadIdx.x] = small[threadIdx.x] = 0;
+    __syncthreads();
+
+    const float *x = from.X + product * from.product_stride + line * from.line_stride;
+    bool exists = line < from.lines;
+    bool wide = from.k_stride == 1 && ((size_t)from.X % 16 == 0) && from.line_stride % 4 == 0 &&
+                from.product_stride % 4 == 0;
+    unsigned most = 0;
+    for (long long k = k0; k < K; k += AHEAD * DEPTH) {
+        float eight[AHEAD][8];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            tmm__load_eight(eight[i], x + (k + i * DEPTH) * from.k_stride, from.k_stride,
+                            exists ? K - k - i * DEPTH : 0, wide);
+#pragma unroll
+        for (int i = 0; i < AHEAD * 8; i++) {
+            unsigned size = tmm__float_bits(eight[i / 8][i % 8]) & 0x7fffffffu;
+            most = most > size ? most : size;
+        }
+    }
+#pragma unroll
+    for (int i = LINES; i < 32; i *= 2) {
+        unsigned other = __shfl_xor_sync(0xffffffffu, most, i);
+        most = most > other ? most : other;
+    }
+    if (threadIdx.x % 32 < LINES) atomicMax(&top[r], most);
+    __syncthreads();
+
+    /* The scale as bits of a float: 2^(14 - exponent of the largest), 2^126 at most. */
+    most = top[r];
+    unsigned scale_bits = 268 - (most >> 23);
+    if (scale_bits > 253) scale_bits = 253;
+    bool fits = most < 0x7f800000u;
+    if (most == 0 || !fits) scale_bits = 127;
+    float scale = tmm__bits_float(scale_bits << 23);
+    unsigned char *blocks = to.blocks + (size_t)product * to.k_blocks * to.line_blocks *
+                                            TMM__BLOCK_BYTES;
+    int padded = 32 * to.k_blocks;
+    unsigned least_bits = tmm__float_bits(least), least_size = 0xffffffffu;
+    for (int k = k0; k < padded; k += AHEAD / 2 * DEPTH) {
+        float eight[AHEAD / 2][8];
+#pragma unroll
+        for (int i = 0; i < AHEAD / 2; i++)
+            tmm__load_eight(eight[i], x + (k + i * DEPTH) * from.k_stride, from.k_stride,
+                            exists ? K - k - i * DEPTH : 0, wide);
+#pragma unroll
+        for (int i = 0; i < AHEAD / 2; i++) {
+            uint4 hi, lo;
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                eight[i][j] *= scale;
+                /* Zero becomes the largest number there is. */
+                unsigned size = (tmm__float_bits(eight[i][j]) & 0x7fffffffu) - 1;
+                least_size = least_size < size ? least_size : size;
+            }
+            tmm__split_two(eight[i][0], eight[i][1], &hi.x, &lo.x);
+            tmm__split_two(eight[i][2], eight[i][3], &hi.y, &lo.y);
+            tmm__split_two(eight[i][4], eight[i][5], &hi.z, &lo.z);
+            tmm__split_two(eight[i][6], eight[i][7], &hi.w, &lo.w);
+            if (k + i * DEPTH < padded) {
+                size_t chunk = tmm__halves_at(&to, (int)line, k + i * DEPTH);
+                *(uint4 *)(blocks + chunk) = hi;
+                *(uint4 *)(blocks + (chunk ^ 64)) = lo;
+            }
+        }
+    }
+    if (least_size < least_bits - 1) small[r] = 1; /* by any thread of the line */
+    __syncthreads();
+    if (threadIdx.x < LINES) {
+        if (small[r]) fits = false;
+        to.scales[product * 64 * to.line_blocks + line] =
+            fits ? tmm__bits_float((254 - scale_bits) << 23) : 0.0f;
+    }
+}
+
+/* Elements of C that are left to multiply-adds, by 256 threads of a block: all of them are looked
+   for in tiles of 64 x 64. `memory`: 2 x 16 x 68 floats and 8 words of shared memory. Each thread has
+   4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
+   meant for what is rare. `named`: these are not all threads of the block. */
+static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm__lines *from,
+                                                      const float *x, long long line0,
+                                                      long long k0, long long K, int thread)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        bool along_k = from->k_stride == 1;
+        int k = along_k ? thread % 16 : thread / 64 + 4 * i;
+        int line = along_k ? thread / 16 + 16 * i : thread % 64;
+        bool exists = line0 + line < from->lines && k0 + k < K;
+        to[k][line] =
+            exists ? x[(line0 + line) * from->line_stride + (k0 + k) * from->k_stride] : 0.0f;
+    }
+}
+
+static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
+{
+#if TMM__WGMMA
+    if (named) {
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        return;
+    }
+#endif
+    (void)named;
+    __syncthreads();
+}
+
+static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job, float *memory,
+                                                        int thread, bool named)
+{
+    const tmm__split a = job.a, b = job.b;
+    const tmm__lines from_a = job.from_a, from_b = job.from_b;
+    const long long M = job.M, N = job.N, ldc = job.ldc;
+    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
+    const long long K = job.K;
+    float(*tile_a)[68] = (float(*)[68])memory, (*tile_b)[68] = tile_a + 16;
+    unsigned *any = (unsigned *)(memory + 2 * 16 * 68);
+    long long down = (M + 63) / 64, across = (N + 63) / 64;
+#pragma unroll 1
+    for (long long tile = blockIdx.x; tile < down * across * job.batch; tile += gridDim.x) {
+        long long product = tile / (down * across), rest = tile % (down * across);
+        long long row0 = rest / across * 64, col0 = rest % across * 64;
+        const float *scale_a = a.scales + (from_a.product_stride ? product : 0) * 64 * a.line_blocks;
+        const float *scale_b = b.scales + (from_b.product_stride ? product : 0) * 64 * b.line_blocks;
+        scale_a += row0;
+        scale_b += col0;
+
+        /* Is there something to do? A thread looks at 16 elements. */
+        unsigned mine = 0;
+        float row_scale = scale_a[thread % 64];
+#pragma unroll
+        for (int j = 0; j < 16; j++)
+            if (tmm__is_strict(row_scale * scale_b[thread / 64 * 16 + j], least, most)) mine = 1;
+        mine = __any_sync(0xffffffffu, (int)mine) != 0;
+        if (thread % 32 == 0) any[thread / 32] = mine;
+        tmm__sync_multiply_adds(named);
+        for (int i = 0; i < 8; i++) mine |= any[i];
+        if (!mine) {
+            tmm__sync_multiply_adds(named);
+            continue;
+        }
+
+        const float *A = from_a.X + product * from_a.product_stride;
+        const float *B = from_b.X + product * from_b.product_stride;
+        int row = thread / 16 * 4, col = thread % 16 * 4;
+        float sum[4][4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) sum[i][j] = 0;
+#pragma unroll 1
+        for (long long k0 = 0; k0 < K; k0 += 16) {
+            tmm_float_load(tile_a, &from_a, A, row0, k0, K, thread);
+            tmm_float_load(tile_b, &from_b, B, col0, k0, K, thread);
+            tmm__sync_multiply_adds(named);
+            int depth = K - k0 < 16 ? (int)(K - k0) : 16;
+#pragma unroll 4
+            for (int k = 0; k < depth; k++) {
+                float4 x = *(const float4 *)&tile_a[k][row], y = *(const float4 *)&tile_b[k][col];
+                float xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+#pragma unroll
+                    for (int j = 0; j < 4; j++) sum[i][j] += xs[i] * ys[j];
+            }
+            tmm__sync_multiply_adds(named);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            long long r = row0 + row + i;
+            if (r >= M) break;
+            unsigned wanted = tmm__inside(col0 + col, 4, 0, N);
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                if (!tmm__is_strict(scale_a[row + i] * scale_b[col + j], least, most))
+                    wanted &= ~(1u << j);
+            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col, false, wanted,
+                           alpha, beta, sum[i]);
+        }
+    }
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 12
+/* The kernel for devices without wgmma, and for a CPU: the same halves, windows and sums, but the
+   products of halves by multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread. It is
+   slow: it takes the place of one that uses the tensor cores of other devices. Its dynamic shared
+   memory is TMM__FLOAT_ANY_BYTES. */
+#define TMM__FLOAT_ANY_BYTES (2 * 32 * 68 * 8)
+TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job job)
+{
+#if !TMM__WGMMA
+    const tmm__split a = job.a, b = job.b;
+    const tmm__lines from_a = job.from_a, from_b = job.from_b;
+    const long long M = job.M, N = job.N, ldc = job.ldc;
+    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
+    const tmm__schedule s = job.s;
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    float2(*half_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
+    float2(*half_b)[68] = half_a + 32;
+    int thread = threadIdx.x, row = thread / 16 * 4, col = thread % 16 * 4;
+#pragma unroll 1
+    for (long long tile = blockIdx.x; tile < (long long)s.tiles_down * s.tiles_across * job.batch;
+         tile += gridDim.x) {
+        int tiles = s.tiles_down * s.tiles_across, down, across;
+        long long product = tile / tiles;
+        tmm_find_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
+        long long row0 = down * 64ll, col0 = across * 64ll;
+        long long product_a = from_a.product_stride ? product : 0;
+        long long product_b = from_b.product_stride ? product : 0;
+        const unsigned char *blocks_a =
+            a.blocks + product_a * a.k_blocks * a.line_blocks * TMM__BLOCK_BYTES;
+        const unsigned char *blocks_b =
+            b.blocks + product_b * b.k_blocks * b.line_blocks * TMM__BLOCK_BYTES;
+        const float *scale_a = a.scales + product_a * 64 * a.line_blocks + row0;
+        const float *scale_b = b.scales + product_b * 64 * b.line_blocks + col0;
+        float sum[4][4], small[4][4], large[4][4];
+        for (int i = 0; i < 16; i++) sum[i / 4][i % 4] = 0;
+        for (int block = 0; block < a.k_blocks; block++) {
+            __syncthreads();
+            for (int i = 0; i < 2; i++) { /* 4 k of one line of each: a thread has 2 such */
+                int line = thread % 64, k = (thread / 64 * 2 + i) * 4;
+                size_t at_a = tmm__halves_at(&a, (int)row0 + line, 32 * block + k);
+                size_t at_b = tmm__halves_at(&b, (int)col0 + line, 32 * block + k);
+                for (int j = 0; j < 4; j++) {
+                    int of = (k % 8 + j) * 2;
+#define TMM__HALF(at) tmm__from_half(*(const unsigned short *)((at) + of))
+                    half_a[k + j][line].x = TMM__HALF(blocks_a + at_a);
+                    half_a[k + j][line].y = TMM__HALF(blocks_a + (at_a ^ 64));
+                    half_b[k + j][line].x = TMM__HALF(blocks_b + at_b);
+                    half_b[k + j][line].y = TMM__HALF(blocks_b + (at_b ^ 64));
+#undef TMM__HALF
+                }
+            }
+            __syncthreads();
+            if (block % 2 == 0)
+                for (int i = 0; i < 16; i++) small[i / 4][i % 4] = large[i / 4][i % 4] = 0;
+            for (int k = 0; k < 32; k++)
+                for (int i = 0; i < 4; i++)
+                    for (int j = 0; j < 4; j++) {
+                        float2 x = half_a[k][row + i], y = half_b[k][col + j];
+                        small[i][j] += x.y * y.x;
+                        small[i][j] += x.x * y.y;
+                        large[i][j] += x.x * y.x;
+                    }
+            if (block % 2 == 1)
+                for (int i = 0; i < 4; i++)
+                    for (int j = 0; j < 4; j++)
+                        sum[i][j] += small[i][j] * (1.0f / (1 << TMM__LO_SHIFT)) + large[i][j];
+        }
+        for (int i = 0; i < 4; i++) {
+            long long r = row0 + row + i;
+            if (r >= M) break;
+            unsigned wanted = tmm__inside(col0 + col, 4, 0, N);
+            for (int j = 0; j < 4; j++) {
+                float p = scale_a[row + i] * scale_b[col + j];
+                if (tmm__is_strict(p, least, most)) wanted &= ~(1u << j);
+                sum[i][j] *= p;
+            }
+            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col, false, wanted,
+                           alpha, beta, sum[i]);
+        }
+    }
+    __syncthreads();
+    tmm_float_strict(job, (float *)tmm_memory, thread, false);
+#else
+    (void)job;
+#endif
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 13
+/* One instance of the kernel for wgmma: tiles of 128 TMM__DOWN x TMM__COLS elements of C, a ring of
+   TMM__RING stages. 384 threads: one warpgroup copies, two multiply, each the upper or the lower
+   half of a tile, 64 rows after 64 rows.
+
+   A stage is 32 k of the tile: blocks of A, then blocks of B. A window is two stages.
+       copies        | s0 | s1 | s2 | s3 | s0 | s1 |        one thread: waits until `empty`, copies,
+       warpgroup 1        [ window    ][ window    ]        which makes the stage `full`
+       warpgroup 2          [ window    ][ window    ]      when both are through, it is `empty`
+   In a window, for 64 rows after 64 rows:
+       tensor cores  |  lo hi, hi lo: 8 wgmma  |          |  hi hi: 4 wgmma  |          |
+       registers                               | c 2^-11  |                  | sum += c |
+   While a warpgroup works on registers, the tensor cores have the other's wgmma to do.
+
+   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. */
+TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job job)
+{
+#if TMM__WGMMA
+    enum {
+        DOWN = TMM__DOWN, /* times 64 rows of a warpgroup */
+        COLS = TMM__COLS,
+        STAGES = TMM__RING,
+        BLOCKS_A = 2 * DOWN, /* of 8 KB, in a stage */
+        BLOCKS_B = COLS / 64,
+        STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
+        SUMS = COLS / 2,  /* of a thread, in 64 rows */
+        PAIRS = COLS / 8, /* of neighbours, in one row */
+        WARPS = 8,       /* that multiply */
+        SHIFT = TMM__LO_SHIFT
+    };
+    static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(128 * DOWN, COLS, STAGES),
+                  "what the launcher asks for");
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    __shared__ unsigned scales_least[2], scales_most[2]; /* of A and B */
+    const tmm__split a = job.a, b = job.b;
+    const tmm__lines from_a = job.from_a, from_b = job.from_b;
+    const long long M = job.M, N = job.N, ldc = job.ldc;
+    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
+    const tmm__schedule s = job.s;
+    const int batch = job.batch;
+    unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm_memory) & 1023;
+    unsigned stages = (unsigned)__cvta_generic_to_shared(tmm_memory) + skip;
+    unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
+    unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    int tiles = s.tiles_down * s.tiles_across;
+
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; i++) {
+            tmm__barrier_init(fulls + 8 * i, 1);
+            tmm__barrier_init(empties + 8 * i, WARPS);
+        }
+        for (int i = 0; i < 2; i++) scales_least[i] = 0xffffffffu, scales_most[i] = 0;
+        /* So that copies and other threads find the barriers (PTX ISA 9.7, "membar / fence"). */
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async;" ::: "memory");
+    }
+    __syncthreads();
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+
+    if (threadIdx.x < 128) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (threadIdx.x == 0) { /* copies */
+            int stage = 0;
+            unsigned parity = 1; /* all stages are empty to begin with */
+            for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
+                int product = tile / tiles, down, across;
+                tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+                int blocks_a = a.line_blocks - down * BLOCKS_A;
+                int blocks_b = b.line_blocks - across * BLOCKS_B;
+                if (blocks_a > BLOCKS_A) blocks_a = BLOCKS_A;
+                if (blocks_b > BLOCKS_B) blocks_b = BLOCKS_B;
+                unsigned bytes_a = blocks_a * TMM__BLOCK_BYTES;
+                unsigned bytes_b = blocks_b * TMM__BLOCK_BYTES;
+                size_t step_a = (size_t)a.line_blocks * TMM__BLOCK_BYTES;
+                size_t step_b = (size_t)b.line_blocks * TMM__BLOCK_BYTES;
+                const unsigned char *next_a = a.blocks + down * (BLOCKS_A * TMM__BLOCK_BYTES);
+                const unsigned char *next_b = b.blocks + across * (BLOCKS_B * TMM__BLOCK_BYTES);
+                next_a += (from_a.product_stride ? product : 0) * a.k_blocks * step_a;
+                next_b += (from_b.product_stride ? product : 0) * b.k_blocks * step_b;
+                for (int block = 0; block < a.k_blocks; block++) {
+                    unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                    tmm__barrier_wait(empties + 8 * stage, parity);
+                    tmm__barrier_expect(barrier, bytes_a + bytes_b);
+                    tmm__copy_bulk(to, next_a, bytes_a, barrier);
+                    tmm__copy_bulk(to + BLOCKS_A * TMM__BLOCK_BYTES, next_b, bytes_b, barrier);
+                    next_a += step_a;
+                    next_b += step_b;
+                    if (++stage == STAGES) stage = 0, parity ^= 1;
+                }
+            }
+        } else if (threadIdx.x >= 32) { /* are there elements to be left to multiply-adds? */
+            for (int i = 0; i < 2; i++) {
+                const tmm__split *split = i == 0 ? &a : &b;
+                bool shared = (i == 0 ? from_a.product_stride : from_b.product_stride) == 0;
+                long long fours = (shared ? 1 : batch) * 16ll * split->line_blocks;
+                unsigned lowest = 0xffffffffu, highest = 0;
+#pragma unroll 2
+                for (long long j = threadIdx.x - 32; j < fours; j += 96) {
+                    uint4 four = ((const uint4 *)split->scales)[j]; /* floats: not below zero */
+                    lowest = min(min(lowest, min(four.x, four.y)), min(four.z, four.w));
+                    highest = max(max(highest, max(four.x, four.y)), max(four.z, four.w));
+                }
+                atomicMin(&scales_least[i], lowest);
+                atomicMax(&scales_most[i], highest);
+            }
+            asm volatile("bar.arrive 1, 352;" ::: "memory");
+        }
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        int thread = threadIdx.x - 128, lane = thread % 32, stage = 0;
+        int rows = thread / 128 * (64 * DOWN); /* where this warpgroup's begin */
+        unsigned parity = 0;
+        for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
+            float sum[DOWN][SUMS];
+#pragma unroll
+            for (int d = 0; d < DOWN; d++)
+#pragma unroll
+                for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
+#pragma unroll 1
+            for (int block = 0; block < a.k_blocks; block += 2) {
+                int second = stage + 1 == STAGES ? 0 : stage + 1;
+                unsigned second_parity = second == 0 ? parity ^ 1 : parity;
+                unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
+                tmm__barrier_wait(fulls + 8 * stage, parity);
+                tmm__barrier_wait(fulls + 8 * second, second_parity);
+#pragma unroll
+                for (int d = 0; d < DOWN; d++) {
+                    float c[SUMS];
+#define TMM__MULTIPLY(half_a, half_b, half, k16, add)                                              \
+    tmm__wgmma(c,                                                                                  \
+               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + 4 * half_a + \
+                   2 * k16,                                                                        \
+               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + 4 * half_b + 2 * k16,     \
+               COLS, add)
+#define TMM__WAIT_FOR_C()                                                     \
+    TMM__WGMMA_COMMIT();                                                      \
+    TMM__WGMMA_WAIT();                                                        \
+    _Pragma("unroll") for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(c[i])::"memory")
+                    TMM__WGMMA_BEGIN();
+#pragma unroll
+                    for (int i = 0; i < 8; i++) /* 16 k after 16 k */
+                        TMM__MULTIPLY(1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0);
+                    if (SHIFT > 0) {
+                        TMM__WAIT_FOR_C();
+#pragma unroll
+                        for (int i = 0; i < SUMS; i++) c[i] *= 1.0f / (1 << SHIFT);
+                        TMM__WGMMA_BEGIN();
+                    }
+#pragma unroll
+                    for (int i = 0; i < 4; i++) TMM__MULTIPLY(0, 0, i / 2, i % 2, 1);
+                    TMM__WAIT_FOR_C();
+                    if (d == DOWN - 1 && lane == 0) {
+                        tmm__barrier_arrive(empties + 8 * stage);
+                        tmm__barrier_arrive(empties + 8 * second);
+                    }
+#pragma unroll
+                    for (int i = 0; i < SUMS; i++) sum[d][i] += c[i];
+#undef TMM__MULTIPLY
+#undef TMM__WAIT_FOR_C
+                }
+                stage = second + 1, parity = second_parity;
+                if (stage == STAGES) stage = 0, parity ^= 1;
+            }
+
+            /* Scale and store. The scales of columns are read before the first store: the compiler
+               cannot know that they are not what is stored, and would wait. */
+            int product = tile / tiles, down, across;
+            tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+            long long row0 = (long long)down * (128 * DOWN) + rows;
+            row0 += thread % 128 / 32 * 16 + lane / 4;
+            long long col0 = (long long)across * COLS + lane % 4 * 2;
+            const float *scale_a = a.scales, *scale_b = b.scales + col0;
+            if (from_a.product_stride) scale_a += (long long)product * 64 * a.line_blocks;
+            if (from_b.product_stride) scale_b += (long long)product * 64 * b.line_blocks;
+            float col_scale[2 * PAIRS], row_scale[2 * DOWN];
+#pragma unroll
+            for (int j = 0; j < PAIRS; j++) {
+                float2 two = make_float2(1, 1);
+                if (col0 + 8 * j < 64ll * b.line_blocks)
+                    two = __ldg((const float2 *)(scale_b + 8 * j));
+                col_scale[2 * j] = two.x, col_scale[2 * j + 1] = two.y;
+            }
+#pragma unroll
+            for (int i = 0; i < 2 * DOWN; i++) {
+                long long row = row0 + 8 * i + i / 2 * 48;
+                row_scale[i] = row < M ? __ldg(scale_a + row) : 1;
+            }
+            float lowest = col_scale[0], highest = col_scale[0];
+#pragma unroll
+            for (int j = 1; j < 2 * PAIRS; j++) {
+                lowest = fminf(lowest, col_scale[j]);
+                highest = fmaxf(highest, col_scale[j]);
+            }
+            float *to = job.C + product * job.batchC + col0;
+            bool simple = ((size_t)to | (size_t)ldc * 4) % 8 == 0 && col0 + 8 * PAIRS - 6 <= N;
+            int cols = N - col0 < COLS ? (int)(N - col0) : COLS; /* that exist, from col0 on */
+#pragma unroll
+            for (int i = 0; i < 2 * DOWN; i++) {
+                long long row = row0 + 8 * i + i / 2 * 48;
+                float *c = to + row * ldc;
+                if (row >= M) continue;
+                if (simple && !tmm__is_strict(row_scale[i] * lowest, least, most) &&
+                    !tmm__is_strict(row_scale[i] * highest, least, most)) {
+                    tmm_two old[PAIRS];
+#pragma unroll
+                    for (int j = 0; j < PAIRS; j++)
+                        old[j] = tmm_load_two(c + 8 * j, true, beta != 0 ? 3 : 0);
+#pragma unroll
+                    for (int j = 0; j < PAIRS; j++) {
+                        const float *two = &sum[i / 2][4 * j + i % 2 * 2];
+                        float scaled[2] = {two[0] * (row_scale[i] * col_scale[2 * j]),
+                                           two[1] * (row_scale[i] * col_scale[2 * j + 1])};
+                        tmm_store_two(c + 8 * j, row, col0 + 8 * j, true, 3, alpha, beta, old[j],
+                                      scaled);
+                    }
+                } else {
+#pragma unroll
+                    for (int j = 0; j < 2 * PAIRS; j++) {
+                        int col = 8 * (j / 2) + j % 2;
+                        float scale = row_scale[i] * col_scale[j];
+                        if (col < cols && !tmm__is_strict(scale, least, most))
+                            tmm_store_one(c + col, row, col0 + col, alpha, beta,
+                                          sum[i / 2][4 * (j / 2) + i % 2 * 2 + j % 2] * scale);
+                    }
+                }
+            }
+        }
+        asm volatile("bar.sync 1, 352;" ::: "memory");
+        float lowest = __uint_as_float(scales_least[0]) * __uint_as_float(scales_least[1]);
+        float highest = __uint_as_float(scales_most[0]) * __uint_as_float(scales_most[1]);
+        if (tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most))
+            tmm_float_strict(job, (float *)(tmm_memory + skip), thread, true);
+    }
+#else
+    (void)job;
+#endif
+}
+#endif
+
 #ifndef TMM__EMIT
 #if defined(TMM_NAME)
 /* ============================== INSTANCES ===================================================== */
@@ -3371,6 +4241,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #define tmm_copy_unit     TMM_FN(copy_unit)
 #define tmm_store_four    TMM_FN(store_four)
 #define tmm_load_two      TMM_FN(load_two)
+#define tmm_store_one     TMM_FN(store_one)
 #define tmm_store_two     TMM_FN(store_two)
 #define tmm_find_tile     TMM_FN(find_tile)
 #define tmm_store_sums    TMM_FN(store_sums)
@@ -3394,6 +4265,10 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
 #define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
 #define tmm_copy_pass     TMM_FN(copy_pass)
+#define tmm_split         TMM_FN(split)
+#define tmm_float_load    TMM_FN(float_load)
+#define tmm_float_strict  TMM_FN(float_strict)
+#define tmm_gemm_float_any TMM_FN(gemm_float_any)
 
 #define TMM__EMIT 1
 #include "tiledmm.cuh"
@@ -3577,6 +4452,43 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #undef TMM__WARPS_DOWN
 #undef TMM__EMIT
 #endif
+
+/* KERNEL TENSOR FLOAT: for any device; with large and wide tiles, and small ones, for wgmma. */
+#if TMM__FLOAT_TENSOR
+#define TMM__EMIT 11
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+#define TMM__EMIT 12
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+#define TMM__EMIT      13
+#define TMM__DOWN      2
+#define TMM__COLS      128
+#define TMM__RING      4
+#define tmm_gemm_float TMM_FN(gemm_float_256x128)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float
+#undef TMM__DOWN
+#undef TMM__COLS
+#undef TMM__RING
+#define TMM__DOWN      1
+#define TMM__COLS      192
+#define TMM__RING      5
+#define tmm_gemm_float TMM_FN(gemm_float_128x192)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float
+#undef TMM__COLS
+#undef TMM__RING
+#define TMM__COLS      64
+#define TMM__RING      8
+#define tmm_gemm_float TMM_FN(gemm_float_128x64)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float
+#undef TMM__DOWN
+#undef TMM__COLS
+#undef TMM__RING
+#undef TMM__EMIT
+#endif
 #endif /* TMM__FAST */
 #endif
 
@@ -3611,6 +4523,17 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
 }
 #endif
 
+#if TMM__FLOAT_TENSOR
+static inline int TMM_FN(gemm__float_fast)(void);
+
+/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? */
+static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
+{
+    double work = (double)M * N * K * batch;
+    return M >= 64 && N >= 64 && K >= 256 && work >= 1e8 && TMM_FN(gemm__float_fast)();
+}
+#endif
+
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md). `per` is what each
    multiprocessor gets:
      devices before sm_80, and elements below 4 bytes
@@ -3624,11 +4547,16 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
        double, few tensor cores for it               TMM_REGISTER: bound by units of double
        double                                        TMM_TENSOR
        else                                          TMM_PIPELINED */
-TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
+static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long long K,
+                                              long long batch, int tensor)
 {
     const tmm__device *device = tmm__current_device();
+    (void)tensor;
     double area = (double)M * N * batch / device->processors;
 #if TMM__FAST
+#if TMM__FLOAT_TENSOR
+    if (tensor && TMM_FN(gemm__float_pays)(M, N, K, batch)) return TMM_TENSOR;
+#endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
         if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
@@ -3649,6 +4577,11 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 #endif
     }
     return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
+{
+    return TMM_FN(gemm__choice)(M, N, K, batch, TMM__AUTO_TENSOR);
 }
 
 /* ============================== LAUNCHERS ===================================================== */
@@ -4197,6 +5130,223 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
                              batch, stream);
 }
+
+#if TMM__FLOAT_TENSOR
+/* The instances of KERNEL TENSOR FLOAT: for wgmma, and the last for any device. `window`: clocks that
+   64 k of a tile take, `tile`: and what a tile takes besides; measured on an H200. */
+enum { TMM__FLOAT_FORMS = 4, TMM__FLOAT_ANY = 3, TMM__FLOAT_LEAST_K = 128 };
+typedef struct tmm__float_form {
+    int tile_m, tile_n, stages;
+    double window, tile;
+} tmm__float_form;
+static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {{256, 128, 4, 3250, 3000},
+                                                                   {128, 192, 5, 2500, 2500},
+                                                                   {128, 64, 8, 950, 2000},
+                                                                   {64, 64, 0, 0, 0}};
+
+/* A test prefers one form. */
+#ifndef TMM__FLOAT_GUESS
+#define TMM__FLOAT_GUESS(form, time) (time)
+#endif
+
+static inline const void *TMM_FN(gemm__float_kernel)(int form)
+{
+    switch (form) {
+    case 0: return (const void *)TMM_FN(gemm_float_256x128);
+    case 1: return (const void *)TMM_FN(gemm_float_128x192);
+    case 2: return (const void *)TMM_FN(gemm_float_128x64);
+    }
+    return (const void *)TMM_FN(gemm_float_any);
+}
+
+/* Are there kernels for wgmma, on this device and in this program? They are compiled for sm_90a;
+   for others they are empty, and then without the shared memory that their barriers take. */
+static inline int TMM_FN(gemm__float_fast)(void)
+{
+    static thread_local int asked, fast;
+    const tmm__device *device = tmm__current_device();
+    if (asked == device->number + 1) return fast;
+    cudaFuncAttributes compiled;
+    fast = device->capability == 90 && device->shared >= TMM__FLOAT_BYTES(128, 192, 5) &&
+           cudaFuncGetAttributes(&compiled, TMM_FN(gemm__float_kernel)(0)) == cudaSuccess &&
+           compiled.sharedSizeBytes > 0;
+    (void)cudaGetLastError();
+    asked = device->number + 1;
+    return fast;
+}
+
+/* A launch that may begin while the one before it in the stream still works, if `early`: then the
+   kernel waits itself. */
+#if TMM__CLUSTER_LAUNCH
+static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
+                                                    int bytes, int early, void **arguments,
+                                                    tmm_stream stream)
+{
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    cudaLaunchAttribute attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = early ? 1 : 0;
+    return tmm__cuda(cudaLaunchKernelExC(&config, kernel, arguments), "kernel launch");
+}
+#endif
+
+/* How operands are split for K: the least magnitude that an element may have after scaling, if it is
+   not zero; and the bounds of the product of the scales of a row and a column. */
+static inline float TMM_FN(gemm__float_least)(long long K)
+{
+    int t = 0;
+    while (K >> (2 * t + 7)) t++; /* 4^t <= K / 32 */
+    return ldexpf(1, -14 - t);
+}
+
+static inline void TMM_FN(gemm__float_bounds)(long long K, float *least, float *most)
+{
+    int log = 0;
+    while (K > 1ll << log) log++;
+    *least = ldexpf(1, -120);
+    *most = ldexpf(1, 97 - log);
+}
+
+/* Describes an operand of `lines` lines, split for `products` products, in memory from *offset on,
+   which is moved behind it. */
+static inline tmm__split TMM_FN(gemm__float_split)(char *memory, size_t *offset, long long lines,
+                                                   long long K, long long products)
+{
+    tmm__split split;
+    split.line_blocks = (int)((lines + 63) / 64);
+    split.k_blocks = (int)((K + 63) / 64 * 2);
+    size_t blocks = (size_t)products * split.k_blocks * split.line_blocks * TMM__BLOCK_BYTES;
+    split.blocks = (unsigned char *)memory + *offset;
+    split.scales = (float *)(memory + *offset + blocks);
+    *offset += blocks + ((size_t)products * split.line_blocks * 256 + 1023) / 1024 * 1024;
+    return split;
+}
+
+/* Launches KERNEL SPLIT for both operands; no lines: that one is split already. */
+static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm__lines *a,
+                                                          const tmm__split *split_a, int groups_A,
+                                                          const tmm__lines *b,
+                                                          const tmm__split *split_b, int groups_B,
+                                                          unsigned batch, tmm_stream stream)
+{
+    float least = TMM_FN(gemm__float_least)(K);
+    dim3 grid(groups_A + groups_B, batch);
+    if (groups_A + groups_B == 0) return TMM_OK;
+#if TMM__CLUSTER_LAUNCH
+    tmm__lines from_a = *a, from_b = *b;
+    tmm__split to_a = *split_a, to_b = *split_b;
+    void *arguments[] = {&K, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, TMM__SPLIT_THREADS, 0,
+                                      TMM_FN(gemm__float_fast)(), arguments, stream);
+#else
+    tmm_split<<<grid, TMM__SPLIT_THREADS, 0, stream>>>(K, least, groups_A, *a, *split_a, *b,
+                                                       *split_b);
+    return tmm__cuda(cudaGetLastError(), "kernel launch");
+#endif
+}
+
+/* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles and
+   bounds. */
+static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, tmm_stream stream)
+{
+    const long long M = job.M, N = job.N, K = job.K;
+    const int batch = job.batch;
+    static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
+    int fast = TMM_FN(gemm__float_fast)(), form = TMM__FLOAT_ANY;
+    double best = 0, processors = tmm__current_device()->processors;
+    for (int f = 0; f < TMM__FLOAT_ANY && fast; f++) {
+        const tmm__float_form *one = &tmm__float_forms[f];
+        double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
+        double time = ceil(tiles / processors) * (ceil(K / 64.0) * one->window + one->tile);
+        time = TMM__FLOAT_GUESS(f, time);
+        if (form != TMM__FLOAT_ANY && time >= best) continue;
+        best = time;
+        form = f;
+    }
+    int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
+    memset(&job.s, 0, sizeof job.s);
+    job.s.tiles_down = (int)((M - 1) / tile_m + 1);
+    job.s.tiles_across = (int)((N - 1) / tile_n + 1);
+    double tiles = (double)job.s.tiles_down * job.s.tiles_across * batch;
+    int blocks = (int)(tiles < processors ? tiles : processors);
+    int bytes = TMM__FLOAT_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
+    if (form == TMM__FLOAT_ANY) {
+        blocks = (int)(tiles < 2 * processors ? tiles : 2 * processors);
+        bytes = TMM__FLOAT_ANY_BYTES;
+    }
+    TMM_FN(gemm__float_bounds)(K, &job.least, &job.most);
+    tmm_status status = tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), bytes, &asked[form]);
+    if (status != TMM_OK) return status;
+#if TMM__CLUSTER_LAUNCH
+    void *arguments[] = {&job};
+    return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
+                                      form == TMM__FLOAT_ANY ? 256 : 384, bytes, fast, arguments,
+                                      stream);
+#else
+    tmm_gemm_float_any<<<blocks, 256, bytes, stream>>>(job);
+    return tmm__cuda(cudaGetLastError(), "kernel launch");
+#endif
+}
+
+/* What KERNEL TENSOR FLOAT cannot do: short sums, for which the bound would not hold, and sizes
+   beyond 32 bits. */
+static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K)
+{
+    return K >= TMM__FLOAT_LEAST_K && M <= INT_MAX - 256 && N <= INT_MAX - 256 &&
+           K <= INT_MAX - 256 && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
+}
+
+/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `memory`:
+   the caller's; NULL: from the pool. *done is 0 if there is none. */
+static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long K, float alpha,
+                                             const float *A, long long rsA, long long csA,
+                                             long long strideA, const float *B, long long rsB,
+                                             long long csB, long long strideB, float beta, float *C,
+                                             long long ldc, long long strideC, unsigned batch,
+                                             char *memory, int *done, tmm_stream stream)
+{
+    tmm__lines from_a = {A, M, rsA, csA, batch > 1 ? strideA : 0};
+    tmm__lines from_b = {B, N, csB, rsB, batch > 1 ? strideB : 0};
+    /* Products at a time: all that take 1 GiB, or one. */
+    size_t one = 0, bytes = 0;
+    (void)TMM_FN(gemm__float_split)(NULL, &one, M, K, 1);
+    (void)TMM_FN(gemm__float_split)(NULL, &one, N, K, 1);
+    unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / one) + 1);
+    tmm__split a = TMM_FN(gemm__float_split)(NULL, &bytes, M, K, from_a.product_stride ? most : 1);
+    tmm__split b = TMM_FN(gemm__float_split)(NULL, &bytes, N, K, from_b.product_stride ? most : 1);
+    char *own = NULL;
+    if (memory == NULL) memory = own = (char *)tmm__workspace(bytes, stream);
+    *done = memory != NULL;
+    if (memory == NULL) return TMM_OK;
+    bytes = 0;
+    a = TMM_FN(gemm__float_split)(memory, &bytes, M, K, from_a.product_stride ? most : 1);
+    b = TMM_FN(gemm__float_split)(memory, &bytes, N, K, from_b.product_stride ? most : 1);
+    tmm_status status = TMM_OK;
+    for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
+        unsigned products = (unsigned)tmm__min(batch - first, most);
+        from_a.X = A + first * from_a.product_stride;
+        from_b.X = B + first * from_b.product_stride;
+        status = TMM_FN(gemm__float_split_launch)(K, &from_a, &a, 8 * a.line_blocks, &from_b, &b,
+                                                  8 * b.line_blocks, products, stream);
+        tmm__float_job job;
+        memset(&job, 0, sizeof job);
+        job.M = M, job.N = N, job.K = K;
+        job.from_a = from_a, job.from_b = from_b, job.a = a, job.b = b;
+        job.C = C + first * strideC, job.ldc = ldc, job.batchC = strideC;
+        job.alpha = alpha, job.beta = beta, job.batch = (int)products;
+        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, stream);
+    }
+    if (own != NULL) (void)cudaFreeAsync(own, stream);
+    return status;
+}
+#endif /* TMM__FLOAT_TENSOR */
 #endif /* TMM__FAST */
 
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
@@ -4217,13 +5367,19 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                        : "strideC");
     if (batch > 1 && strideC == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "strideC is 0: the products would overwrite another");
-    if (kernel == TMM_AUTO) {
-        kernel = TMM_FN(gemm_choice)(M, N, K, batch);
+    if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
+        kernel = TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
 #if TMM__FAST
         if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
 #endif
     }
+#if TMM__FLOAT_TENSOR
+    /* Where it cannot be used: strictly. */
+    if (kernel == TMM_TENSOR && (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
+        kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb) ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
+                                                               : TMM_REGISTER;
+#endif
     if (kernel == TMM_REGISTER)
         kernel =
             TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
@@ -4242,9 +5398,16 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     case TMM_REGISTER_128: tile = 128; break;
 #if TMM__FAST
     case TMM_TENSOR:
+#if TMM__IS_FLOAT
+        if (!TMM__FLOAT_TENSOR)
+            return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                             "kernel tensor is not in this program for float: define "
+                             "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
+#else
         if (!TMM__IS_DOUBLE)
-            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double alone");
-        if (!TMM_FN(gemm__tensor_fits)())
+            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
+#endif
+        if (TMM__IS_DOUBLE && !TMM_FN(gemm__tensor_fits)())
             return tmm__fail(TMM_ERROR_UNSUPPORTED,
                              "kernel tensor needs %d bytes of shared memory a block, more than "
                              "this device has",
@@ -4279,7 +5442,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
                          M, N);
-    if ((kernel == TMM_PIPELINED || kernel == TMM_TENSOR) &&
+    if ((kernel == TMM_PIPELINED || (kernel == TMM_TENSOR && TMM__IS_DOUBLE)) &&
         !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
@@ -4334,6 +5497,18 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                           strideB, beta, c, ldc, strideC, grid.z,
                                           TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
             break;
+#endif
+#if TMM__FLOAT_TENSOR
+        case TMM_TENSOR: {
+            int done = 0;
+            status = TMM_FN(gemm__float)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
+                                         beta, c, ldc, strideC, grid.z, NULL, &done, stream);
+            if (done || status != TMM_OK) break;
+            status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
+                                             strideB, beta, c, ldc, strideC, grid.z,
+                                             TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+            break;
+        }
 #endif
         case TMM_SMALL:
             status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
@@ -6435,6 +7610,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_store_sums
 #undef tmm_store_four
 #undef tmm_load_two
+#undef tmm_store_one
 #undef tmm_store_two
 #undef tmm_find_tile
 #undef tmm_gemm_reduce
@@ -6457,6 +7633,10 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_skinny_depth
 #undef tmm_gemm_skinny
 #undef tmm_copy_pass
+#undef tmm_split
+#undef tmm_float_load
+#undef tmm_float_strict
+#undef tmm_gemm_float_any
 #undef tmm_copy_passes
 #undef TMM__ONE_TILE
 #endif
