@@ -4113,9 +4113,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                     float c[SUMS];
 #define TMM__MULTIPLY(half_a, half_b, half, k16, add)                                              \
     tmm__wgmma(c,                                                                                  \
-               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + 4 * half_a + \
-                   2 * k16,                                                                        \
-               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + 4 * half_b + 2 * k16,     \
+               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) +              \
+                   4 * (half_a) + 2 * (k16),                                                       \
+               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + 4 * (half_b) + 2 * (k16), \
                COLS, add)
 #define TMM__WAIT_FOR_C()                                                     \
     TMM__WGMMA_COMMIT();                                                      \
