@@ -28,7 +28,7 @@
      tmm_sgemm_host(opA, ..., ldc, options)   of any size, also beyond device memory, on one or
                                               several devices; options: tmm_host_options or NULL
      tmm_sgemm_host_memory(opA, opB, M, N, K, options, device_bytes, pinned_bytes)   what it takes
-     tmm_host_release()                       gives back the pinned memory that these keep
+     tmm_host_release()                       gives back the memory that these keep (LIMITS)
      tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
      tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
    Checks, host pointers:
@@ -113,6 +113,8 @@
    TMM_TENSOR with its largest tiles), and for large products copies of A and B in the form that
    they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
    sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
+   tmm_?gemm_host keeps what it had for its next call: up to 64 MB of pinned memory, and of each
+   device's memory up to an eighth.
    TMM_TENSOR is for TMM_TYPE double alone, on devices that give a block 52 KB of shared memory (all
    from sm_70 on; its largest tiles take 100 KB). Compile for the device itself (nvcc -arch=native):
    code made for sm_80 uses the tensor cores of sm_90 at half their speed.
@@ -289,7 +291,8 @@ typedef struct tmm_host_options {
                                 2, ... */
     const long long *rows; /* rows of C for each, in order; they add up to M. NULL: by weights */
     const double *weights; /* shares of the rows, any scale; a device of weight 0 does nothing.
-                                NULL: measured by a short product, if there are several devices */
+                                NULL: equal for devices of one kind, else measured by a short
+                                product */
     size_t memory;         /* most bytes of device memory for each of the list; 0: 9/10 of what is
                                 free, and what TMM_PIPELINED takes besides (see LIMITS) */
     long long block;       /* rows and columns of a block of C at most; 0: chosen */
@@ -741,7 +744,9 @@ static inline long long tmm__min(long long a, long long b)
     return a < b ? a : b;
 }
 
-/* What the launchers ask of the current device, remembered for the thread's last one. */
+/* What the launchers ask of the current device. A thread remembers it, for device n at place
+   n % TMM__KNOWN: some of the questions take CUDA a few tenths of a millisecond. */
+enum { TMM__KNOWN = 16 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */
@@ -753,11 +758,11 @@ typedef struct tmm__device {
 
 static inline const tmm__device *tmm__current_device(void)
 {
-    static thread_local tmm__device known;
-    static thread_local int known_device = -1;
+    static thread_local tmm__device devices[TMM__KNOWN]; /* processors is 0: not known yet */
     int device = 0, major = 0, minor = 0, count = 0, pools = 0, clock = 0, memory = 0, width = 0;
-    int shared = 0;
-    if (cudaGetDevice(&device) == cudaSuccess && device == known_device) return &known;
+    int shared = 0, there = cudaGetDevice(&device) == cudaSuccess;
+    tmm__device *known = &devices[there && device > 0 ? device % TMM__KNOWN : 0];
+    if (there && known->processors > 0 && known->number == device) return known;
     if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess ||
@@ -767,21 +772,20 @@ static inline const tmm__device *tmm__current_device(void)
         (void)cudaGetLastError();
         device = -1;
     }
-    known.processors = count > 0 ? count : 1;
-    known.capability = 10 * major + minor;
-    known.pools = pools;
-    known.number = device;
-    known.shared = shared > 49152 ? shared : 49152;
+    known->processors = count > 0 ? count : 1;
+    known->capability = 10 * major + minor;
+    known->pools = pools;
+    known->number = device;
+    known->shared = shared > 49152 ? shared : 49152;
     /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
     (void)cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device);
     (void)cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, device);
     (void)cudaDeviceGetAttribute(&width, cudaDevAttrGlobalMemoryBusWidth, device);
     (void)cudaGetLastError();
-    known.arithmetic = 2.0 * 128 * known.processors * (clock > 0 ? clock : 1.5e6) * 1e3;
-    known.bandwidth =
-        memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known.arithmetic / 20;
-    known_device = device;
-    return &known;
+    known->arithmetic = 2.0 * 128 * known->processors * (clock > 0 ? clock : 1.5e6) * 1e3;
+    known->bandwidth =
+        memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
+    return known;
 }
 
 /* Lets a kernel have more shared memory than the 48 KB that all may have; once for each device,
@@ -798,7 +802,7 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes, unsign
     return status;
 }
 
-/* What is known of clusters of the blocks of a kernel, on the thread's last device. */
+/* What is known of clusters of the blocks of a kernel on a device. */
 enum { TMM__MOST_CLUSTER = 8 };
 typedef struct tmm__clusters {
     int asked;                       /* the device's number + 1 */
@@ -866,12 +870,15 @@ static inline void tmm__ask_clusters(tmm__clusters *known, const void *kernel, i
 }
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
-   by one thread at a time: C++ sees to that for static variables. */
-static inline cudaMemPool_t tmm__make_pool(int device)
+   by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
+   same in all files of a program. What is not used goes back but for TMM__KEPT bytes, or what
+   tmm_?gemm_host asks for. */
+#define TMM__KEPT (64ull << 20)
+inline cudaMemPool_t tmm__make_pool(int device)
 {
     cudaMemPoolProps props;
     cudaMemPool_t pool = NULL;
-    unsigned long long keep = 64u << 20; /* more than that goes back when it is not used */
+    unsigned long long keep = TMM__KEPT;
     memset(&props, 0, sizeof props);
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
@@ -884,7 +891,7 @@ static inline cudaMemPool_t tmm__make_pool(int device)
     return pool;
 }
 
-static inline cudaMemPool_t tmm__pool(int device)
+inline cudaMemPool_t tmm__pool(int device)
 {
     switch (device) {
 #define TMM__POOL(n)                                      \
@@ -4622,7 +4629,8 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
                                                int *tile_n)
 {
     enum { SIZE = sizeof(TMM_TYPE), LARGE_M = SIZE <= 4 ? 128 : 64 };
-    static thread_local tmm__clusters clusters[3];
+    static thread_local tmm__clusters known[TMM__KNOWN][3];
+    tmm__clusters *clusters = known[(unsigned)tmm__current_device()->number % TMM__KNOWN];
     int steps = (int)((K + 7) / 8), blocks = 0, any_blocks = 0;
     double clocks = 0, any_clocks = 0, tiles = ceil((double)M / LARGE_M) * ceil(N / 128.0);
     if (*form != 0) {
@@ -5608,11 +5616,15 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
 enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64, TMM__AHEAD = 8 };
 
 #ifdef _WIN32
-#define TMM__THREADS 0 /* the calling thread copies */
-#define TMM__YIELD() ((void)0)
+#define TMM__THREADS      0 /* the calling thread copies */
+#define TMM__YIELD()      ((void)0)
+#define TMM__LOCK(lock)   ((void)0)
+#define TMM__UNLOCK(lock) ((void)0)
 #else
-#define TMM__THREADS 1
-#define TMM__YIELD() ((void)sched_yield())
+#define TMM__THREADS      1
+#define TMM__YIELD()      ((void)sched_yield())
+#define TMM__LOCK(lock)   ((void)pthread_mutex_lock(lock))
+#define TMM__UNLOCK(lock) ((void)pthread_mutex_unlock(lock))
 #endif
 
 /* A status with the device's number in front of its sentence. */
@@ -5707,6 +5719,7 @@ typedef struct tmm__worker {
     tmm__layout layout;
     char *memory;
     int owns_memory;
+    cudaMemPool_t pool; /* that the memory is from; NULL: cudaMalloc, or the caller's */
     tmm__slot *A, *B;
     tmm__place *C;
     long long *whereA, *whereB, *whereC; /* the slot of each part, or -1 */
@@ -5771,6 +5784,91 @@ typedef struct tmm__host {
     tmm__crew crew;
     double done; /* elements of C */
 } tmm__host;
+
+/* ---- what is kept for the next call ------------------------------------------------------------ */
+/* What is kept for the next call, of whatever file: pinned memory, of which to allocate 32 MB takes
+   12 ms, and device memory, in the pools. */
+typedef struct tmm__kept_memory {
+    void *memory; /* pinned */
+    size_t bytes;
+    int at_exit;    /* so it will be freed then */
+    unsigned pools; /* bit n: device n's keeps more than TMM__KEPT */
+#if TMM__THREADS
+    pthread_mutex_t lock;
+#endif
+} tmm__kept_memory;
+
+inline tmm__kept_memory *tmm__kept(void)
+{
+#if TMM__THREADS
+    static tmm__kept_memory kept = {NULL, 0, 0, 0, PTHREAD_MUTEX_INITIALIZER};
+#else
+    static tmm__kept_memory kept;
+#endif
+    return &kept;
+}
+
+TMM_API void tmm_host_release(void);
+
+/* Bytes of a device's pool that are not in use. */
+static inline size_t tmm__pool_idle(int device)
+{
+    unsigned long long has = 0, used = 0;
+    cudaMemPool_t pool = tmm__pool(device);
+    if (pool == NULL ||
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &has) != cudaSuccess ||
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return has > used ? (size_t)(has - used) : 0;
+}
+
+/* Exchanges what is kept for `memory`, which may be NULL. */
+static inline void *tmm__kept_exchange(void *memory, size_t bytes, size_t *old_bytes)
+{
+    tmm__kept_memory *kept = tmm__kept();
+    TMM__LOCK(&kept->lock);
+    void *old = kept->memory;
+    *old_bytes = kept->bytes;
+    kept->memory = memory;
+    kept->bytes = bytes;
+    if (memory != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
+    TMM__UNLOCK(&kept->lock);
+    return old;
+}
+
+/* Has a device's pool keep `bytes` more than TMM__KEPT. Returns 1 if it does. */
+static inline int tmm__pool_keep(int device, unsigned long long bytes)
+{
+    tmm__kept_memory *kept = tmm__kept();
+    cudaMemPool_t pool = tmm__pool(device);
+    bytes += TMM__KEPT;
+    if (pool == NULL ||
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    TMM__LOCK(&kept->lock);
+    kept->pools = bytes > TMM__KEPT ? kept->pools | 1u << device : kept->pools & ~(1u << device);
+    TMM__UNLOCK(&kept->lock);
+    return 1;
+}
+
+TMM_API void tmm_host_release(void)
+{
+    tmm__kept_memory *kept = tmm__kept();
+    size_t bytes;
+    void *memory = tmm__kept_exchange(NULL, 0, &bytes);
+    if (memory != NULL) (void)cudaFreeHost(memory);
+    TMM__LOCK(&kept->lock);
+    unsigned pools = kept->pools;
+    TMM__UNLOCK(&kept->lock);
+    for (int device = 0; pools >> device != 0; device++)
+        if (pools >> device & 1 && tmm__pool_keep(device, 0))
+            (void)cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT);
+    (void)cudaGetLastError();
+}
 
 /* ---- helper threads --------------------------------------------------------------------------- */
 static inline void tmm__copy_chunk(tmm__chunk *c)
@@ -6570,11 +6668,21 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
     return status;
 }
 
-/* Is the list one device, once or several times? */
-static inline int tmm__one_device(const tmm__host *h)
+/* Are the devices of the list of one kind, so that there is nothing to measure? */
+static inline int tmm__same_kind(const tmm__host *h)
 {
-    for (int n = 1; n < h->count; n++)
-        if (h->workers[n].device != h->workers[0].device) return 0;
+    const tmm__device *first = NULL;
+    for (int n = 0; n < h->count; n++) {
+        if (cudaSetDevice(h->workers[n].device) != cudaSuccess) {
+            (void)cudaGetLastError(); /* which the calibration will meet again */
+            return 0;
+        }
+        const tmm__device *device = tmm__current_device();
+        if (n == 0) first = device;
+        if (device->processors != first->processors || device->capability != first->capability ||
+            device->arithmetic != first->arithmetic || device->bandwidth != first->bandwidth)
+            return 0;
+    }
     return 1;
 }
 
@@ -6606,7 +6714,7 @@ static inline tmm_status tmm__share_rows(tmm__host *h, int measure)
             if (!(weights[n] >= 0 && weights[n] <= 1e100))
                 return tmm__fail(TMM_ERROR_ARGUMENT, "weights[%d] is %g", n, weights[n]);
         }
-    } else if (measure && h->job.K > 0 && !tmm__one_device(h)) {
+    } else if (measure && h->job.K > 0 && !tmm__same_kind(h)) {
         /* Products of each device in a second, shared by those that are the same device. */
         for (int n = 0; n < h->count; n++) {
             int first = n;
@@ -6686,6 +6794,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
             if (status == TMM_OK)
                 status = tmm__on(w->device, cudaMemGetInfo(&free_bytes, &total), "cudaMemGetInfo");
             if (status != TMM_OK) return status;
+            free_bytes += tmm__pool_idle(w->device);
             most[n] = free_bytes / 10 * 9 / (size_t)same;
         }
     }
@@ -6728,6 +6837,27 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
     return TMM_OK;
 }
 
+/* Device memory for a worker, from the pool of its device if there is one. The pool keeps it, up to
+   an eighth of the device's memory, for the next call: to map gigabytes takes milliseconds, and
+   with peers to map them for, many. */
+static inline cudaError_t tmm__worker_memory(tmm__worker *w, size_t bytes)
+{
+    size_t free_bytes = 0, total = 0;
+    cudaMemPool_t pool = tmm__current_device()->pools ? tmm__pool(w->device) : NULL;
+    if (pool != NULL) {
+        if (tmm__pool_idle(w->device) < bytes) (void)cudaMemPoolTrimTo(pool, 0);
+        if (cudaMemGetInfo(&free_bytes, &total) == cudaSuccess &&
+            tmm__pool_keep(w->device, tmm__min((long long)bytes, (long long)(total / 8))) &&
+            cudaMallocFromPoolAsync((void **)&w->memory, bytes, pool, w->in) == cudaSuccess) {
+            w->pool = pool;
+            return cudaSuccess;
+        }
+        (void)cudaGetLastError();
+        w->memory = NULL;
+    }
+    return cudaMalloc((void **)&w->memory, bytes);
+}
+
 /* An array of `count` numbers -1. */
 static inline long long *tmm__nowhere(long long count)
 {
@@ -6756,14 +6886,15 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
     if (status == TMM_OK && o->workspace != NULL) {
         w->memory = (char *)o->workspace[w->number];
         w->memory += (256 - (size_t)w->memory % 256) % 256;
-    } else if (status == TMM_OK) {
-        w->owns_memory = 1;
-        status = tmm__on(w->device, cudaMalloc((void **)&w->memory, l->bytes), "cudaMalloc");
     }
     cudaError_t error = cudaSuccess;
 #define TMM__TRY(call) \
     if (status == TMM_OK && error == cudaSuccess) error = call
     TMM__TRY(cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking));
+    if (status == TMM_OK && error == cudaSuccess && o->workspace == NULL) {
+        w->owns_memory = 1;
+        status = tmm__on(w->device, tmm__worker_memory(w, l->bytes), "cudaMalloc");
+    }
     TMM__TRY(cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking));
     TMM__TRY(cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking));
     for (int s = 0; s < h->streams; s++)
@@ -6816,6 +6947,11 @@ static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
     TMM__EVENT(w->start);
     for (int n = 0; n < TMM__AHEAD; n++) TMM__EVENT(w->last[n]);
 #undef TMM__EVENT
+    if (w->pool != NULL && w->memory != NULL) {
+        (void)cudaFreeAsync(w->memory, w->in);
+        (void)cudaStreamSynchronize(w->in);
+        w->memory = NULL;
+    }
     if (w->in != NULL) (void)cudaStreamDestroy(w->in);
     if (w->peer != NULL) (void)cudaStreamDestroy(w->peer);
     if (w->out != NULL) (void)cudaStreamDestroy(w->out);
@@ -6852,53 +6988,6 @@ static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t 
         }
     }
     return TMM_OK;
-}
-
-/* Pinned memory that no call uses; to allocate 32 MB takes 12 ms. Shared by all files. */
-typedef struct tmm__pinned {
-    void *memory;
-    size_t bytes;
-    int at_exit; /* so it will be freed then */
-#if TMM__THREADS
-    pthread_mutex_t lock;
-#endif
-} tmm__pinned;
-
-inline tmm__pinned *tmm__kept(void)
-{
-#if TMM__THREADS
-    static tmm__pinned kept = {NULL, 0, 0, PTHREAD_MUTEX_INITIALIZER};
-#else
-    static tmm__pinned kept;
-#endif
-    return &kept;
-}
-
-TMM_API void tmm_host_release(void);
-
-/* Exchanges what is kept for `memory`, which may be NULL. */
-static inline void *tmm__kept_exchange(void *memory, size_t bytes, size_t *old_bytes)
-{
-    tmm__pinned *kept = tmm__kept();
-#if TMM__THREADS
-    pthread_mutex_lock(&kept->lock);
-#endif
-    void *old = kept->memory;
-    *old_bytes = kept->bytes;
-    kept->memory = memory;
-    kept->bytes = bytes;
-    if (memory != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
-#if TMM__THREADS
-    pthread_mutex_unlock(&kept->lock);
-#endif
-    return old;
-}
-
-TMM_API void tmm_host_release(void)
-{
-    size_t bytes;
-    void *memory = tmm__kept_exchange(NULL, 0, &bytes);
-    if (memory != NULL) (void)cudaFreeHost(memory);
 }
 
 /* The pinned ring and its helpers. */
@@ -6950,6 +7039,26 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
     return TMM_OK;
 }
 
+/* Lets device `to` read the memory of a worker of another device; 0 if it cannot. Memory of a pool
+   is shared by itself; for other memory CUDA must be asked to share all that the device has. */
+static inline int tmm__share_memory(const tmm__worker *from, int to)
+{
+    cudaError_t error;
+    if (from->pool != NULL) {
+        cudaMemAccessDesc access;
+        memset(&access, 0, sizeof access);
+        access.location.type = cudaMemLocationTypeDevice;
+        access.location.id = to;
+        access.flags = cudaMemAccessFlagsProtReadWrite;
+        error = cudaMemPoolSetAccess(from->pool, &access, 1);
+    } else {
+        error = cudaDeviceEnablePeerAccess(from->device, 0);
+        if (error == cudaErrorPeerAccessAlreadyEnabled) error = cudaSuccess;
+    }
+    (void)cudaGetLastError(); /* a refusal is no failure: B then comes from the host */
+    return error == cudaSuccess;
+}
+
 /* Which devices can copy from which directly. */
 static inline tmm_status tmm__peers_open(tmm__host *h)
 {
@@ -6966,9 +7075,7 @@ static inline tmm_status tmm__peers_open(tmm__host *h)
             if (!can) continue;
             status = tmm__on(a, cudaSetDevice(a), "cudaSetDevice");
             if (status != TMM_OK) return status;
-            cudaError_t error = cudaDeviceEnablePeerAccess(b, 0);
-            (void)cudaGetLastError(); /* a refusal is no failure: B then comes from the host */
-            h->reach[to][from] = error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
+            h->reach[to][from] = (unsigned char)tmm__share_memory(&h->workers[from], a);
         }
     }
     return TMM_OK;
@@ -7044,9 +7151,9 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 #undef TMM__SPAN
     staged = h->staged_A || h->staged_B || h->staged_C;
     if (status == TMM_OK && staged) status = tmm__ring_open(h);
-    if (status == TMM_OK && h->peers > 1) status = tmm__peers_open(h);
     for (int n = 0; n < h->count && status == TMM_OK; n++)
         if (h->workers[n].layout.rows > 0) status = tmm__worker_open(h, &h->workers[n]);
+    if (status == TMM_OK && h->peers > 1) status = tmm__peers_open(h);
 
     double all = (double)job->M * (double)job->N, told = -1;
     while (status == TMM_OK && h->done < all) {
