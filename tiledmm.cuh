@@ -232,10 +232,7 @@
    defined as nothing, 1 or 0. */
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
-#define TMM__AUTO_TENSOR_ 1
-#define TMM__AUTO_TENSOR_1 1
-#define TMM__AUTO_TENSOR_0 0
-#define TMM__AUTO_TENSOR  TMM__JOIN(TMM__AUTO_TENSOR_, TMM_FLOAT_TENSOR)
+#define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
 #else
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
@@ -3462,6 +3459,9 @@ typedef struct tmm__float_job {
 #ifndef TMM__SPLIT_THREADS
 #define TMM__SPLIT_THREADS 256
 #endif
+#ifndef TMM__FLOAT_ORDER
+#define TMM__FLOAT_ORDER 0
+#endif
 #ifndef TMM__FLOAT_BAND
 #define TMM__FLOAT_BAND 8
 #endif
@@ -3655,6 +3655,11 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
 #define TMM__C4(i)  "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
 #define TMM__C16(i) TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
 #define TMM__C32(i) TMM__C16(i), TMM__C16((i) + 16)
+#define TMM__NAMES_16                                                                   \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define TMM__NAMES_48                                                                   \
+    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "      \
+                  "%44, %45, %46, %47"
 #define TMM__NAMES_32                                                                   \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "  \
     "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
@@ -3673,7 +3678,15 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
 static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a,
                                                   unsigned long long b, int columns, int add)
 {
-    if (columns == 64)
+    if (columns == 32)
+        asm volatile(TMM__WGMMA_ASM("32", TMM__NAMES_16, "16", "17", "18")
+                     : TMM__C16(0)
+                     : "l"(a), "l"(b), "r"(add));
+    else if (columns == 96)
+        asm volatile(TMM__WGMMA_ASM("96", TMM__NAMES_48, "48", "49", "50")
+                     : TMM__C32(0), TMM__C16(32)
+                     : "l"(a), "l"(b), "r"(add));
+    else if (columns == 64)
         asm volatile(TMM__WGMMA_ASM("64", TMM__NAMES_32, "32", "33", "34")
                      : TMM__C32(0)
                      : "l"(a), "l"(b), "r"(add));
@@ -4100,7 +4113,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         int thread = threadIdx.x - 128, lane = thread % 32, stage = 0;
-        int rows = thread / 128 * (64 * DOWN); /* where this warpgroup's begin */
+        int group = thread / 128, rows = group * (64 * DOWN); /* where this warpgroup's begin */
+#if TMM__FLOAT_ORDER == 1
+        if (group == 1) asm volatile("bar.arrive 3, 256;" ::: "memory");
+#endif
         unsigned parity = 0;
         for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
             float sum[DOWN][SUMS];
@@ -4108,6 +4124,75 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
             for (int d = 0; d < DOWN; d++)
 #pragma unroll
                 for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
+#if TMM__FLOAT_ORDER == 2
+            enum { HALF = SUMS / 2 };
+#define TMM__MULTIPLY(c, half_c, half_a, half_b, half, k16, add)                                   \
+    tmm__wgmma(c,                                                                                  \
+               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) +              \
+                   4 * (half_a) + 2 * (k16),                                                       \
+               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + (half_c) * (COLS / 2 * 8) + \
+                   4 * (half_b) + 2 * (k16),                                                       \
+               COLS / 2, add)
+#define TMM__SMALL(c, half_c)                                                         \
+    TMM__WGMMA_BEGIN();                                                               \
+    _Pragma("unroll") for (int i = 0; i < 8; i++)                                     \
+        TMM__MULTIPLY(c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0);          \
+    TMM__WGMMA_COMMIT()
+#define TMM__LARGE(c, half_c)                                                         \
+    TMM__WGMMA_BEGIN();                                                               \
+    _Pragma("unroll") for (int i = 0; i < 4; i++)                                     \
+        TMM__MULTIPLY(c, half_c, 0, 0, i / 2, i % 2, 1);                              \
+    TMM__WGMMA_COMMIT()
+#define TMM__WAIT_FOR(c)                                                              \
+    asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");                    \
+    _Pragma("unroll") for (int i = 0; i < HALF; i++) asm volatile("" : "+f"(c[i])::"memory")
+#pragma unroll 1
+            for (int block = 0; block < a.k_blocks; block += 2) {
+                int second = stage + 1 == STAGES ? 0 : stage + 1;
+                unsigned second_parity = second == 0 ? parity ^ 1 : parity;
+                unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
+                tmm__barrier_wait(fulls + 8 * stage, parity);
+                tmm__barrier_wait(fulls + 8 * second, second_parity);
+                float c0[HALF], c1[HALF];
+#pragma unroll
+                for (int d = 0; d < DOWN; d++) {
+                    TMM__SMALL(c0, 0);
+                    if (d > 0) {
+                        TMM__WAIT_FOR(c1);
+#pragma unroll
+                        for (int i = 0; i < HALF; i++) sum[d - 1][HALF + i] += c1[i];
+                    }
+                    TMM__SMALL(c1, 1);
+                    TMM__WAIT_FOR(c0);
+                    if (SHIFT > 0)
+#pragma unroll
+                        for (int i = 0; i < HALF; i++) c0[i] *= 1.0f / (1 << SHIFT);
+                    TMM__LARGE(c0, 0);
+                    TMM__WAIT_FOR(c1);
+                    if (SHIFT > 0)
+#pragma unroll
+                        for (int i = 0; i < HALF; i++) c1[i] *= 1.0f / (1 << SHIFT);
+                    TMM__LARGE(c1, 1);
+                    TMM__WAIT_FOR(c0);
+#pragma unroll
+                    for (int i = 0; i < HALF; i++) sum[d][i] += c0[i];
+                }
+                TMM__WGMMA_WAIT();
+                _Pragma("unroll") for (int i = 0; i < HALF; i++) asm volatile("" : "+f"(c1[i])::"memory");
+                if (lane == 0) {
+                    tmm__barrier_arrive(empties + 8 * stage);
+                    tmm__barrier_arrive(empties + 8 * second);
+                }
+#pragma unroll
+                for (int i = 0; i < HALF; i++) sum[DOWN - 1][HALF + i] += c1[i];
+                stage = second + 1, parity = second_parity;
+                if (stage == STAGES) stage = 0, parity ^= 1;
+            }
+#undef TMM__MULTIPLY
+#undef TMM__SMALL
+#undef TMM__LARGE
+#undef TMM__WAIT_FOR
+#else
 #pragma unroll 1
             for (int block = 0; block < a.k_blocks; block += 2) {
                 int second = stage + 1 == STAGES ? 0 : stage + 1;
@@ -4124,22 +4209,34 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                    4 * (half_a) + 2 * (k16),                                                       \
                tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + 4 * (half_b) + 2 * (k16), \
                COLS, add)
+#if TMM__FLOAT_ORDER == 1
+#define TMM__TAKE_TURN() asm volatile("bar.sync %0, 256;" ::"r"(3 + group) : "memory")
+#define TMM__PASS_TURN() asm volatile("bar.arrive %0, 256;" ::"r"(4 - group) : "memory")
+#else
+#define TMM__TAKE_TURN()
+#define TMM__PASS_TURN()
+#endif
 #define TMM__WAIT_FOR_C()                                                     \
-    TMM__WGMMA_COMMIT();                                                      \
     TMM__WGMMA_WAIT();                                                        \
     _Pragma("unroll") for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(c[i])::"memory")
+                    TMM__TAKE_TURN();
                     TMM__WGMMA_BEGIN();
 #pragma unroll
                     for (int i = 0; i < 8; i++) /* 16 k after 16 k */
                         TMM__MULTIPLY(1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0);
                     if (SHIFT > 0) {
+                        TMM__WGMMA_COMMIT();
+                        TMM__PASS_TURN();
                         TMM__WAIT_FOR_C();
 #pragma unroll
                         for (int i = 0; i < SUMS; i++) c[i] *= 1.0f / (1 << SHIFT);
+                        TMM__TAKE_TURN();
                         TMM__WGMMA_BEGIN();
                     }
 #pragma unroll
                     for (int i = 0; i < 4; i++) TMM__MULTIPLY(0, 0, i / 2, i % 2, 1);
+                    TMM__WGMMA_COMMIT();
+                    TMM__PASS_TURN();
                     TMM__WAIT_FOR_C();
                     if (d == DOWN - 1 && lane == 0) {
                         tmm__barrier_arrive(empties + 8 * stage);
@@ -4149,10 +4246,14 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                     for (int i = 0; i < SUMS; i++) sum[d][i] += c[i];
 #undef TMM__MULTIPLY
 #undef TMM__WAIT_FOR_C
+#undef TMM__TAKE_TURN
+#undef TMM__PASS_TURN
                 }
                 stage = second + 1, parity = second_parity;
                 if (stage == STAGES) stage = 0, parity ^= 1;
             }
+
+#endif
 
             /* Scale and store. The scales of columns are read before the first store: the compiler
                cannot know that they are not what is stored, and would wait. */
@@ -4217,6 +4318,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 }
             }
         }
+#if TMM__FLOAT_ORDER == 1
+        if (group == 0) asm volatile("bar.sync 3, 256;" ::: "memory");
+#endif
         asm volatile("bar.sync 1, 352;" ::: "memory");
         float lowest = __uint_as_float(scales_least[0]) * __uint_as_float(scales_least[1]);
         float highest = __uint_as_float(scales_most[0]) * __uint_as_float(scales_most[1]);
