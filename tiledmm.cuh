@@ -4424,8 +4424,8 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
    squares alone a quarter. Otherwise a group of rows of A stays while B passes by, to
    and fro, so that the last columns of B serve twice.
 
-   With several devices that hold all of B, column of blocks j is uploaded by device j % devices,
-   and the others copy it from there.
+   With several devices that hold all of B, each uploads every so manieth part of it, in the order in
+   which they are needed, and the others copy it from there.
 
    Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
    chunks, while the copies between chunks and device go on. */
@@ -4434,6 +4434,9 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
 #endif
 #ifndef TMM__HOST_CHUNK
 #define TMM__HOST_CHUNK (2 << 20) /* bytes of a pinned chunk */
+#endif
+#ifndef TMM__HOST_LINE
+#define TMM__HOST_LINE 65536 /* bytes of a line of a block of B and C, where N allows */
 #endif
 #ifndef TMM__MULTI_COLUMNS
 #define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
@@ -4539,7 +4542,7 @@ typedef struct tmm__layout {
 typedef struct tmm__worker {
     int number, device; /* in the list; CUDA's */
     int rank;           /* among those that share B */
-    long long shared;   /* rounds of columns of B for which it has uploaded its share */
+    long long shared;   /* rounds of parts of B for which it has uploaded its share */
     long long row;      /* the first of C */
     tmm__layout layout;
     char *memory;
@@ -4599,7 +4602,7 @@ typedef struct tmm__host {
     unsigned char reach[TMM__MOST_DEVICES][TMM__MOST_DEVICES]; /* [to][from] by peer copies */
     int streams;
     tmm__worker *workers;
-    long long round; /* of columns of blocks that some device has asked for */
+    long long round; /* of parts of B that some device has asked for */
     int staged_A, staged_B, staged_C;
     char *pinned;
     size_t pinned_bytes;
@@ -4997,6 +5000,20 @@ static inline long long tmm__edge(long long all, long long most)
     return edge < all ? edge : all;
 }
 
+/* The block of C for `rows` rows of which B has at least `parts` parts: of about edge x edge elements,
+   but wide. Copies of short lines that lie 64 KB or more apart are slow while kernels use memory:
+   on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. */
+static inline void tmm__block_shape(const tmm__job *job, long long rows, long long edge,
+                                    long long parts, long long *bm, long long *bn)
+{
+    long long wide = TMM__HOST_LINE / (long long)job->size;
+    *bn = tmm__edge(job->N, wide > edge ? wide : edge);
+    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / TMM__HOST_DEPTH + 1) < parts)
+        *bn = tmm__edge(job->N, *bn / 2);
+    long long high = edge * edge / *bn / 128 * 128;
+    *bm = tmm__edge(rows, high < 256 ? 256 : high > edge ? edge : high);
+}
+
 static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
 {
     size_t align = 256, size = job->size;
@@ -5138,6 +5155,21 @@ static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
     return n;
 }
 
+/* The parts of B in the order in which tasks come to need them: the number of part (j, k), and the
+   other way round. */
+static inline long long tmm__turn(const tmm__layout *l, long long j, long long k)
+{
+    long long half = l->halves ? (l->nk + 1) / 2 : l->nk;
+    return k < half ? j * half + k : l->nj * half + j * (l->nk - half) + k - half;
+}
+
+static inline void tmm__of_turn(const tmm__layout *l, long long turn, long long *j, long long *k)
+{
+    long long half = l->halves ? (l->nk + 1) / 2 : l->nk, rest = turn - l->nj * half;
+    *j = rest < 0 ? turn / half : rest / (l->nk - half);
+    *k = rest < 0 ? turn % half : half + rest % (l->nk - half);
+}
+
 /* ---- one device: slots, requests, launches ---------------------------------------------------- */
 /* A slot for a part that is in none: an empty one, or the one whose last use is oldest and
    launched. NULL if all are needed by tasks to come. */
@@ -5187,7 +5219,7 @@ static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, lon
     tmm__worker *owner = w;
     if (slot == NULL) return 0;
     if (which && h->peers > 1) {
-        int number = h->active[index % h->peers];
+        int number = h->active[tmm__turn(l, index, k) % h->peers];
         if (h->reach[w->number][number]) owner = &h->workers[number];
         if (owner != w) {
             if (owner->whereB[part] < 0) return 0;
@@ -5263,7 +5295,7 @@ static inline int tmm__request(tmm__host *h, tmm__worker *w, tmm_status *status)
         block->j = t->j;
     }
     if (h->job.K > 0) {
-        long long round = h->peers > 1 ? t->j / h->peers : 0;
+        long long round = h->peers > 1 ? tmm__turn(l, t->j, t->k) / h->peers : 0;
         if (round > h->round) h->round = round;
         there = tmm__request_part(h, w, 0, t->i, t->k, n, status);
         if (there == 1) there = tmm__request_part(h, w, 1, t->j, t->k, n, status);
@@ -5382,9 +5414,10 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
     /* What others need of this device's share of B comes before its own next task. */
     if (h->peers > 1 && w->whereA[0] >= 0) {
         for (; w->shared <= h->round; w->shared++) {
-            long long j = w->shared * h->peers + w->rank;
-            for (long long k = 0; k < w->layout.nk && j < w->layout.nj; k++)
-                if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
+            long long j, k, turn = w->shared * h->peers + w->rank;
+            if (turn >= w->layout.nj * w->layout.nk) continue;
+            tmm__of_turn(&w->layout, turn, &j, &k);
+            if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
         }
     }
     while (step == 1 && w->requested < w->task_count &&
@@ -5623,21 +5656,16 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
             most[n] = free_bytes / 10 * 9 / (size_t)same;
         }
     }
-    /* Can all hold all of B? Then they share it, in columns of blocks of one width, at least two
-       for each device. */
-    long long bn = tmm__edge(job->N, edge);
-    if (ranks > 1 && o->block == 0) {
-        long long least = (job->N - 1) / (2 * ranks) + 1;
-        if (least < 512) least = 512;
-        bn = tmm__edge(job->N, tmm__min(edge, least));
-    }
+    /* Can all hold all of B? Then they share it, in parts of one size, at least two for each. */
     for (int halves = 1; halves >= 0 && !share; halves--) {
         share = 1;
         for (int n = 0; n < h->count && share; n++) {
             tmm__worker *w = &h->workers[n];
             if (w->layout.rows == 0) continue;
-            tmm__layout_resident(job, &w->layout, tmm__edge(w->layout.rows, edge), bn, h->streams,
-                                 halves);
+            long long bm = tmm__edge(w->layout.rows, edge), bn = tmm__edge(job->N, edge);
+            if (o->block == 0)
+                tmm__block_shape(job, w->layout.rows, edge, ranks > 1 ? 2 * ranks : 1, &bm, &bn);
+            tmm__layout_resident(job, &w->layout, bm, bn, h->streams, halves);
             share = w->layout.bytes <= most[n];
         }
     }
