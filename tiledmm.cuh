@@ -5690,25 +5690,37 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
     return TMM_OK;
 }
 
-/* Device memory for a worker, from the pool of its device if there is one. The pool keeps it, up to
-   an eighth of the device's memory, for the next call: to map gigabytes takes milliseconds, and
-   with peers to map them for, many. */
-static inline cudaError_t tmm__worker_memory(tmm__worker *w, size_t bytes)
+/* Memory of the current device for use behind `stream`, from the device's pool if there is one
+   (*pool, else NULL). The pool keeps it, up to an eighth of the device's memory, for the next call:
+   to map gigabytes takes milliseconds, and with peers to map them for, many. */
+static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
+                                             cudaStream_t stream)
 {
     size_t free_bytes = 0, total = 0;
-    cudaMemPool_t pool = tmm__current_device()->pools ? tmm__pool(w->device) : NULL;
-    if (pool != NULL) {
-        if (tmm__pool_idle(w->device) < bytes) (void)cudaMemPoolTrimTo(pool, 0);
+    int device = tmm__current_device()->number;
+    *pool = tmm__current_device()->pools ? tmm__pool(device) : NULL;
+    if (*pool != NULL) {
+        if (tmm__pool_idle(device) < bytes) (void)cudaMemPoolTrimTo(*pool, 0);
         if (cudaMemGetInfo(&free_bytes, &total) == cudaSuccess &&
-            tmm__pool_keep(w->device, tmm__min((long long)bytes, (long long)(total / 8))) &&
-            cudaMallocFromPoolAsync((void **)&w->memory, bytes, pool, w->in) == cudaSuccess) {
-            w->pool = pool;
+            tmm__pool_keep(device, tmm__min((long long)bytes, (long long)(total / 8))) &&
+            cudaMallocFromPoolAsync((void **)memory, bytes, *pool, stream) == cudaSuccess)
             return cudaSuccess;
-        }
         (void)cudaGetLastError();
-        w->memory = NULL;
+        *pool = NULL;
+        *memory = NULL;
     }
-    return cudaMalloc((void **)&w->memory, bytes);
+    return cudaMalloc((void **)memory, bytes);
+}
+
+static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cudaStream_t stream)
+{
+    if (memory == NULL) return;
+    if (pool == NULL) {
+        (void)cudaFree(memory);
+        return;
+    }
+    (void)cudaFreeAsync(memory, stream);
+    (void)cudaStreamSynchronize(stream);
 }
 
 /* An array of `count` numbers -1. */
@@ -5746,7 +5758,8 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
     TMM__TRY(cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking));
     if (status == TMM_OK && error == cudaSuccess && o->workspace == NULL) {
         w->owns_memory = 1;
-        status = tmm__on(w->device, tmm__worker_memory(w, l->bytes), "cudaMalloc");
+        status = tmm__on(w->device, tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in),
+                         "cudaMalloc");
     }
     TMM__TRY(cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking));
     TMM__TRY(cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking));
@@ -5800,17 +5813,12 @@ static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
     TMM__EVENT(w->start);
     for (int n = 0; n < TMM__AHEAD; n++) TMM__EVENT(w->last[n]);
 #undef TMM__EVENT
-    if (w->pool != NULL && w->memory != NULL) {
-        (void)cudaFreeAsync(w->memory, w->in);
-        (void)cudaStreamSynchronize(w->in);
-        w->memory = NULL;
-    }
+    if (w->owns_memory) tmm__device_memory_free(w->memory, w->pool, w->in);
     if (w->in != NULL) (void)cudaStreamDestroy(w->in);
     if (w->peer != NULL) (void)cudaStreamDestroy(w->peer);
     if (w->out != NULL) (void)cudaStreamDestroy(w->out);
     for (int s = 0; s < TMM__MOST_STREAMS; s++)
         if (w->compute[s] != NULL) (void)cudaStreamDestroy(w->compute[s]);
-    if (w->owns_memory && w->memory != NULL) (void)cudaFree(w->memory);
     free(w->A);
     free(w->B);
     free(w->C);
@@ -6047,6 +6055,7 @@ enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
 
 typedef struct tmm__member {
     char *buffers;
+    cudaMemPool_t pool; /* that they are from, or NULL */
     cudaStream_t copy, compute[TMM__MULTI_STREAMS];
     cudaEvent_t start, stop, join, ready[TMM__MULTI_BUFFERS];
     cudaEvent_t used[TMM__MULTI_BUFFERS];
@@ -6116,8 +6125,9 @@ static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p
 #define TMM__TRY(call) \
     if (error == cudaSuccess) error = call
     TMM__TRY(cudaDeviceSynchronize()); /* what the caller has enqueued there comes first */
-    if (job->K > 0 && buffer > 0) TMM__TRY(cudaMalloc((void **)&m->buffers, buffer));
     TMM__TRY(cudaStreamCreateWithFlags(&m->copy, cudaStreamNonBlocking));
+    if (job->K > 0 && buffer > 0)
+        TMM__TRY(tmm__device_memory(&m->buffers, buffer, &m->pool, m->copy));
     for (int s = 0; s < TMM__MULTI_STREAMS; s++)
         TMM__TRY(cudaStreamCreateWithFlags(&m->compute[s], cudaStreamNonBlocking));
     TMM__TRY(cudaEventCreate(&m->start));
@@ -6133,6 +6143,7 @@ static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p
 static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
 {
     (void)cudaSetDevice(p->device);
+    tmm__device_memory_free(m->buffers, m->pool, m->copy);
     if (m->copy != NULL) (void)cudaStreamDestroy(m->copy);
     for (int s = 0; s < TMM__MULTI_STREAMS; s++)
         if (m->compute[s] != NULL) (void)cudaStreamDestroy(m->compute[s]);
@@ -6143,7 +6154,6 @@ static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
         if (m->ready[b] != NULL) (void)cudaEventDestroy(m->ready[b]);
         if (m->used[b] != NULL) (void)cudaEventDestroy(m->used[b]);
     }
-    if (m->buffers != NULL) (void)cudaFree(m->buffers);
 }
 
 /* Enqueues column of blocks number j on one device. */
