@@ -628,6 +628,7 @@ enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 /* KERNEL TENSOR: depth of a step, and stages; elements of a plane, and bytes of all stages, with
    tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
+enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
 #define TMM__PLANE(lines) (4 * (lines) + 20)
 #define TMM__TENSOR_BYTES(m, n) \
     (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH / 4 * (TMM__PLANE(m) + TMM__PLANE(n)) * 8)
@@ -637,9 +638,10 @@ typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
     int split_tiles;              /* so many tiles are shared out in steps, not whole */
-    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
-    int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int sharers; /* KERNEL TENSOR: among the last so many blocks; the others have whole tiles */
+    int reduce;  /* all pieces become partial tiles, for KERNEL REDUCE */
+    int packed_A, packed_B; /* by KERNEL PACK: lines padded to whole tiles */
+    int tall;               /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
     int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
     void *partials; /* a tile of sums for each block */
     unsigned long long *flags; /* one for each block: its partial tile is ready, */
@@ -3139,9 +3141,11 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
     for (int piece = 0;; piece++) {
         /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
            block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
-        int start = (int)(split_steps * share / blocks);
-        int stop = (int)(split_steps * (share + 1) / blocks);
+        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
+        if (share < s.sharers) {
+            start = (int)(split_steps * share / s.sharers);
+            stop = (int)(split_steps * (share + 1) / s.sharers);
+        }
         if (start < stop) {
             first = start / s.steps;
             pieces = (stop - 1) / s.steps + 1 - first;
@@ -3302,7 +3306,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
+            while (split_steps * (share + 1 + others) / s.sharers < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -3883,15 +3887,31 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
     if (!split || steps == 0) return blocks;
     /* So many pieces of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
-    for (int pieces = 4; pieces <= most && form->warps == 4; pieces++) {
-        double load = ceil((double)tiles * pieces / processors);
-        double guess = (steps + pieces - 1) / pieces * load;
-        guess = guess * (load > 1 ? form->whole : form->step) + 15000 + 100.0 * pieces;
+    for (int n = 4; n <= most && form->warps == 4; n++) {
+        double load = ceil((double)tiles * n / processors);
+        double guess = (steps + n - 1) / n * load;
+        guess = guess * (load > 1 ? form->whole : form->step) + 15000 + 100.0 * n;
         if (guess >= *time) continue;
         *time = guess;
-        blocks = tiles * pieces;
+        blocks = s->sharers = tiles * n;
         s->split_tiles = tiles;
         s->reduce = 1;
+    }
+    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run at
+       once; the block with the first one adds up the others. */
+    int rest = tiles % processors;
+    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
+    if (form->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
+        (long long)rest * steps <= INT_MAX) {
+        double guess = steps * (tiles / processors + 1.0 / pieces) * form->whole;
+        guess += area * (tiles / processors + 1) + 5000 + 7000.0 * (pieces - 1);
+        if (guess < *time) {
+            *time = guess;
+            blocks = tiles - rest + rest * pieces;
+            s->split_tiles = rest;
+            s->sharers = rest * pieces;
+            s->reduce = 0;
+        }
     }
     /* Even shares of the tiles of the last rounds. */
     int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
@@ -3900,7 +3920,7 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
     guess += 0.4 * area * (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
     if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
         *time = guess;
-        blocks = slots;
+        blocks = s->sharers = slots;
         s->split_tiles = split_tiles;
         s->reduce = 0;
     }
@@ -3978,8 +3998,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0) {
-            partials = (size_t)blocks * tile_m * tile_n * SIZE;
-            flags = blocks * sizeof *s.flags;
+            partials = (size_t)s.sharers * tile_m * tile_n * SIZE;
+            flags = s.sharers * sizeof *s.flags;
         }
         if (bytesA + bytesB + partials == 0) break;
         memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
