@@ -639,6 +639,7 @@ enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 /* KERNEL TENSOR: depth of a step, and stages; elements of a plane, and bytes of all stages, with
    tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
+enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
 #define TMM__PLANE(lines) (4 * (lines) + 20)
 #define TMM__TENSOR_BYTES(m, n) \
     (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH / 4 * (TMM__PLANE(m) + TMM__PLANE(n)) * 8)
@@ -648,9 +649,10 @@ typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
     int split_tiles;              /* so many tiles are shared out in steps, not whole */
-    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
-    int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int sharers; /* KERNEL TENSOR: among the last so many blocks; the others have whole tiles */
+    int reduce;  /* all pieces become partial tiles, for KERNEL REDUCE */
+    int packed_A, packed_B; /* by KERNEL PACK: lines padded to whole tiles */
+    int tall;               /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
     int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
     void *partials; /* a tile of sums for each block */
     unsigned long long *flags; /* one for each block: its partial tile is ready, */
@@ -3165,9 +3167,11 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
     for (int piece = 0;; piece++) {
         /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
            block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
-        int start = (int)(split_steps * share / blocks);
-        int stop = (int)(split_steps * (share + 1) / blocks);
+        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
+        if (share < s.sharers) {
+            start = (int)(split_steps * share / s.sharers);
+            stop = (int)(split_steps * (share + 1) / s.sharers);
+        }
         if (start < stop) {
             first = start / s.steps;
             pieces = (stop - 1) / s.steps + 1 - first;
@@ -3328,7 +3332,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
+            while (split_steps * (share + 1 + others) / s.sharers < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -4920,15 +4924,31 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
     if (!split || steps == 0) return blocks;
     /* So many pieces of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
-    for (int pieces = 4; pieces <= most && form->warps == 4; pieces++) {
-        double load = ceil((double)tiles * pieces / processors);
-        double guess = (steps + pieces - 1) / pieces * load;
-        guess = guess * (load > 1 ? form->whole : form->step) + 15000 + 100.0 * pieces;
+    for (int n = 4; n <= most && form->warps == 4; n++) {
+        double load = ceil((double)tiles * n / processors);
+        double guess = (steps + n - 1) / n * load;
+        guess = guess * (load > 1 ? form->whole : form->step) + 15000 + 100.0 * n;
         if (guess >= *time) continue;
         *time = guess;
-        blocks = tiles * pieces;
+        blocks = s->sharers = tiles * n;
         s->split_tiles = tiles;
         s->reduce = 1;
+    }
+    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run at
+       once; the block with the first one adds up the others. */
+    int rest = tiles % processors;
+    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
+    if (form->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
+        (long long)rest * steps <= INT_MAX) {
+        double guess = steps * (tiles / processors + 1.0 / pieces) * form->whole;
+        guess += area * (tiles / processors + 1) + 5000 + 7000.0 * (pieces - 1);
+        if (guess < *time) {
+            *time = guess;
+            blocks = tiles - rest + rest * pieces;
+            s->split_tiles = rest;
+            s->sharers = rest * pieces;
+            s->reduce = 0;
+        }
     }
     /* Even shares of the tiles of the last rounds. */
     int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
@@ -4937,7 +4957,7 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
     guess += 0.4 * area * (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
     if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
         *time = guess;
-        blocks = slots;
+        blocks = s->sharers = slots;
         s->split_tiles = split_tiles;
         s->reduce = 0;
     }
@@ -5015,8 +5035,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0) {
-            partials = (size_t)blocks * tile_m * tile_n * SIZE;
-            flags = blocks * sizeof *s.flags;
+            partials = (size_t)s.sharers * tile_m * tile_n * SIZE;
+            flags = s.sharers * sizeof *s.flags;
         }
         if (bytesA + bytesB + partials == 0) break;
         memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
@@ -5703,8 +5723,8 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
    squares alone a quarter. Otherwise a group of rows of A stays while B passes by, to
    and fro, so that the last columns of B serve twice.
 
-   With several devices that hold all of B, column of blocks j is uploaded by device j % devices,
-   and the others copy it from there.
+   With several devices that hold all of B, each uploads every so manieth part of it, in the order in
+   which they are needed, and the others copy it from there.
 
    Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
    chunks, while the copies between chunks and device go on. */
@@ -5713,6 +5733,9 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
 #endif
 #ifndef TMM__HOST_CHUNK
 #define TMM__HOST_CHUNK (2 << 20) /* bytes of a pinned chunk */
+#endif
+#ifndef TMM__HOST_LINE
+#define TMM__HOST_LINE 65536 /* bytes of a line of a block of B and C, where N allows */
 #endif
 #ifndef TMM__MULTI_COLUMNS
 #define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
@@ -5818,7 +5841,7 @@ typedef struct tmm__layout {
 typedef struct tmm__worker {
     int number, device; /* in the list; CUDA's */
     int rank;           /* among those that share B */
-    long long shared;   /* rounds of columns of B for which it has uploaded its share */
+    long long shared;   /* rounds of parts of B for which it has uploaded its share */
     long long row;      /* the first of C */
     tmm__layout layout;
     char *memory;
@@ -5878,7 +5901,7 @@ typedef struct tmm__host {
     unsigned char reach[TMM__MOST_DEVICES][TMM__MOST_DEVICES]; /* [to][from] by peer copies */
     int streams;
     tmm__worker *workers;
-    long long round; /* of columns of blocks that some device has asked for */
+    long long round; /* of parts of B that some device has asked for */
     int staged_A, staged_B, staged_C;
     char *pinned;
     size_t pinned_bytes;
@@ -6276,6 +6299,20 @@ static inline long long tmm__edge(long long all, long long most)
     return edge < all ? edge : all;
 }
 
+/* The block of C for `rows` rows of which B has at least `parts` parts: of about edge x edge elements,
+   but wide. Copies of short lines that lie 64 KB or more apart are slow while kernels use memory:
+   on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. */
+static inline void tmm__block_shape(const tmm__job *job, long long rows, long long edge,
+                                    long long parts, long long *bm, long long *bn)
+{
+    long long wide = TMM__HOST_LINE / (long long)job->size;
+    *bn = tmm__edge(job->N, wide > edge ? wide : edge);
+    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / TMM__HOST_DEPTH + 1) < parts)
+        *bn = tmm__edge(job->N, *bn / 2);
+    long long high = edge * edge / *bn / 128 * 128;
+    *bm = tmm__edge(rows, high < 256 ? 256 : high > edge ? edge : high);
+}
+
 static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
 {
     size_t align = 256, size = job->size;
@@ -6417,6 +6454,21 @@ static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
     return n;
 }
 
+/* The parts of B in the order in which tasks come to need them: the number of part (j, k), and the
+   other way round. */
+static inline long long tmm__turn(const tmm__layout *l, long long j, long long k)
+{
+    long long half = l->halves ? (l->nk + 1) / 2 : l->nk;
+    return k < half ? j * half + k : l->nj * half + j * (l->nk - half) + k - half;
+}
+
+static inline void tmm__of_turn(const tmm__layout *l, long long turn, long long *j, long long *k)
+{
+    long long half = l->halves ? (l->nk + 1) / 2 : l->nk, rest = turn - l->nj * half;
+    *j = rest < 0 ? turn / half : rest / (l->nk - half);
+    *k = rest < 0 ? turn % half : half + rest % (l->nk - half);
+}
+
 /* ---- one device: slots, requests, launches ---------------------------------------------------- */
 /* A slot for a part that is in none: an empty one, or the one whose last use is oldest and
    launched. NULL if all are needed by tasks to come. */
@@ -6466,7 +6518,7 @@ static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, lon
     tmm__worker *owner = w;
     if (slot == NULL) return 0;
     if (which && h->peers > 1) {
-        int number = h->active[index % h->peers];
+        int number = h->active[tmm__turn(l, index, k) % h->peers];
         if (h->reach[w->number][number]) owner = &h->workers[number];
         if (owner != w) {
             if (owner->whereB[part] < 0) return 0;
@@ -6542,7 +6594,7 @@ static inline int tmm__request(tmm__host *h, tmm__worker *w, tmm_status *status)
         block->j = t->j;
     }
     if (h->job.K > 0) {
-        long long round = h->peers > 1 ? t->j / h->peers : 0;
+        long long round = h->peers > 1 ? tmm__turn(l, t->j, t->k) / h->peers : 0;
         if (round > h->round) h->round = round;
         there = tmm__request_part(h, w, 0, t->i, t->k, n, status);
         if (there == 1) there = tmm__request_part(h, w, 1, t->j, t->k, n, status);
@@ -6661,9 +6713,10 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
     /* What others need of this device's share of B comes before its own next task. */
     if (h->peers > 1 && w->whereA[0] >= 0) {
         for (; w->shared <= h->round; w->shared++) {
-            long long j = w->shared * h->peers + w->rank;
-            for (long long k = 0; k < w->layout.nk && j < w->layout.nj; k++)
-                if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
+            long long j, k, turn = w->shared * h->peers + w->rank;
+            if (turn >= w->layout.nj * w->layout.nk) continue;
+            tmm__of_turn(&w->layout, turn, &j, &k);
+            if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
         }
     }
     while (step == 1 && w->requested < w->task_count &&
@@ -6902,21 +6955,16 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
             most[n] = free_bytes / 10 * 9 / (size_t)same;
         }
     }
-    /* Can all hold all of B? Then they share it, in columns of blocks of one width, at least two
-       for each device. */
-    long long bn = tmm__edge(job->N, edge);
-    if (ranks > 1 && o->block == 0) {
-        long long least = (job->N - 1) / (2 * ranks) + 1;
-        if (least < 512) least = 512;
-        bn = tmm__edge(job->N, tmm__min(edge, least));
-    }
+    /* Can all hold all of B? Then they share it, in parts of one size, at least two for each. */
     for (int halves = 1; halves >= 0 && !share; halves--) {
         share = 1;
         for (int n = 0; n < h->count && share; n++) {
             tmm__worker *w = &h->workers[n];
             if (w->layout.rows == 0) continue;
-            tmm__layout_resident(job, &w->layout, tmm__edge(w->layout.rows, edge), bn, h->streams,
-                                 halves);
+            long long bm = tmm__edge(w->layout.rows, edge), bn = tmm__edge(job->N, edge);
+            if (o->block == 0)
+                tmm__block_shape(job, w->layout.rows, edge, ranks > 1 ? 2 * ranks : 1, &bm, &bn);
+            tmm__layout_resident(job, &w->layout, bm, bn, h->streams, halves);
             share = w->layout.bytes <= most[n];
         }
     }
@@ -6941,25 +6989,37 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
     return TMM_OK;
 }
 
-/* Device memory for a worker, from the pool of its device if there is one. The pool keeps it, up to
-   an eighth of the device's memory, for the next call: to map gigabytes takes milliseconds, and
-   with peers to map them for, many. */
-static inline cudaError_t tmm__worker_memory(tmm__worker *w, size_t bytes)
+/* Memory of the current device for use behind `stream`, from the device's pool if there is one
+   (*pool, else NULL). The pool keeps it, up to an eighth of the device's memory, for the next call:
+   to map gigabytes takes milliseconds, and with peers to map them for, many. */
+static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
+                                             cudaStream_t stream)
 {
     size_t free_bytes = 0, total = 0;
-    cudaMemPool_t pool = tmm__current_device()->pools ? tmm__pool(w->device) : NULL;
-    if (pool != NULL) {
-        if (tmm__pool_idle(w->device) < bytes) (void)cudaMemPoolTrimTo(pool, 0);
+    int device = tmm__current_device()->number;
+    *pool = tmm__current_device()->pools ? tmm__pool(device) : NULL;
+    if (*pool != NULL) {
+        if (tmm__pool_idle(device) < bytes) (void)cudaMemPoolTrimTo(*pool, 0);
         if (cudaMemGetInfo(&free_bytes, &total) == cudaSuccess &&
-            tmm__pool_keep(w->device, tmm__min((long long)bytes, (long long)(total / 8))) &&
-            cudaMallocFromPoolAsync((void **)&w->memory, bytes, pool, w->in) == cudaSuccess) {
-            w->pool = pool;
+            tmm__pool_keep(device, tmm__min((long long)bytes, (long long)(total / 8))) &&
+            cudaMallocFromPoolAsync((void **)memory, bytes, *pool, stream) == cudaSuccess)
             return cudaSuccess;
-        }
         (void)cudaGetLastError();
-        w->memory = NULL;
+        *pool = NULL;
+        *memory = NULL;
     }
-    return cudaMalloc((void **)&w->memory, bytes);
+    return cudaMalloc((void **)memory, bytes);
+}
+
+static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cudaStream_t stream)
+{
+    if (memory == NULL) return;
+    if (pool == NULL) {
+        (void)cudaFree(memory);
+        return;
+    }
+    (void)cudaFreeAsync(memory, stream);
+    (void)cudaStreamSynchronize(stream);
 }
 
 /* An array of `count` numbers -1. */
@@ -6997,7 +7057,8 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
     TMM__TRY(cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking));
     if (status == TMM_OK && error == cudaSuccess && o->workspace == NULL) {
         w->owns_memory = 1;
-        status = tmm__on(w->device, tmm__worker_memory(w, l->bytes), "cudaMalloc");
+        status = tmm__on(w->device, tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in),
+                         "cudaMalloc");
     }
     TMM__TRY(cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking));
     TMM__TRY(cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking));
@@ -7051,17 +7112,12 @@ static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
     TMM__EVENT(w->start);
     for (int n = 0; n < TMM__AHEAD; n++) TMM__EVENT(w->last[n]);
 #undef TMM__EVENT
-    if (w->pool != NULL && w->memory != NULL) {
-        (void)cudaFreeAsync(w->memory, w->in);
-        (void)cudaStreamSynchronize(w->in);
-        w->memory = NULL;
-    }
+    if (w->owns_memory) tmm__device_memory_free(w->memory, w->pool, w->in);
     if (w->in != NULL) (void)cudaStreamDestroy(w->in);
     if (w->peer != NULL) (void)cudaStreamDestroy(w->peer);
     if (w->out != NULL) (void)cudaStreamDestroy(w->out);
     for (int s = 0; s < TMM__MOST_STREAMS; s++)
         if (w->compute[s] != NULL) (void)cudaStreamDestroy(w->compute[s]);
-    if (w->owns_memory && w->memory != NULL) (void)cudaFree(w->memory);
     free(w->A);
     free(w->B);
     free(w->C);
@@ -7298,6 +7354,7 @@ enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
 
 typedef struct tmm__member {
     char *buffers;
+    cudaMemPool_t pool; /* that they are from, or NULL */
     cudaStream_t copy, compute[TMM__MULTI_STREAMS];
     cudaEvent_t start, stop, join, ready[TMM__MULTI_BUFFERS];
     cudaEvent_t used[TMM__MULTI_BUFFERS];
@@ -7367,8 +7424,9 @@ static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p
 #define TMM__TRY(call) \
     if (error == cudaSuccess) error = call
     TMM__TRY(cudaDeviceSynchronize()); /* what the caller has enqueued there comes first */
-    if (job->K > 0 && buffer > 0) TMM__TRY(cudaMalloc((void **)&m->buffers, buffer));
     TMM__TRY(cudaStreamCreateWithFlags(&m->copy, cudaStreamNonBlocking));
+    if (job->K > 0 && buffer > 0)
+        TMM__TRY(tmm__device_memory(&m->buffers, buffer, &m->pool, m->copy));
     for (int s = 0; s < TMM__MULTI_STREAMS; s++)
         TMM__TRY(cudaStreamCreateWithFlags(&m->compute[s], cudaStreamNonBlocking));
     TMM__TRY(cudaEventCreate(&m->start));
@@ -7384,6 +7442,7 @@ static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p
 static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
 {
     (void)cudaSetDevice(p->device);
+    tmm__device_memory_free(m->buffers, m->pool, m->copy);
     if (m->copy != NULL) (void)cudaStreamDestroy(m->copy);
     for (int s = 0; s < TMM__MULTI_STREAMS; s++)
         if (m->compute[s] != NULL) (void)cudaStreamDestroy(m->compute[s]);
@@ -7394,7 +7453,6 @@ static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
         if (m->ready[b] != NULL) (void)cudaEventDestroy(m->ready[b]);
         if (m->used[b] != NULL) (void)cudaEventDestroy(m->used[b]);
     }
-    if (m->buffers != NULL) (void)cudaFree(m->buffers);
 }
 
 /* Enqueues column of blocks number j on one device. */
