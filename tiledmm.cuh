@@ -4337,6 +4337,285 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 }
 #endif
 
+#if defined(TMM__EMIT) && TMM__EMIT == 14
+#ifndef TMM__FLOAT_MMA_ONCE
+#define TMM__FLOAT_MMA_ONCE
+/* Four matrices of 8 x 8 halves from shared memory: lane l gives the address of row l % 8 of matrix
+   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
+   (PTX ISA 9.7, "ldmatrix"). */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+{
+#if TMM__ASYNC
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        four[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+
+/* c += a b by a warp on tensor cores, halves with sums in float: a 16 x 16, b 16 x 8. With g = l / 4
+   and t = l % 4 for lane l, each word of a and b two neighbours along k (PTX ISA 9.7, "Matrix
+   Fragments for mma.m16n8k16 with floating point type"):
+       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
+       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
+       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
+static __device__ __forceinline__ void tmm__mma_half(float *c, const unsigned *a, const unsigned *b)
+{
+#if TMM__ASYNC
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
+    for (int k = 0; k < 16; k++) {
+        int from = k % 8 / 2, shift = k % 2 * 16;
+        unsigned x = __shfl_sync(0xffffffffu, a[k / 8 * 2], g + from);
+        unsigned x8 = __shfl_sync(0xffffffffu, a[k / 8 * 2 + 1], g + from);
+        unsigned y = __shfl_sync(0xffffffffu, b[k / 8], t + from);
+        unsigned y1 = __shfl_sync(0xffffffffu, b[k / 8], t + 4 + from);
+        float xs[2] = {tmm__from_half(x >> shift & 0xffff), tmm__from_half(x8 >> shift & 0xffff)};
+        float ys[2] = {tmm__from_half(y >> shift & 0xffff), tmm__from_half(y1 >> shift & 0xffff)};
+        for (int i = 0; i < 4; i++) c[i] += xs[i / 2] * ys[i % 2];
+    }
+#endif
+}
+
+/* Shared memory of the kernel below. */
+#define TMM__FLOAT_MMA_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128)
+#endif
+
+/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where wgmma
+   is twice as fast: tiles of 32 TMM__DOWN x 32 TMM__COLS elements of C, 256 threads, a ring of
+   TMM__RING stages of 32 k.
+
+   Eight warps share a tile, each has 16 TMM__DOWN x 8 TMM__COLS of it, in parts of 16 x 8:
+                   +----+----+----+----+                       +--+--+--+--+
+                   | w0 | w1 | w2 | w3 |      of 128 x 128:    |  |  |  |  | 16
+                   +----+----+----+----+      64 x 32,         +--+--+--+--+
+                   | w4 | w5 | w6 | w7 |      4 x 4 parts      |  |  |  |  |
+                   +----+----+----+----+                       :  :  :  :  :
+   A stage holds the lines of A, then those of B, 128 bytes each, as KERNEL SPLIT leaves them: the
+   eight rows of a matrix that ldmatrix reads at a time lie in different banks.
+       copies        | s2 | s0 | s1 | s2 |        TMM__RING - 1 stages ahead, also into the next tile
+       tensor cores  | s0 | s1 | s2 | s0 |
+   A window is one stage, for the tensor cores of sm_80 add 8 products at a time where those of sm_90
+   add 16, and cut off more. For the 32 k of a window and a part of 16 x 8
+       c = lo hi + hi lo    4 mma        c = c 2^-11 + hi hi    2 mma        sum += c
+
+   A stage of 128 x 128 is 3.1 million operations of the tensor cores, 8 x 12 KB read from shared
+   memory and 32 KB copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a
+   clock, 16 a byte: bound by tensor cores; tiles of 64 x 64, with 12 a byte, by shared memory. On
+   sm_90 mma.sync has 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core,
+   with 4 mma under way each, cannot hide how long these take. */
+TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
+    tmm_gemm_float_mma(const tmm__float_job job)
+{
+#if TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__)
+    enum {
+        DOWN = TMM__DOWN,
+        COLS = TMM__COLS,
+        STAGES = TMM__RING,
+        TILE_M = 32 * DOWN,
+        TILE_N = 32 * COLS,
+        STAGE = (TILE_M + TILE_N) * 128,
+        COPIES = STAGE / 4096 /* of 16 bytes a thread */
+    };
+    static_assert(TILE_M % 64 == 0 && TILE_N % 64 == 0, "tiles are made of whole blocks");
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    const tmm__split a = job.a, b = job.b;
+    const long long M = job.M, N = job.N, ldc = job.ldc;
+    const tmm__schedule s = job.s;
+    int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+    int tiles = s.tiles_down * s.tiles_across, all = tiles * job.batch;
+    unsigned char *memory = tmm_memory;
+
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+
+    /* The next stage to be copied: tile and block of 32 k. */
+    int next_tile = blockIdx.x, next_block = 0, next_stage = 0;
+    const unsigned char *next_a = a.blocks, *next_b = b.blocks;
+    size_t step_a = (size_t)a.line_blocks * TMM__BLOCK_BYTES;
+    size_t step_b = (size_t)b.line_blocks * TMM__BLOCK_BYTES;
+    int blocks_a = 0, blocks_b = 0;
+#define TMM__FLOAT_COPY_STAGE()                                                                  \
+    do {                                                                                         \
+        if (next_tile < all) {                                                                   \
+            if (next_block == 0) {                                                               \
+                int product = next_tile / tiles, down, across;                                   \
+                tmm_find_tile(&s, TMM__FLOAT_BAND, next_tile - product * tiles, &down, &across); \
+                blocks_a = a.line_blocks - down * (TILE_M / 64);                                 \
+                blocks_b = b.line_blocks - across * (TILE_N / 64);                               \
+                next_a = a.blocks + down * (size_t)(TILE_M / 64 * TMM__BLOCK_BYTES);             \
+                next_b = b.blocks + across * (size_t)(TILE_N / 64 * TMM__BLOCK_BYTES);           \
+                next_a += (job.from_a.product_stride ? product : 0) * a.k_blocks * step_a;       \
+                next_b += (job.from_b.product_stride ? product : 0) * b.k_blocks * step_b;       \
+            }                                                                                    \
+            unsigned char *to = memory + next_stage * STAGE + thread * 16;                       \
+            _Pragma("unroll") for (int i = 0; i < COPIES; i++)                                   \
+            {                                                                                    \
+                int at = i * 4096 < TILE_M * 128 ? i * 4096 : i * 4096 - TILE_M * 128;           \
+                bool is_A = i * 4096 < TILE_M * 128;                                             \
+                bool exists = at / TMM__BLOCK_BYTES < (is_A ? blocks_a : blocks_b);              \
+                const unsigned char *from = (is_A ? next_a : next_b) + (exists ? at : 0);        \
+                tmm__copy_async(to + i * 4096, from + thread * 16, 16, exists);                  \
+            }                                                                                    \
+            next_a += step_a;                                                                    \
+            next_b += step_b;                                                                    \
+            if (++next_block == a.k_blocks) next_block = 0, next_tile += gridDim.x;              \
+            if (++next_stage == STAGES) next_stage = 0;                                          \
+        }                                                                                        \
+        tmm__copy_commit();                                                                      \
+    } while (0)
+    for (int i = 0; i < STAGES - 1; i++) TMM__FLOAT_COPY_STAGE();
+
+    /* Rows of the matrices whose addresses this lane gives, and the chunk of the first 8 k of hi. */
+    int warp_row = warp / 4 * (16 * DOWN), warp_col = warp % 4 * (8 * COLS);
+    int row_a = warp_row + lane % 16, chunk_a = lane / 16;
+    int row_b = warp_col + lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
+    int stage = 0;
+#pragma unroll 1
+    for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
+        float sum[DOWN][COLS][4];
+#pragma unroll
+        for (int i = 0; i < DOWN * COLS * 4; i++) sum[i / (COLS * 4)][i / 4 % COLS][i % 4] = 0;
+#pragma unroll 1
+        for (int block = 0; block < a.k_blocks; block++) {
+            TMM__COPY_WAIT(STAGES - 2);
+            __syncthreads();
+            const unsigned char *lines_a = memory + stage * STAGE;
+            const unsigned char *lines_b = lines_a + TILE_M * 128;
+            if (++stage == STAGES) stage = 0;
+            /* Chunk c of line r is at place c ^ (r % 8); tiles of 16 and 8 lines keep r % 8. lo is at
+               place ^ 4. */
+            unsigned hi_b[2][COLS][2], lo_b[2][COLS][2];
+#pragma unroll
+            for (int k = 0; k < 2; k++)
+#pragma unroll
+                for (int j = 0; j < COLS; j += 2) {
+                    int place = ((2 * k + chunk_b) ^ (row_b % 8)) * 16;
+                    const unsigned char *line = lines_b + (row_b + 8 * j) * 128;
+                    tmm__load_matrices(&hi_b[k][j][0], line + place);
+                    tmm__load_matrices(&lo_b[k][j][0], line + (place ^ 64));
+                }
+            TMM__FLOAT_COPY_STAGE();
+#pragma unroll
+            for (int i = 0; i < DOWN; i++) {
+                unsigned hi_a[2][4], lo_a[2][4];
+#pragma unroll
+                for (int k = 0; k < 2; k++) {
+                    int place = ((2 * k + chunk_a) ^ (row_a % 8)) * 16;
+                    const unsigned char *line = lines_a + (row_a + 16 * i) * 128;
+                    tmm__load_matrices(hi_a[k], line + place);
+                    tmm__load_matrices(lo_a[k], line + (place ^ 64));
+                }
+                float c[COLS][4];
+#pragma unroll
+                for (int j = 0; j < COLS * 4; j++) c[j / 4][j % 4] = 0;
+#pragma unroll
+                for (int k = 0; k < 2; k++) {
+#pragma unroll
+                    for (int j = 0; j < COLS; j++) tmm__mma_half(c[j], lo_a[k], hi_b[k][j]);
+#pragma unroll
+                    for (int j = 0; j < COLS; j++) tmm__mma_half(c[j], hi_a[k], lo_b[k][j]);
+                }
+#pragma unroll
+                for (int j = 0; j < COLS * 4; j++) c[j / 4][j % 4] *= 1.0f / (1 << TMM__LO_SHIFT);
+#pragma unroll
+                for (int k = 0; k < 2; k++)
+#pragma unroll
+                    for (int j = 0; j < COLS; j++) tmm__mma_half(c[j], hi_a[k], hi_b[k][j]);
+#pragma unroll
+                for (int j = 0; j < COLS * 4; j++) sum[i][j / 4][j % 4] += c[j / 4][j % 4];
+            }
+        }
+
+        int product = tile / tiles, down, across;
+        tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+        int row0 = down * TILE_M + warp_row + lane / 4;
+        int col0 = across * TILE_N + warp_col + lane % 4 * 2;
+        const float *scale_a =
+            a.scales + (job.from_a.product_stride ? product : 0) * 64ll * a.line_blocks;
+        const float *scale_b =
+            b.scales + (job.from_b.product_stride ? product : 0) * 64ll * b.line_blocks;
+        float col_scale[COLS][2];
+#pragma unroll
+        for (int j = 0; j < COLS * 2; j++) {
+            int col = col0 + 8 * (j / 2) + j % 2;
+            col_scale[j / 2][j % 2] = col < N ? scale_b[col] : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < 2 * DOWN; i++) {
+            long long row = row0 + 8 * i;
+            if (row >= M) break;
+            float row_scale = scale_a[row];
+            float *C = job.C + product * job.batchC + row * ldc;
+            bool aligned = ((size_t)(C + col0) & 7) == 0;
+            tmm_two old[COLS];
+            unsigned wanted[COLS];
+#pragma unroll
+            for (int j = 0; j < COLS; j++) {
+                wanted[j] = 0;
+                for (int n = 0; n < 2; n++) {
+                    float p = row_scale * col_scale[j][n];
+                    if (!tmm__is_strict(p, job.least, job.most) && col0 + 8 * j + n < N)
+                        wanted[j] |= 1u << n;
+                    sum[i / 2][j][i % 2 * 2 + n] *= p;
+                }
+                old[j].v[0] = old[j].v[1] = 0;
+                if (job.beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, wanted[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                tmm_store_two(C + col0 + 8 * j, row, col0 + 8 * j, aligned, wanted[j], job.alpha,
+                              job.beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+        }
+    }
+#undef TMM__FLOAT_COPY_STAGE
+    TMM__COPY_WAIT(0);
+    __syncthreads();
+
+    /* Are there elements to be left to multiply-adds? The least and the largest scales of A and B. */
+    unsigned *scales = (unsigned *)tmm_memory;
+    if (thread < 2) scales[2 * thread] = 0xffffffffu, scales[2 * thread + 1] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const tmm__split *split = i == 0 ? &a : &b;
+        bool shared = (i == 0 ? job.from_a.product_stride : job.from_b.product_stride) == 0;
+        long long fours = (shared ? 1 : job.batch) * 16ll * split->line_blocks;
+        unsigned lowest = 0xffffffffu, highest = 0;
+        for (long long j = thread; j < fours; j += 256) {
+            uint4 four = ((const uint4 *)split->scales)[j]; /* floats: not below zero */
+            unsigned of[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+            for (int n = 0; n < 4; n++) {
+                lowest = lowest < of[n] ? lowest : of[n];
+                highest = highest > of[n] ? highest : of[n];
+            }
+        }
+        atomicMin(&scales[2 * i], lowest);
+        atomicMax(&scales[2 * i + 1], highest);
+    }
+    __syncthreads();
+    float lowest = tmm__bits_float(scales[0]) * tmm__bits_float(scales[2]);
+    float highest = tmm__bits_float(scales[1]) * tmm__bits_float(scales[3]);
+    __syncthreads();
+    if (tmm__is_strict(lowest, job.least, job.most) || tmm__is_strict(highest, job.least, job.most))
+        tmm_float_strict(job, (float *)tmm_memory, thread, false);
+#else
+    (void)job;
+#endif
+}
+#endif
+
 #ifndef TMM__EMIT
 #if defined(TMM_NAME)
 /* ============================== INSTANCES ===================================================== */
@@ -4603,6 +4882,27 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #undef TMM__COLS
 #undef TMM__RING
 #undef TMM__EMIT
+/* The same for mma.sync, with large and small tiles. */
+#define TMM__EMIT          14
+#define TMM__DOWN          4
+#define TMM__COLS          4
+#define TMM__RING          3
+#define tmm_gemm_float_mma TMM_FN(gemm_float_mma_128)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float_mma
+#undef TMM__DOWN
+#undef TMM__COLS
+#undef TMM__RING
+#define TMM__DOWN          2
+#define TMM__COLS          2
+#define TMM__RING          4
+#define tmm_gemm_float_mma TMM_FN(gemm_float_mma_64)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float_mma
+#undef TMM__DOWN
+#undef TMM__COLS
+#undef TMM__RING
+#undef TMM__EMIT
 #endif
 #endif /* TMM__FAST */
 #endif
@@ -4640,12 +4940,23 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
 
 #if TMM__FLOAT_TENSOR
 static inline int TMM_FN(gemm__float_fast)(void);
+static inline int TMM_FN(gemm__float_mma)(void);
 
 /* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
     double work = (double)M * N * K * batch;
-    return M >= 64 && N >= 64 && K >= 256 && work >= 1e8 && TMM_FN(gemm__float_fast)();
+    if (M < 64 || N < 64 || K < 256 || work < 1e8) return 0;
+    if (TMM_FN(gemm__float_fast)()) return 1;
+    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on devices
+       for displays. Splitting an element takes as long as 160 multiplications save; and there is a
+       tile for each multiprocessor. */
+    const tmm__device *device = tmm__current_device();
+    int capability = device->capability;
+    return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
+           (double)M * N >= 200.0 * (M + N) &&
+           ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
+           TMM_FN(gemm__float_mma)();
 }
 #endif
 
@@ -5264,17 +5575,17 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
 }
 
 #if TMM__FLOAT_TENSOR
-/* The instances of KERNEL TENSOR FLOAT: for wgmma, and the last for any device. `window`: clocks that
-   64 k of a tile take, `tile`: and what a tile takes besides; measured on an H200. */
-enum { TMM__FLOAT_FORMS = 4, TMM__FLOAT_ANY = 3, TMM__FLOAT_LEAST_K = 128 };
+/* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
+   `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a tile
+   takes besides; measured on an H200. */
+enum { TMM__FLOAT_FORMS = 6, TMM__FLOAT_ANY = 3, TMM__FLOAT_MMA = 4, TMM__FLOAT_LEAST_K = 128 };
 typedef struct tmm__float_form {
     int tile_m, tile_n, stages;
     double window, tile;
 } tmm__float_form;
-static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {{256, 128, 4, 3250, 3000},
-                                                                   {128, 192, 5, 2500, 2500},
-                                                                   {128, 64, 8, 950, 2000},
-                                                                   {64, 64, 0, 0, 0}};
+static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
+    {256, 128, 4, 3250, 3000}, {128, 192, 5, 2500, 2500}, {128, 64, 8, 950, 2000},
+    {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
 
 /* A test prefers one form. */
 #ifndef TMM__FLOAT_GUESS
@@ -5287,6 +5598,8 @@ static inline const void *TMM_FN(gemm__float_kernel)(int form)
     case 0: return (const void *)TMM_FN(gemm_float_256x128);
     case 1: return (const void *)TMM_FN(gemm_float_128x192);
     case 2: return (const void *)TMM_FN(gemm_float_128x64);
+    case 4: return (const void *)TMM_FN(gemm_float_mma_128);
+    case 5: return (const void *)TMM_FN(gemm_float_mma_64);
     }
     return (const void *)TMM_FN(gemm_float_any);
 }
@@ -5306,6 +5619,28 @@ static inline int TMM_FN(gemm__float_fast)(void)
     asked = device->number + 1;
     return fast;
 }
+
+/* Are there kernels for mma.sync? In code for sm_80 or later, if it is not for wgmma. 2: it is for sm_90
+   or later, too, where a launch may begin early. */
+static inline int TMM_FN(gemm__float_mma)(void)
+{
+    static thread_local int asked, found;
+    const tmm__device *device = tmm__current_device();
+    if (asked == device->number + 1) return found;
+    cudaFuncAttributes compiled;
+    found = device->capability >= 80 && device->shared >= TMM__FLOAT_MMA_BYTES(128, 128, 3) &&
+            cudaFuncGetAttributes(&compiled, TMM_FN(gemm__float_kernel)(0)) == cudaSuccess &&
+            compiled.ptxVersion >= 80 && compiled.sharedSizeBytes == 0;
+    if (found && compiled.ptxVersion >= 90) found = 2;
+    (void)cudaGetLastError();
+    asked = device->number + 1;
+    return found;
+}
+
+/* A test prefers mma.sync, or the kernel for any device: 2 wgmma, 1 mma.sync, 0 the latter. */
+#ifndef TMM__FLOAT_WAY
+#define TMM__FLOAT_WAY(way) (way)
+#endif
 
 /* A launch that may begin while the one before it in the stream still works, if `early`: then the
    kernel waits itself. */
@@ -5376,7 +5711,8 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
     tmm__split to_a = *split_a, to_b = *split_b;
     void *arguments[] = {&K, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
     return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, TMM__SPLIT_THREADS, 0,
-                                      TMM_FN(gemm__float_fast)(), arguments, stream);
+                                      TMM_FN(gemm__float_fast)() || TMM_FN(gemm__float_mma)() == 2,
+                                      arguments, stream);
 #else
     tmm_split<<<grid, TMM__SPLIT_THREADS, 0, stream>>>(K, least, groups_A, *a, *split_a, *b,
                                                        *split_b);
@@ -5391,11 +5727,14 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, tmm_st
     const long long M = job.M, N = job.N, K = job.K;
     const int batch = job.batch;
     static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
-    int fast = TMM_FN(gemm__float_fast)(), form = TMM__FLOAT_ANY;
+    int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form = TMM__FLOAT_ANY;
+    int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
     double best = 0, processors = tmm__current_device()->processors;
-    for (int f = 0; f < TMM__FLOAT_ANY && fast; f++) {
+    for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
+         f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
         const tmm__float_form *one = &tmm__float_forms[f];
         double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
+        if (f > TMM__FLOAT_MMA) tiles /= 2;
         double time = ceil(tiles / processors) * (ceil(K / 64.0) * one->window + one->tile);
         time = TMM__FLOAT_GUESS(f, time);
         if (form != TMM__FLOAT_ANY && time >= best) continue;
@@ -5409,20 +5748,27 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, tmm_st
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * batch;
     int blocks = (int)(tiles < processors ? tiles : processors);
     int bytes = TMM__FLOAT_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
-    if (form == TMM__FLOAT_ANY) {
+    if (form == TMM__FLOAT_ANY || form > TMM__FLOAT_MMA)
         blocks = (int)(tiles < 2 * processors ? tiles : 2 * processors);
-        bytes = TMM__FLOAT_ANY_BYTES;
-    }
+    if (form == TMM__FLOAT_ANY) bytes = TMM__FLOAT_ANY_BYTES;
+    if (form >= TMM__FLOAT_MMA)
+        bytes = TMM__FLOAT_MMA_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
     TMM_FN(gemm__float_bounds)(K, &job.least, &job.most);
     tmm_status status = tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), bytes, &asked[form]);
     if (status != TMM_OK) return status;
 #if TMM__CLUSTER_LAUNCH
     void *arguments[] = {&job};
     return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
-                                      form == TMM__FLOAT_ANY ? 256 : 384, bytes, fast, arguments,
+                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, arguments,
                                       stream);
 #else
-    tmm_gemm_float_any<<<blocks, 256, bytes, stream>>>(job);
+    (void)early, (void)fast, (void)mma;
+    if (form == TMM__FLOAT_ANY)
+        tmm_gemm_float_any<<<blocks, 256, bytes, stream>>>(job);
+    else if (form == TMM__FLOAT_MMA)
+        TMM_FN(gemm_float_mma_128)<<<blocks, 256, bytes, stream>>>(job);
+    else
+        TMM_FN(gemm_float_mma_64)<<<blocks, 256, bytes, stream>>>(job);
     return tmm__cuda(cudaGetLastError(), "kernel launch");
 #endif
 }
