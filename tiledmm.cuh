@@ -272,6 +272,23 @@ typedef enum tmm_kernel {
     TMM_KERNEL_COUNT /* not a kernel: how many there are */
 } tmm_kernel;
 
+/* An operand that tmm_?gemm_prepare_A or _B has split for TMM_TENSOR; its members are theirs. */
+typedef struct tmm_prepared {
+    const void *X; /* as given: it must stay as it is, for some elements may be needed */
+    void *memory;  /* halves and scales */
+    int owned;     /* from the pool */
+    int is_B;
+    tmm_op op;
+    long long lines, K, ld; /* lines: rows of op(A), columns of op(B) */
+} tmm_prepared;
+
+/* Options of tmm_?gemm_tensor. All zeros are the defaults. */
+typedef struct tmm_tensor_options {
+    const tmm_prepared *A, *B; /* operands that are prepared; NULL: split now */
+    void *memory;              /* device memory to work in, aligned to 16 bytes; NULL: allocates */
+    size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
+} tmm_tensor_options;
+
 typedef enum tmm_type { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
 #ifdef __CUDACC__
@@ -1140,6 +1157,41 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 /* The kernel that TMM_AUTO takes for this shape on the current device (for leading dimensions above
    2^26 or K above 2^34 a TMM_REGISTER). */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
+
+#if TMM__FLOAT_TENSOR
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are split already, or in memory of
+   the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions
+   as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and leading
+   dimension are ignored: they are those it was prepared with. The bits are those of gemm_with.
+   Memory of the caller is free again when the product is complete in the stream.
+     Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated. */
+TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                       const tmm_tensor_options *options, tmm_stream stream);
+
+/* The bytes of device memory that gemm_tensor takes with these options: about 4 for each element of
+   an operand that is not prepared, with M, N and K rounded up to 64. */
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes);
+
+/* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream. `memory`,
+   aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M, or N);
+   NULL: allocated, until gemm_release. A and B must stay as they are until then: where halves do not
+   suffice, products read them. Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
+TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                          long long lda, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                          long long ldb, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes);
+
+/* Frees what was allocated for it, when the work enqueued so far is complete; not for work in other
+   streams. *prepared is all zeros then, for which this does nothing. */
+TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream);
+#endif
 
 /* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
    memory, copies, multiplies, copies back, frees. From 64 MB of matrices on by gemm_host (below)
@@ -3460,16 +3512,10 @@ typedef struct tmm__float_job {
     tmm__schedule s; /* the tiles of C */
 } tmm__float_job;
 
-#ifndef TMM__SPLIT_THREADS
-#define TMM__SPLIT_THREADS 256
-#endif
-#ifndef TMM__FLOAT_ORDER
-#define TMM__FLOAT_ORDER 0
-#endif
 #ifndef TMM__FLOAT_BAND
 #define TMM__FLOAT_BAND 8
 #endif
-enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
+enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192, TMM__MOST_PARTS = 4 };
 
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
 #ifndef TMM__LO_SHIFT
@@ -3545,7 +3591,7 @@ static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned
 /* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `wide`: they
    can be loaded by 16 bytes. */
 static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
-                                                       long long stride, long long left, bool wide)
+                                                       long long stride, int left, bool wide)
 {
     if (wide && left >= 8) {
         float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
@@ -3583,8 +3629,12 @@ static __device__ __forceinline__ void tmm__wait_for_previous(void)
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 #else
-static __device__ __forceinline__ void tmm__let_next_begin(void) {}
-static __device__ __forceinline__ void tmm__wait_for_previous(void) {}
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+}
 #endif
 
 #if TMM__WGMMA
@@ -3640,10 +3690,11 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
 
 /* Tensor cores work on what a warpgroup, four warps, has in registers and shared memory, and while
    the warps go on (PTX ISA 9.7, "wgmma"). BEGIN: registers and memory are as they should be;
-   COMMIT: ends a group of multiplications; WAIT: the groups are complete. */
+   COMMIT: ends a group of multiplications; WAIT: all groups but the last `pending` are complete. */
 #define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
 #define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_WAIT()   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory")
+#define TMM__WGMMA_WAIT(pending) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
 /* What tells wgmma where an operand lies: address / 16; distance of groups of eight lines / 16 from
    bit 32 on; layout with 128-byte swizzle, bit 62. */
@@ -3656,28 +3707,27 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
    thread t of it has of c, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
-#define TMM__C4(i)  "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
-#define TMM__C16(i) TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
-#define TMM__C32(i) TMM__C16(i), TMM__C16((i) + 16)
-#define TMM__NAMES_16                                                                   \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define TMM__NAMES_48                                                                   \
-    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "      \
+#define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
+#define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
+#define TMM__C32(i)   TMM__C16(i), TMM__C16((i) + 16)
+#define TMM__NAMES_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define TMM__NAMES_48                                                              \
+    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, " \
                   "%44, %45, %46, %47"
-#define TMM__NAMES_32                                                                   \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "  \
+#define TMM__NAMES_32                                                                  \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
     "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define TMM__NAMES_64                                                                   \
-    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "      \
-                  "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, "   \
+#define TMM__NAMES_64                                                                 \
+    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "    \
+                  "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, " \
                   "%57, %58, %59, %60, %61, %62, %63"
-#define TMM__NAMES_96                                                                   \
-    TMM__NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, "      \
-                  "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, "   \
+#define TMM__NAMES_96                                                                 \
+    TMM__NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, "    \
+                  "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, " \
                   "%89, %90, %91, %92, %93, %94, %95"
-#define TMM__WGMMA_ASM(n, names, a, b, add)                                             \
-    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                   \
-    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" names "}, %" a ", %" b    \
+#define TMM__WGMMA_ASM(n, names, a, b, add)                                          \
+    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                \
+    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" names "}, %" a ", %" b \
     ", p, 1, 1, 0, 0;\n}"
 static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a,
                                                   unsigned long long b, int columns, int add)
@@ -3706,26 +3756,24 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
 #endif /* TMM__WGMMA */
 #endif /* TMM__FLOAT_ONCE */
 
-/* KERNEL SPLIT. Splits op(A) and op(B) as above. A block of 256 threads has 8 lines, the first
-   groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
+/* KERNEL SPLIT. Splits op(A) and op(B) as above. A block, of 1024 threads at most, has 8 lines, the
+   first groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
-   It goes through the lines twice: for the largest magnitude, which says how they are scaled; and,
-   from the caches then, to scale and split them. Moves 8 bytes an element through memory, or 12 if
-   the caches are too small: bound by memory.
+   It looks for the largest magnitudes of the lines, which say how they are scaled; then it scales
+   and splits them. For K up to four times the threads they are in registers by then; longer ones are
+   read again, from the second-level cache if it holds what all blocks read. Moves 8 bytes an element
+   through memory, 12 if the cache is too small: bound by memory.
 
    A line that may not be split (see above; `least`: the least magnitude after scaling) gets scale 0,
    and its halves are never used. A line of zeros has scale 1. */
-TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
-    tmm_split(long long K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
+TMM_KERNEL void __launch_bounds__(1024)
+    tmm_split(int K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
               const tmm__lines b, const tmm__split split_b)
 {
-    enum {
-        LINES = TMM__SPLIT_LINES,
-        DEPTH = TMM__SPLIT_THREADS / LINES * 8, /* k that all threads have at a time */
-        AHEAD = 4                               /* times */
-    };
+    enum { LINES = TMM__SPLIT_LINES, AHEAD = 4 };
     __shared__ unsigned top[LINES], small[LINES];
+    const int depth = blockDim.x; /* k that all threads have at a time */
     bool is_A = (int)blockIdx.x < groups_A;
     const tmm__lines from = is_A ? a : b;
     const tmm__split to = is_A ? split_a : split_b;
@@ -3740,16 +3788,17 @@ TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
     __syncthreads();
 
     const float *x = from.X + product * from.product_stride + line * from.line_stride;
-    bool exists = line < from.lines;
+    int here = line < from.lines ? K : 0; /* elements of this line */
     bool wide = from.k_stride == 1 && ((size_t)from.X % 16 == 0) && from.line_stride % 4 == 0 &&
                 from.product_stride % 4 == 0;
+    float eight[AHEAD][8];
     unsigned most = 0;
-    for (long long k = k0; k < K; k += AHEAD * DEPTH) {
-        float eight[AHEAD][8];
+    for (int k = k0; k < K; k += AHEAD * depth) {
 #pragma unroll
-        for (int i = 0; i < AHEAD; i++)
-            tmm__load_eight(eight[i], x + (k + i * DEPTH) * from.k_stride, from.k_stride,
-                            exists ? K - k - i * DEPTH : 0, wide);
+        for (int i = 0; i < AHEAD; i++) {
+            int at = k + i * depth;
+            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+        }
 #pragma unroll
         for (int i = 0; i < AHEAD * 8; i++) {
             unsigned size = tmm__float_bits(eight[i / 8][i % 8]) & 0x7fffffffu;
@@ -3771,18 +3820,20 @@ TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
     bool fits = most < 0x7f800000u;
     if (most == 0 || !fits) scale_bits = 127;
     float scale = tmm__bits_float(scale_bits << 23);
-    unsigned char *blocks = to.blocks + (size_t)product * to.k_blocks * to.line_blocks *
-                                            TMM__BLOCK_BYTES;
+    unsigned char *blocks =
+        to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
     int padded = 32 * to.k_blocks;
     unsigned least_bits = tmm__float_bits(least), least_size = 0xffffffffu;
-    for (int k = k0; k < padded; k += AHEAD / 2 * DEPTH) {
-        float eight[AHEAD / 2][8];
+    bool again = K > AHEAD * depth;
+    for (int k = k0; k < padded; k += AHEAD * depth) {
 #pragma unroll
-        for (int i = 0; i < AHEAD / 2; i++)
-            tmm__load_eight(eight[i], x + (k + i * DEPTH) * from.k_stride, from.k_stride,
-                            exists ? K - k - i * DEPTH : 0, wide);
+        for (int i = 0; i < AHEAD; i++) {
+            int at = k + i * depth;
+            if (again)
+                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+        }
 #pragma unroll
-        for (int i = 0; i < AHEAD / 2; i++) {
+        for (int i = 0; i < AHEAD; i++) {
             uint4 hi, lo;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
@@ -3795,8 +3846,8 @@ TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
             tmm__split_two(eight[i][2], eight[i][3], &hi.y, &lo.y);
             tmm__split_two(eight[i][4], eight[i][5], &hi.z, &lo.z);
             tmm__split_two(eight[i][6], eight[i][7], &hi.w, &lo.w);
-            if (k + i * DEPTH < padded) {
-                size_t chunk = tmm__halves_at(&to, (int)line, k + i * DEPTH);
+            if (k + i * depth < padded) {
+                size_t chunk = tmm__halves_at(&to, (int)line, k + i * depth);
                 *(uint4 *)(blocks + chunk) = hi;
                 *(uint4 *)(blocks + (chunk ^ 64)) = lo;
             }
@@ -3816,8 +3867,8 @@ TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
    4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
    meant for what is rare. `named`: these are not all threads of the block. */
 static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm__lines *from,
-                                                      const float *x, long long line0,
-                                                      long long k0, long long K, int thread)
+                                                      const float *x, long long line0, long long k0,
+                                                      long long K, int thread)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -3857,8 +3908,10 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job
     for (long long tile = blockIdx.x; tile < down * across * job.batch; tile += gridDim.x) {
         long long product = tile / (down * across), rest = tile % (down * across);
         long long row0 = rest / across * 64, col0 = rest % across * 64;
-        const float *scale_a = a.scales + (from_a.product_stride ? product : 0) * 64 * a.line_blocks;
-        const float *scale_b = b.scales + (from_b.product_stride ? product : 0) * 64 * b.line_blocks;
+        const float *scale_a =
+            a.scales + (from_a.product_stride ? product : 0) * 64 * a.line_blocks;
+        const float *scale_b =
+            b.scales + (from_b.product_stride ? product : 0) * 64 * b.line_blocks;
         scale_a += row0;
         scale_b += col0;
 
@@ -3911,8 +3964,8 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job
             for (int j = 0; j < 4; j++)
                 if (!tmm__is_strict(scale_a[row + i] * scale_b[col + j], least, most))
                     wanted &= ~(1u << j);
-            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col, false, wanted,
-                           alpha, beta, sum[i]);
+            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
+                           false, wanted, alpha, beta, sum[i]);
         }
     }
 }
@@ -3994,8 +4047,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
                 if (tmm__is_strict(p, least, most)) wanted &= ~(1u << j);
                 sum[i][j] *= p;
             }
-            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col, false, wanted,
-                           alpha, beta, sum[i]);
+            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
+                           false, wanted, alpha, beta, sum[i]);
         }
     }
     __syncthreads();
@@ -4031,10 +4084,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         BLOCKS_A = 2 * DOWN, /* of 8 KB, in a stage */
         BLOCKS_B = COLS / 64,
         STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
-        SUMS = COLS / 2,  /* of a thread, in 64 rows */
+        SUMS = COLS / 2, /* of a thread, in 64 rows */
+        HALF = SUMS / 2,
         PAIRS = COLS / 8, /* of neighbours, in one row */
-        WARPS = 8,       /* that multiply */
-        SHIFT = TMM__LO_SHIFT
+        WARPS = 8,        /* that multiply */
+        CAN_SHARE = (TMM__MOST_PARTS - 1) * DOWN * SUMS * 1024 <= STAGES * STAGE
     };
     static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(128 * DOWN, COLS, STAGES),
                   "what the launcher asks for");
@@ -4052,6 +4106,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
     int tiles = s.tiles_down * s.tiles_across;
+    const int parts = CAN_SHARE ? s.cluster : 1; /* blocks of a cluster that share a tile's k */
+    int part = blockIdx.x % parts, step = gridDim.x / parts;
+    int first = CAN_SHARE ? a.k_blocks / 2 * part / parts * 2 : 0;
+    int last = CAN_SHARE ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -4071,7 +4129,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         if (threadIdx.x == 0) { /* copies */
             int stage = 0;
             unsigned parity = 1; /* all stages are empty to begin with */
-            for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
+            for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
                 int product = tile / tiles, down, across;
                 tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
                 int blocks_a = a.line_blocks - down * BLOCKS_A;
@@ -4086,7 +4144,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 const unsigned char *next_b = b.blocks + across * (BLOCKS_B * TMM__BLOCK_BYTES);
                 next_a += (from_a.product_stride ? product : 0) * a.k_blocks * step_a;
                 next_b += (from_b.product_stride ? product : 0) * b.k_blocks * step_b;
-                for (int block = 0; block < a.k_blocks; block++) {
+                next_a += first * step_a;
+                next_b += first * step_b;
+                for (int block = first; block < last; block++) {
                     unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                     tmm__barrier_wait(empties + 8 * stage, parity);
                     tmm__barrier_expect(barrier, bytes_a + bytes_b);
@@ -4118,40 +4178,36 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         int thread = threadIdx.x - 128, lane = thread % 32, stage = 0;
         int group = thread / 128, rows = group * (64 * DOWN); /* where this warpgroup's begin */
-#if TMM__FLOAT_ORDER == 1
-        if (group == 1) asm volatile("bar.arrive 3, 256;" ::: "memory");
-#endif
         unsigned parity = 0;
-        for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
+        for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
             float sum[DOWN][SUMS];
 #pragma unroll
             for (int d = 0; d < DOWN; d++)
 #pragma unroll
                 for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
-#if TMM__FLOAT_ORDER == 2
-            enum { HALF = SUMS / 2 };
-#define TMM__MULTIPLY(c, half_c, half_a, half_b, half, k16, add)                                   \
-    tmm__wgmma(c,                                                                                  \
-               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) +              \
-                   4 * (half_a) + 2 * (k16),                                                       \
-               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + (half_c) * (COLS / 2 * 8) + \
-                   4 * (half_b) + 2 * (k16),                                                       \
+                    /* Half of the columns at a time: while registers of one half are worked on, tensor cores
+               have wgmma of the other half to do. */
+#define TMM__MULTIPLY(c, half_c, half_a, half_b, half, k16, add)                      \
+    tmm__wgmma(c,                                                                     \
+               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + \
+                   4 * (half_a) + 2 * (k16),                                          \
+               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) +              \
+                   (half_c) * (COLS / 2 * 8) + 4 * (half_b) + 2 * (k16),              \
                COLS / 2, add)
-#define TMM__SMALL(c, half_c)                                                         \
-    TMM__WGMMA_BEGIN();                                                               \
-    _Pragma("unroll") for (int i = 0; i < 8; i++)                                     \
-        TMM__MULTIPLY(c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0);          \
+#define TMM__SMALL(c, half_c)                                                \
+    TMM__WGMMA_BEGIN();                                                      \
+    _Pragma("unroll") for (int i = 0; i < 8; i++)                            \
+        TMM__MULTIPLY(c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0); \
     TMM__WGMMA_COMMIT()
-#define TMM__LARGE(c, half_c)                                                         \
-    TMM__WGMMA_BEGIN();                                                               \
-    _Pragma("unroll") for (int i = 0; i < 4; i++)                                     \
-        TMM__MULTIPLY(c, half_c, 0, 0, i / 2, i % 2, 1);                              \
+#define TMM__LARGE(c, half_c)                                                                      \
+    TMM__WGMMA_BEGIN();                                                                            \
+    _Pragma("unroll") for (int i = 0; i < 4; i++) TMM__MULTIPLY(c, half_c, 0, 0, i / 2, i % 2, 1); \
     TMM__WGMMA_COMMIT()
-#define TMM__WAIT_FOR(c)                                                              \
-    asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");                    \
+#define TMM__WAIT_FOR(c, pending) \
+    TMM__WGMMA_WAIT(pending);     \
     _Pragma("unroll") for (int i = 0; i < HALF; i++) asm volatile("" : "+f"(c[i])::"memory")
 #pragma unroll 1
-            for (int block = 0; block < a.k_blocks; block += 2) {
+            for (int block = first; block < last; block += 2) {
                 int second = stage + 1 == STAGES ? 0 : stage + 1;
                 unsigned second_parity = second == 0 ? parity ^ 1 : parity;
                 unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
@@ -4162,27 +4218,24 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 for (int d = 0; d < DOWN; d++) {
                     TMM__SMALL(c0, 0);
                     if (d > 0) {
-                        TMM__WAIT_FOR(c1);
+                        TMM__WAIT_FOR(c1, 1);
 #pragma unroll
                         for (int i = 0; i < HALF; i++) sum[d - 1][HALF + i] += c1[i];
                     }
                     TMM__SMALL(c1, 1);
-                    TMM__WAIT_FOR(c0);
-                    if (SHIFT > 0)
+                    TMM__WAIT_FOR(c0, 1);
 #pragma unroll
-                        for (int i = 0; i < HALF; i++) c0[i] *= 1.0f / (1 << SHIFT);
+                    for (int i = 0; i < HALF; i++) c0[i] *= 1.0f / (1 << TMM__LO_SHIFT);
                     TMM__LARGE(c0, 0);
-                    TMM__WAIT_FOR(c1);
-                    if (SHIFT > 0)
+                    TMM__WAIT_FOR(c1, 1);
 #pragma unroll
-                        for (int i = 0; i < HALF; i++) c1[i] *= 1.0f / (1 << SHIFT);
+                    for (int i = 0; i < HALF; i++) c1[i] *= 1.0f / (1 << TMM__LO_SHIFT);
                     TMM__LARGE(c1, 1);
-                    TMM__WAIT_FOR(c0);
+                    TMM__WAIT_FOR(c0, 1);
 #pragma unroll
                     for (int i = 0; i < HALF; i++) sum[d][i] += c0[i];
                 }
-                TMM__WGMMA_WAIT();
-                _Pragma("unroll") for (int i = 0; i < HALF; i++) asm volatile("" : "+f"(c1[i])::"memory");
+                TMM__WAIT_FOR(c1, 0);
                 if (lane == 0) {
                     tmm__barrier_arrive(empties + 8 * stage);
                     tmm__barrier_arrive(empties + 8 * second);
@@ -4196,68 +4249,28 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #undef TMM__SMALL
 #undef TMM__LARGE
 #undef TMM__WAIT_FOR
-#else
-#pragma unroll 1
-            for (int block = 0; block < a.k_blocks; block += 2) {
-                int second = stage + 1 == STAGES ? 0 : stage + 1;
-                unsigned second_parity = second == 0 ? parity ^ 1 : parity;
-                unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
-                tmm__barrier_wait(fulls + 8 * stage, parity);
-                tmm__barrier_wait(fulls + 8 * second, second_parity);
+            if (CAN_SHARE && parts > 1) {   /* the other blocks' sums go to the first one */
+                tmm__cluster_arrive(false); /* its ring may be written to */
+                tmm__cluster_wait();
+                if (part > 0) {
+                    unsigned there = tmm__in_block(tmm_memory + skip, 0);
+                    there += (part - 1) * (DOWN * SUMS * 1024) + thread * 16;
 #pragma unroll
-                for (int d = 0; d < DOWN; d++) {
-                    float c[SUMS];
-#define TMM__MULTIPLY(half_a, half_b, half, k16, add)                                              \
-    tmm__wgmma(c,                                                                                  \
-               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) +              \
-                   4 * (half_a) + 2 * (k16),                                                       \
-               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + 4 * (half_b) + 2 * (k16), \
-               COLS, add)
-#if TMM__FLOAT_ORDER == 1
-#define TMM__TAKE_TURN() asm volatile("bar.sync %0, 256;" ::"r"(3 + group) : "memory")
-#define TMM__PASS_TURN() asm volatile("bar.arrive %0, 256;" ::"r"(4 - group) : "memory")
-#else
-#define TMM__TAKE_TURN()
-#define TMM__PASS_TURN()
-#endif
-#define TMM__WAIT_FOR_C()                                                     \
-    TMM__WGMMA_WAIT();                                                        \
-    _Pragma("unroll") for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(c[i])::"memory")
-                    TMM__TAKE_TURN();
-                    TMM__WGMMA_BEGIN();
-#pragma unroll
-                    for (int i = 0; i < 8; i++) /* 16 k after 16 k */
-                        TMM__MULTIPLY(1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0);
-                    if (SHIFT > 0) {
-                        TMM__WGMMA_COMMIT();
-                        TMM__PASS_TURN();
-                        TMM__WAIT_FOR_C();
-#pragma unroll
-                        for (int i = 0; i < SUMS; i++) c[i] *= 1.0f / (1 << SHIFT);
-                        TMM__TAKE_TURN();
-                        TMM__WGMMA_BEGIN();
-                    }
-#pragma unroll
-                    for (int i = 0; i < 4; i++) TMM__MULTIPLY(0, 0, i / 2, i % 2, 1);
-                    TMM__WGMMA_COMMIT();
-                    TMM__PASS_TURN();
-                    TMM__WAIT_FOR_C();
-                    if (d == DOWN - 1 && lane == 0) {
-                        tmm__barrier_arrive(empties + 8 * stage);
-                        tmm__barrier_arrive(empties + 8 * second);
-                    }
-#pragma unroll
-                    for (int i = 0; i < SUMS; i++) sum[d][i] += c[i];
-#undef TMM__MULTIPLY
-#undef TMM__WAIT_FOR_C
-#undef TMM__TAKE_TURN
-#undef TMM__PASS_TURN
+                    for (int i = 0; i < DOWN * SUMS; i += 4)
+                        tmm__put_in_block(there + i * 1024, &sum[i / SUMS][i % SUMS]);
                 }
-                stage = second + 1, parity = second_parity;
-                if (stage == STAGES) stage = 0, parity ^= 1;
+                tmm__cluster_arrive(true);
+                tmm__cluster_wait();
+                if (part > 0) continue;
+                const float4 *got = (const float4 *)(tmm_memory + skip) + thread;
+                for (int other = 1; other < parts; other++, got += DOWN * SUMS * 64)
+#pragma unroll
+                    for (int i = 0; i < DOWN * SUMS; i += 4) {
+                        float4 four = got[i * 64];
+                        float *of = &sum[i / SUMS][i % SUMS];
+                        of[0] += four.x, of[1] += four.y, of[2] += four.z, of[3] += four.w;
+                    }
             }
-
-#endif
 
             /* Scale and store. The scales of columns are read before the first store: the compiler
                cannot know that they are not what is stored, and would wait. */
@@ -4322,9 +4335,6 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 }
             }
         }
-#if TMM__FLOAT_ORDER == 1
-        if (group == 0) asm volatile("bar.sync 3, 256;" ::: "memory");
-#endif
         asm volatile("bar.sync 1, 352;" ::: "memory");
         float lowest = __uint_as_float(scales_least[0]) * __uint_as_float(scales_least[1]);
         float highest = __uint_as_float(scales_most[0]) * __uint_as_float(scales_most[1]);
@@ -4622,46 +4632,46 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. TMM_SHARED
    comes with three tiles, or with the one that TMM_TILE asks for. */
 #if TMM__KERNELS
-#define tmm_gemm_global   TMM_FN(gemm_global)
-#define tmm_gemm_shared   TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
-#define tmm_gemm_register TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
-#define tmm_quad          TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
-#define tmm_fetch_quad    TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
-#define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
-#define tmm_four          TMM_FN(four)
-#define tmm_two           TMM_FN(two)
-#define tmm_sums          TMM_FN(sums)
-#define tmm_copy_tile     TMM_FN(copy_tile)
-#define tmm_copy_unit     TMM_FN(copy_unit)
-#define tmm_store_four    TMM_FN(store_four)
-#define tmm_load_two      TMM_FN(load_two)
-#define tmm_store_one     TMM_FN(store_one)
-#define tmm_store_two     TMM_FN(store_two)
-#define tmm_find_tile     TMM_FN(find_tile)
-#define tmm_store_sums    TMM_FN(store_sums)
-#define tmm_gemm_reduce   TMM_FN(gemm_reduce)
-#define tmm_pack          TMM_FN(pack)
-#define tmm_wide          TMM_FN(wide)
-#define tmm_wide_sums     TMM_FN(wide_sums)
-#define tmm_pair          TMM_FN(pair)
-#define tmm_copy_one      TMM_FN(copy_one)
-#define tmm_finish        TMM_FN(finish)
-#define tmm_dmma          TMM_FN(dmma)
-#define tmm_gemm_sum      TMM_FN(gemm_sum)
-#define tmm_small_bytes   TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
-#define tmm_small_piece   TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
-#define tmm_small_sums    TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
-#define tmm_small_fetch   TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
-#define tmm_gemm_small    TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
-#define tmm_skinny_bytes  TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
-#define tmm_skinny_least  TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
-#define tmm_skinny_lines  TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
-#define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
-#define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
-#define tmm_copy_pass     TMM_FN(copy_pass)
-#define tmm_split         TMM_FN(split)
-#define tmm_float_load    TMM_FN(float_load)
-#define tmm_float_strict  TMM_FN(float_strict)
+#define tmm_gemm_global    TMM_FN(gemm_global)
+#define tmm_gemm_shared    TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
+#define tmm_gemm_register  TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
+#define tmm_quad           TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
+#define tmm_fetch_quad     TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
+#define tmm_put_quad       TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
+#define tmm_four           TMM_FN(four)
+#define tmm_two            TMM_FN(two)
+#define tmm_sums           TMM_FN(sums)
+#define tmm_copy_tile      TMM_FN(copy_tile)
+#define tmm_copy_unit      TMM_FN(copy_unit)
+#define tmm_store_four     TMM_FN(store_four)
+#define tmm_load_two       TMM_FN(load_two)
+#define tmm_store_one      TMM_FN(store_one)
+#define tmm_store_two      TMM_FN(store_two)
+#define tmm_find_tile      TMM_FN(find_tile)
+#define tmm_store_sums     TMM_FN(store_sums)
+#define tmm_gemm_reduce    TMM_FN(gemm_reduce)
+#define tmm_pack           TMM_FN(pack)
+#define tmm_wide           TMM_FN(wide)
+#define tmm_wide_sums      TMM_FN(wide_sums)
+#define tmm_pair           TMM_FN(pair)
+#define tmm_copy_one       TMM_FN(copy_one)
+#define tmm_finish         TMM_FN(finish)
+#define tmm_dmma           TMM_FN(dmma)
+#define tmm_gemm_sum       TMM_FN(gemm_sum)
+#define tmm_small_bytes    TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
+#define tmm_small_piece    TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
+#define tmm_small_sums     TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
+#define tmm_small_fetch    TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
+#define tmm_gemm_small     TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
+#define tmm_skinny_bytes   TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
+#define tmm_skinny_least   TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
+#define tmm_skinny_lines   TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
+#define tmm_skinny_depth   TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
+#define tmm_gemm_skinny    TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
+#define tmm_copy_pass      TMM_FN(copy_pass)
+#define tmm_split          TMM_FN(split)
+#define tmm_float_load     TMM_FN(float_load)
+#define tmm_float_strict   TMM_FN(float_strict)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
 
 #define TMM__EMIT 1
@@ -5578,18 +5588,28 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
    `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a tile
    takes besides; measured on an H200. */
-enum { TMM__FLOAT_FORMS = 6, TMM__FLOAT_ANY = 3, TMM__FLOAT_MMA = 4, TMM__FLOAT_LEAST_K = 128 };
+enum {
+    TMM__FLOAT_FORMS = 6,
+    TMM__FLOAT_SHARED = 2,
+    TMM__FLOAT_ANY = 3,
+    TMM__FLOAT_MMA = 4,
+    TMM__FLOAT_LEAST_K = 64,
+    TMM__FLOAT_MOST = INT_MAX - 8192
+};
 typedef struct tmm__float_form {
     int tile_m, tile_n, stages;
     double window, tile;
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 3250, 3000}, {128, 192, 5, 2500, 2500}, {128, 64, 8, 950, 2000},
+    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1250, 2000},
     {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
 
-/* A test prefers one form. */
+/* A test prefers one form, or shares of K, or threads of KERNEL SPLIT. */
 #ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(form, time) (time)
+#define TMM__FLOAT_GUESS(form, parts, time) (time)
+#endif
+#ifndef TMM__SPLIT_GUESS
+#define TMM__SPLIT_GUESS(threads) (threads)
 #endif
 
 static inline const void *TMM_FN(gemm__float_kernel)(int form)
@@ -5643,23 +5663,31 @@ static inline int TMM_FN(gemm__float_mma)(void)
 #endif
 
 /* A launch that may begin while the one before it in the stream still works, if `early`: then the
-   kernel waits itself. */
+   kernel waits itself; with clusters of so many blocks. */
 #if TMM__CLUSTER_LAUNCH
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
-                                                    int bytes, int early, void **arguments,
-                                                    tmm_stream stream)
+                                                    int bytes, int early, int cluster,
+                                                    void **arguments, tmm_stream stream)
 {
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attribute;
-    memset(&attribute, 0, sizeof attribute);
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
     config.gridDim = grid;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = early ? 1 : 0;
+    config.attrs = attributes;
+    if (early) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute->val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = cudaLaunchAttributeClusterDimension;
+        attribute->val.clusterDim.x = (unsigned)cluster;
+        attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+    }
     return tmm__cuda(cudaLaunchKernelExC(&config, kernel, arguments), "kernel launch");
 }
 #endif
@@ -5668,8 +5696,10 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
    not zero; and the bounds of the product of the scales of a row and a column. */
 static inline float TMM_FN(gemm__float_least)(long long K)
 {
+    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2, see bench/NOTES.md. */
+    static const int from[] = {93, 187, 497, 1603, 5767, 21890};
     int t = 0;
-    while (K >> (2 * t + 7)) t++; /* 4^t <= K / 32 */
+    while (t < (int)(sizeof from / sizeof *from) && K >= from[t]) t++;
     return ldexpf(1, -14 - t);
 }
 
@@ -5705,48 +5735,59 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
 {
     float least = TMM_FN(gemm__float_least)(K);
     dim3 grid(groups_A + groups_B, batch);
+    /* So few that they hold all of their lines in registers, if they can. */
+    int threads = TMM__SPLIT_GUESS(K <= 1024 ? 256 : K <= 2048 ? 512 : 1024);
     if (groups_A + groups_B == 0) return TMM_OK;
 #if TMM__CLUSTER_LAUNCH
     tmm__lines from_a = *a, from_b = *b;
     tmm__split to_a = *split_a, to_b = *split_b;
-    void *arguments[] = {&K, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, TMM__SPLIT_THREADS, 0,
+    int depth = (int)K;
+    void *arguments[] = {&depth, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, threads, 0,
                                       TMM_FN(gemm__float_fast)() || TMM_FN(gemm__float_mma)() == 2,
-                                      arguments, stream);
+                                      1, arguments, stream);
 #else
-    tmm_split<<<grid, TMM__SPLIT_THREADS, 0, stream>>>(K, least, groups_A, *a, *split_a, *b,
-                                                       *split_b);
+    tmm_split<<<grid, threads, 0, stream>>>((int)K, least, groups_A, *a, *split_a, *b, *split_b);
     return tmm__cuda(cudaGetLastError(), "kernel launch");
 #endif
 }
 
 /* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles and
    bounds. */
-static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, tmm_stream stream)
+static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int may,
+                                                      tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
     const int batch = job.batch;
     static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
     int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form = TMM__FLOAT_ANY;
     int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
+    int parts = 1;
     double best = 0, processors = tmm__current_device()->processors;
     for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
          f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
         const tmm__float_form *one = &tmm__float_forms[f];
         double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
         if (f > TMM__FLOAT_MMA) tiles /= 2;
-        double time = ceil(tiles / processors) * (ceil(K / 64.0) * one->window + one->tile);
-        time = TMM__FLOAT_GUESS(f, time);
-        if (form != TMM__FLOAT_ANY && time >= best) continue;
-        best = time;
-        form = f;
+        /* A single product of few small tiles: clusters of blocks share out the k of each. */
+        int most =
+            f == TMM__FLOAT_SHARED && (may & TMM__MAY_SPLIT) && batch == 1 ? TMM__MOST_PARTS : 1;
+        for (int n = 1; n <= most && (n == 1 || n * tiles <= processors); n *= 2) {
+            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 2500.0;
+            time = TMM__FLOAT_GUESS(f, n, time * ceil(tiles / processors));
+            if (form != TMM__FLOAT_ANY && time >= best) continue;
+            best = time;
+            form = f;
+            parts = n;
+        }
     }
     int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
     memset(&job.s, 0, sizeof job.s);
     job.s.tiles_down = (int)((M - 1) / tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / tile_n + 1);
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * batch;
-    int blocks = (int)(tiles < processors ? tiles : processors);
+    int blocks = (int)(tiles < processors ? tiles : processors) * parts;
+    job.s.cluster = parts;
     int bytes = TMM__FLOAT_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
     if (form == TMM__FLOAT_ANY || form > TMM__FLOAT_MMA)
         blocks = (int)(tiles < 2 * processors ? tiles : 2 * processors);
@@ -5759,8 +5800,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, tmm_st
 #if TMM__CLUSTER_LAUNCH
     void *arguments[] = {&job};
     return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
-                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, arguments,
-                                      stream);
+                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, parts,
+                                      arguments, stream);
 #else
     (void)early, (void)fast, (void)mma;
     if (form == TMM__FLOAT_ANY)
@@ -5777,49 +5818,62 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, tmm_st
    beyond 32 bits. */
 static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K)
 {
-    return K >= TMM__FLOAT_LEAST_K && M <= INT_MAX - 256 && N <= INT_MAX - 256 &&
-           K <= INT_MAX - 256 && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
+    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_MOST && N <= TMM__FLOAT_MOST &&
+           K <= TMM__FLOAT_MOST && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
-/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `memory`:
-   the caller's; NULL: from the pool. *done is 0 if there is none. */
+/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `ready`: op(A)
+   and op(B) as they are split already, or NULL. `memory`: the caller's; NULL: from the pool; *done is
+   0 if that has none. `may`: whether k may be shared out, which makes the bits depend on M and N. */
 static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long K, float alpha,
                                              const float *A, long long rsA, long long csA,
                                              long long strideA, const float *B, long long rsB,
                                              long long csB, long long strideB, float beta, float *C,
                                              long long ldc, long long strideC, unsigned batch,
-                                             char *memory, int *done, tmm_stream stream)
+                                             const tmm__split *const *ready, char *memory, int may,
+                                             int *done, tmm_stream stream)
 {
-    tmm__lines from_a = {A, M, rsA, csA, batch > 1 ? strideA : 0};
-    tmm__lines from_b = {B, N, csB, rsB, batch > 1 ? strideB : 0};
+    tmm__lines from[2] = {{A, M, rsA, csA, batch > 1 ? strideA : 0},
+                          {B, N, csB, rsB, batch > 1 ? strideB : 0}};
+    tmm__split split[2];
     /* Products at a time: all that take 1 GiB, or one. */
     size_t one = 0, bytes = 0;
-    (void)TMM_FN(gemm__float_split)(NULL, &one, M, K, 1);
-    (void)TMM_FN(gemm__float_split)(NULL, &one, N, K, 1);
+    for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__float_split)(NULL, &one, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / one) + 1);
-    tmm__split a = TMM_FN(gemm__float_split)(NULL, &bytes, M, K, from_a.product_stride ? most : 1);
-    tmm__split b = TMM_FN(gemm__float_split)(NULL, &bytes, N, K, from_b.product_stride ? most : 1);
     char *own = NULL;
-    if (memory == NULL) memory = own = (char *)tmm__workspace(bytes, stream);
-    *done = memory != NULL;
-    if (memory == NULL) return TMM_OK;
-    bytes = 0;
-    a = TMM_FN(gemm__float_split)(memory, &bytes, M, K, from_a.product_stride ? most : 1);
-    b = TMM_FN(gemm__float_split)(memory, &bytes, N, K, from_b.product_stride ? most : 1);
+    for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
+        if (pass == 1 && memory == NULL && bytes > 0) {
+            memory = own = (char *)tmm__workspace(bytes, stream);
+            *done = own != NULL;
+            if (own == NULL) return TMM_OK;
+        }
+        bytes = 0;
+        for (int i = 0; i < 2; i++) {
+            if (ready != NULL && ready[i] != NULL)
+                split[i] = *ready[i];
+            else
+                split[i] = TMM_FN(gemm__float_split)(memory, &bytes, from[i].lines, K,
+                                                     from[i].product_stride ? most : 1);
+        }
+    }
+    *done = 1;
+    int groups[2];
+    for (int i = 0; i < 2; i++)
+        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * split[i].line_blocks;
     tmm_status status = TMM_OK;
     for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
         unsigned products = (unsigned)tmm__min(batch - first, most);
-        from_a.X = A + first * from_a.product_stride;
-        from_b.X = B + first * from_b.product_stride;
-        status = TMM_FN(gemm__float_split_launch)(K, &from_a, &a, 8 * a.line_blocks, &from_b, &b,
-                                                  8 * b.line_blocks, products, stream);
+        from[0].X = A + first * from[0].product_stride;
+        from[1].X = B + first * from[1].product_stride;
+        status = TMM_FN(gemm__float_split_launch)(K, &from[0], &split[0], groups[0], &from[1],
+                                                  &split[1], groups[1], products, stream);
         tmm__float_job job;
         memset(&job, 0, sizeof job);
         job.M = M, job.N = N, job.K = K;
-        job.from_a = from_a, job.from_b = from_b, job.a = a, job.b = b;
+        job.from_a = from[0], job.from_b = from[1], job.a = split[0], job.b = split[1];
         job.C = C + first * strideC, job.ldc = ldc, job.batchC = strideC;
         job.alpha = alpha, job.beta = beta, job.batch = (int)products;
-        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, stream);
+        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, may, stream);
     }
     if (own != NULL) (void)cudaFreeAsync(own, stream);
     return status;
@@ -5846,7 +5900,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     if (batch > 1 && strideC == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "strideC is 0: the products would overwrite another");
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
-        kernel = TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
+        kernel =
+            TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
 #if TMM__FAST
         if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
@@ -5855,8 +5910,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR && (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
-        kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb) ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
-                                                               : TMM_REGISTER;
+        kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb)
+                     ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
+                     : TMM_REGISTER;
 #endif
     if (kernel == TMM_REGISTER)
         kernel =
@@ -5980,12 +6036,13 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         case TMM_TENSOR: {
             int done = 0;
             status = TMM_FN(gemm__float)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
-                                         beta, c, ldc, strideC, grid.z, NULL, &done, stream);
+                                         beta, c, ldc, strideC, grid.z, NULL, NULL, TMM__MAY_SPLIT,
+                                         &done, stream);
             if (done || status != TMM_OK) break;
-            status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                             strideB, beta, c, ldc, strideC, grid.z,
-                                             TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
-            break;
+            kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb) ? TMM_PIPELINED : TMM_REGISTER;
+            return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, a, lda, b, ldb, beta,
+                                             c, ldc, strideA, strideB, strideC, batch - first,
+                                             stream);
         }
 #endif
         case TMM_SMALL:
@@ -6004,6 +6061,163 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     }
     return TMM_OK;
 }
+
+#if TMM__FLOAT_TENSOR
+TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    *bytes = 0;
+    if (lines < 0 || K < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
+    if (lines > TMM__FLOAT_MOST || K > TMM__FLOAT_MOST)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor: %lld x %lld is too large for it",
+                         lines, K);
+    if (lines > 0 && K > 0) (void)TMM_FN(gemm__float_split)(NULL, bytes, lines, K, 1);
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long lines, long long K,
+                                               const float *X, long long ld, void *memory,
+                                               size_t bytes, tmm_prepared *prepared,
+                                               tmm_stream stream)
+{
+    if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
+    memset(prepared, 0, sizeof *prepared);
+    size_t needed = 0;
+    tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &needed);
+    if (status == TMM_OK) /* as if the other operand were a vector */
+        status =
+            is_B ? tmm__check_gemm(TMM_OP_N, op, 0, lines, K, 0, X, K + 1, X, ld, X, lines + 1,
+                                   sizeof(float))
+                 : tmm__check_gemm(op, TMM_OP_N, lines, 0, K, 0, X, ld, X, 1, X, 1, sizeof(float));
+    if (status != TMM_OK) return status;
+    if (needed > 0 && X == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", is_B ? "B" : "A");
+    if (memory != NULL && (bytes < needed || (size_t)memory % 16 != 0))
+        return tmm__fail(bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
+                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
+                         bytes, needed);
+    int owned = memory == NULL && needed > 0;
+    if (owned) memory = tmm__workspace(needed, stream);
+    if (owned && memory == NULL)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
+    int along_k = (op == TMM_OP_N) != is_B;
+    tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
+    if (needed > 0) {
+        size_t offset = 0;
+        tmm__split to = TMM_FN(gemm__float_split)((char *)memory, &offset, lines, K, 1);
+        status = TMM_FN(gemm__float_split_launch)(K, &from, &to, 8 * to.line_blocks, &from, &to, 0,
+                                                  1, stream);
+    }
+    if (status != TMM_OK) {
+        if (owned) (void)cudaFreeAsync(memory, stream);
+        return status;
+    }
+    prepared->X = X, prepared->memory = memory, prepared->owned = owned, prepared->is_B = is_B;
+    prepared->op = op, prepared->lines = lines, prepared->K = K, prepared->ld = ld;
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                          long long lda, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream)
+{
+    return TMM_FN(gemm__prepare)(0, op, M, K, A, lda, memory, bytes, prepared, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                          long long ldb, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream)
+{
+    return TMM_FN(gemm__prepare)(1, op, N, K, B, ldb, memory, bytes, prepared, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
+{
+    if (prepared == NULL) return TMM_OK;
+    cudaError_t error = cudaSuccess;
+    if (prepared->owned) error = cudaFreeAsync(prepared->memory, stream);
+    memset(prepared, 0, sizeof *prepared);
+    return tmm__cuda(error, "cudaFreeAsync");
+}
+
+/* The bytes for what is not prepared; an error if what is does not fit the product. */
+static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, long long K,
+                                                    const tmm_tensor_options *options,
+                                                    size_t *bytes)
+{
+    *bytes = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        const tmm_prepared *ready = options == NULL ? NULL : is_B ? options->B : options->A;
+        long long lines = is_B ? N : M;
+        size_t more = 0;
+        if (ready == NULL) {
+            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &more);
+            if (status != TMM_OK) return status;
+        } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
+                             "of %lld here",
+                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
+                             lines, K);
+        }
+        *bytes += more;
+    }
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    return TMM_FN(gemm__tensor_bytes)(M, N, K, options, bytes);
+}
+
+TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                       const tmm_tensor_options *options, tmm_stream stream)
+{
+    static const tmm_tensor_options defaults = {NULL, NULL, NULL, 0};
+    if (options == NULL) options = &defaults;
+    size_t needed = 0;
+    tmm_status status = TMM_FN(gemm__tensor_bytes)(M, N, K, options, &needed);
+    if (status != TMM_OK) return status;
+    if (options->A != NULL)
+        opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
+    if (options->B != NULL)
+        opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
+    status =
+        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    if (status != TMM_OK) return status;
+    void *memory = options->memory;
+    if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
+        return tmm__fail(options->bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
+                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
+                         options->bytes, needed);
+    if (M == 0 || N == 0) return TMM_OK;
+    if (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
+        return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                                 stream);
+    tmm__split split[2];
+    const tmm__split *ready[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const tmm_prepared *from = i == 0 ? options->A : options->B;
+        size_t offset = 0;
+        if (from == NULL) continue;
+        split[i] = TMM_FN(gemm__float_split)((char *)from->memory, &offset, from->lines, K, 1);
+        ready[i] = &split[i];
+    }
+    int done = 0, nA = opA == TMM_OP_N, nB = opB == TMM_OP_N;
+    status = TMM_FN(gemm__float)(M, N, K, alpha, A, nA ? lda : 1, nA ? 1 : lda, 0, B, nB ? ldb : 1,
+                                 nB ? 1 : ldb, 0, beta, C, ldc, 0, 1, ready, (char *)memory,
+                                 TMM__MAY_SPLIT, &done, stream);
+    if (status == TMM_OK && !done)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to split A and B: %zu bytes", needed);
+    return status;
+}
+#endif
 
 TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
                                         long long K, TMM_TYPE alpha, const TMM_TYPE *A,
@@ -7979,6 +8193,23 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
                                  beta, (TMM_TYPE *)C, ldc, stream);
+#if TMM__FLOAT_TENSOR
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, K, 1))
+        kernel = TMM_TENSOR;
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(M, N, K)) {
+        int done, nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+        tmm_status status =
+            TMM_FN(gemm__float)(M, N, K, alpha, (const float *)A, nA ? lda : 1, nA ? 1 : lda, 0,
+                                (const float *)B, nB ? ldb : 1, nB ? 1 : ldb, 0, beta, (float *)C,
+                                ldc, 0, 1, NULL, NULL, 0, &done, stream);
+        if (status == TMM_OK && !done)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "kernel tensor: no memory to split blocks of A and B");
+        return status;
+    }
+    if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* few k: the same for all blocks */
+#endif
+    if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
     int fits = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb);
     if (kernel == TMM_AUTO && fits && TMM_FN(gemm__tensor_pays)())
