@@ -3754,6 +3754,18 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
                      : "l"(a), "l"(b), "r"(add));
 }
 #endif /* TMM__WGMMA */
+/* A barrier of the 256 threads that multiply; `named`: these are not all threads of the block. */
+static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
+{
+#if TMM__WGMMA
+    if (named) {
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        return;
+    }
+#endif
+    (void)named;
+    __syncthreads();
+}
 #endif /* TMM__FLOAT_ONCE */
 
 /* KERNEL SPLIT. Splits op(A) and op(B) as above. A block, of 1024 threads at most, has 8 lines, the
@@ -3793,10 +3805,10 @@ TMM_KERNEL void __launch_bounds__(1024)
                 from.product_stride % 4 == 0;
     float eight[AHEAD][8];
     unsigned most = 0;
-    for (int k = k0; k < K; k += AHEAD * depth) {
+    for (int k = 0; k < K; k += AHEAD * depth) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
-            int at = k + i * depth;
+            int at = k + k0 + i * depth;
             tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
         }
 #pragma unroll
@@ -3879,18 +3891,6 @@ static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm
         to[k][line] =
             exists ? x[(line0 + line) * from->line_stride + (k0 + k) * from->k_stride] : 0.0f;
     }
-}
-
-static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
-{
-#if TMM__WGMMA
-    if (named) {
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        return;
-    }
-#endif
-    (void)named;
-    __syncthreads();
 }
 
 static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job, float *memory,
@@ -5585,6 +5585,8 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
 }
 
 #if TMM__FLOAT_TENSOR
+#ifndef TMM__FLOAT_FORMS_ONCE
+#define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
    `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a tile
    takes besides; measured on an H200. */
@@ -5610,6 +5612,7 @@ static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
 #endif
 #ifndef TMM__SPLIT_GUESS
 #define TMM__SPLIT_GUESS(threads) (threads)
+#endif
 #endif
 
 static inline const void *TMM_FN(gemm__float_kernel)(int form)
