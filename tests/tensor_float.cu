@@ -6,9 +6,12 @@ static int form_wanted = -1, parts_wanted, way_wanted = -1;
          ? 1e30                                                                                   \
          : (time))
 #ifdef __CUCC__ /* there, also the kernel for mma.sync, whose instructions have a twin */
-#define TMM__FLOAT_WAY(way) (way_wanted >= 0 ? way_wanted : (way))
+#define TWIN 1
+#else
+#define TWIN 0
 #endif
-#define TMM_FLOAT_TENSOR 0
+#define TMM__FLOAT_WAY(way) (TWIN && way_wanted >= 0 ? way_wanted : (way))
+#define TMM_FLOAT_TENSOR    0
 #define TMM_NO_READY_MADE
 #include "tap.h"
 #include "../tiledmm.cuh"
