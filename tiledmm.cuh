@@ -21,6 +21,14 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+   With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for many
+   products, and in memory of the caller:
+     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
+                                              tmm_tensor_options or NULL
+     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what it takes
+     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
+     tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
+     tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
    Device pointers on several devices, complete when it returns:
      tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
@@ -47,8 +55,12 @@
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below)
-     TMM_TENSOR         the same on tensor cores, so far for double; worth it where these are fast
-                        for double (sm_80, sm_90, sm_100), elsewhere right but slow
+     TMM_TENSOR         on tensor cores. double: worth it where these are fast for double (sm_80,
+                        sm_90, sm_100), elsewhere right but slow. float, with TMM_FLOAT_TENSOR
+                        (OPTIONS): operands are split in halves of 16 bits, elements of C for which
+                        these do not suffice are summed in float; so the error has the bound of
+                        every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
+                        sm_80 on; elsewhere right but slow. For K below 64 as TMM_AUTO
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
@@ -59,9 +71,11 @@
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED and TMM_TENSOR do that, too, within each product of a batch; a single product
+     k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a single product
      they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which depend on the
      shape, the form and alignment of A and B, the device, and memory for them (LIMITS) only.
+     TMM_TENSOR for float has bits of its own, the same at all positions in a batch; in a single
+     product of few tiles they depend on its shape and the device, too.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -71,6 +85,11 @@
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
+     TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is faster;
+                         defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not defined:
+                         nothing of it is compiled, for float TMM_TENSOR is TMM_ERROR_UNSUPPORTED
+                         and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and _multi take it when
+                         asked by name or with TMM_AUTO_TENSOR, then with the same bits for all blocks
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -115,9 +134,13 @@
    sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
    tmm_?gemm_host keeps what it had for its next call: up to 64 MB of pinned memory, and of each
    device's memory up to an eighth.
-   TMM_TENSOR is for TMM_TYPE double alone, on devices that give a block 52 KB of shared memory (all
-   from sm_70 on; its largest tiles take 100 KB). Compile for the device itself (nvcc -arch=native):
-   code made for sm_80 uses the tensor cores of sm_90 at half their speed.
+   TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
+   sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
+   -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
+   it takes 4 bytes for each element of A and B, M, N and K rounded up to 64 (batches: 1 GiB at a
+   time); without it is TMM_PIPELINED. Each row of op(A) and column of op(B) may span 2^28 (K = 64) to
+   2^34 (K = 21890) in magnitude, zeros apart; those with NaN, infinity or a wider span are summed in
+   float, at a fraction of the speed: keep to TMM_PIPELINED if many are like that.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
@@ -126,6 +149,7 @@
      KERNEL PIPELINED (and PACK, REDUCE)
      SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
      KERNEL TENSOR
+     KERNEL TENSOR FLOAT (KERNEL SPLIT; for any device, by wgmma, by mma.sync)
      INSTANCES, CHOICE, LAUNCHERS, HOST MACHINERY, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE,
      HISTORY */
 
@@ -3463,8 +3487,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
    the FP32 theoretical peak performance", 2022. bench/NOTES.md derives the bound.
 
    What does not fit: a line is rejected that has an element which is not finite, or which is not
-   zero but so small (below 2^-29 to 2^-33 of the largest, see tmm_float_least) that its halves lack
-   bits; and an element of C if 2^-(s_a + s_b) could make it overflow, or tiny. Its row and its
+   zero but so small (below 2^-29 to 2^-35 of the largest, see gemm__float_least) that its halves
+   lack bits; and an element of C if 2^-(s_a + s_b) could make it overflow, or tiny. Its row and its
    column decide, so the bits of an element depend on its row, its column and K alone.
 
    KERNEL SPLIT leaves each operand in blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64],
@@ -4064,16 +4088,31 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
    TMM__RING stages. 384 threads: one warpgroup copies, two multiply, each the upper or the lower
    half of a tile, 64 rows after 64 rows.
 
+             columns  0 .. COLS / 2 - 1     COLS / 2 .. COLS - 1      a tile with DOWN = 2
+                     +---------------------+---------------------+
+       warpgroup 1   |  c0, sum[0]         |  c1, sum[0]         |   64 rows
+                     |  c0, sum[1]         |  c1, sum[1]         |   64
+                     +---------------------+---------------------+
+       warpgroup 2   |  c0, sum[0]         |  c1, sum[0]         |   64
+                     |  c0, sum[1]         |  c1, sum[1]         |   64
+                     +---------------------+---------------------+
    A stage is 32 k of the tile: blocks of A, then blocks of B. A window is two stages.
        copies        | s0 | s1 | s2 | s3 | s0 | s1 |        one thread: waits until `empty`, copies,
        warpgroup 1        [ window    ][ window    ]        which makes the stage `full`
        warpgroup 2          [ window    ][ window    ]      when both are through, it is `empty`
-   In a window, for 64 rows after 64 rows:
-       tensor cores  |  lo hi, hi lo: 8 wgmma  |          |  hi hi: 4 wgmma  |          |
-       registers                               | c 2^-11  |                  | sum += c |
-   While a warpgroup works on registers, the tensor cores have the other's wgmma to do.
+   In a window, for 64 rows after 64 rows (S: lo hi and hi lo, 8 wgmma; L: hi hi, 4 wgmma):
+       tensor cores  | S of c0 | S of c1 | L of c0 | L of c1 | S of c0 ...
+       registers               | c0 2^-11| c1 2^-11| sum+=c0 | sum+=c1
+   Tensor cores always have the next group to do; between windows, that of the other warpgroup.
 
-   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. */
+   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If a product has few
+   tiles, the 2 or 4 blocks of a cluster share out the windows of one; the first of them gets the
+   sums of the others in its shared memory, adds them in order, and stores C.
+
+   A window of 256 x 128 is 12.6 million operations and 96 KB copied: 131 operations a byte of the
+   second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes the
+   tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds it
+   on an H200 is the power that the device may take. */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job job)
 {
 #if TMM__WGMMA
