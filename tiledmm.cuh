@@ -4461,8 +4461,8 @@ static __device__ __forceinline__ void tmm__mma_half(float *c, const unsigned *a
    A stage of 128 x 128 is 3.1 million operations of the tensor cores, 8 x 12 KB read from shared
    memory and 32 KB copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a
    clock, 16 a byte: bound by tensor cores; tiles of 64 x 64, with 12 a byte, by shared memory. On
-   sm_90 mma.sync has 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core,
-   with 4 mma under way each, cannot hide how long these take. */
+   sm_90 mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor
+   core, with 4 mma under way each, cannot hide how long these take. */
 TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     tmm_gemm_float_mma(const tmm__float_job job)
 {

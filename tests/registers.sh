@@ -20,6 +20,7 @@ cat >"$work/kernels.cu" <<'END'
 #define TMM_NO_READY_MADE
 #include "tiledmm.cuh"
 #define TMM_NAME s
+#define TMM_FLOAT_TENSOR 0
 #include "tiledmm.cuh"
 END
 known=$(nvcc --list-gpu-code | tr '\n' ' ')
