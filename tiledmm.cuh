@@ -3813,9 +3813,9 @@ TMM_KERNEL void __launch_bounds__(1024)
     bool is_A = (int)blockIdx.x < groups_A;
     const tmm__lines from = is_A ? a : b;
     const tmm__split to = is_A ? split_a : split_b;
-    long long line0 = ((long long)blockIdx.x - (is_A ? 0 : groups_A)) * LINES;
     int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
-    long long line = line0 + r, product = blockIdx.y;
+    int line = ((int)blockIdx.x - (is_A ? 0 : groups_A)) * LINES + r;
+    unsigned product = blockIdx.y;
 
     tmm__let_next_begin();
     tmm__wait_for_previous();
@@ -3883,7 +3883,7 @@ TMM_KERNEL void __launch_bounds__(1024)
             tmm__split_two(eight[i][4], eight[i][5], &hi.z, &lo.z);
             tmm__split_two(eight[i][6], eight[i][7], &hi.w, &lo.w);
             if (k + i * depth < padded) {
-                size_t chunk = tmm__halves_at(&to, (int)line, k + i * depth);
+                size_t chunk = tmm__halves_at(&to, line, k + i * depth);
                 *(uint4 *)(blocks + chunk) = hi;
                 *(uint4 *)(blocks + (chunk ^ 64)) = lo;
             }
@@ -3893,7 +3893,7 @@ TMM_KERNEL void __launch_bounds__(1024)
     __syncthreads();
     if (threadIdx.x < LINES) {
         if (small[r]) fits = false;
-        to.scales[product * 64 * to.line_blocks + line] =
+        to.scales[product * 64ll * to.line_blocks + line] =
             fits ? tmm__bits_float((254 - scale_bits) << 23) : 0.0f;
     }
 }
