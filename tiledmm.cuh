@@ -21,6 +21,14 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+   With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for many
+   products, and in memory of the caller:
+     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
+                                              tmm_tensor_options or NULL
+     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what it takes
+     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
+     tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
+     tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
    Device pointers on several devices, complete when it returns:
      tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
@@ -28,7 +36,7 @@
      tmm_sgemm_host(opA, ..., ldc, options)   of any size, also beyond device memory, on one or
                                               several devices; options: tmm_host_options or NULL
      tmm_sgemm_host_memory(opA, opB, M, N, K, options, device_bytes, pinned_bytes)   what it takes
-     tmm_host_release()                       gives back the pinned memory that these keep
+     tmm_host_release()                       gives back the memory that these keep (LIMITS)
      tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
      tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
    Checks, host pointers:
@@ -47,8 +55,12 @@
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below)
-     TMM_TENSOR         the same on tensor cores, so far for double; worth it where these are fast
-                        for double (sm_80, sm_90, sm_100), elsewhere right but slow
+     TMM_TENSOR         on tensor cores. double: worth it where these are fast for double (sm_80,
+                        sm_90, sm_100), elsewhere right but slow. float, with TMM_FLOAT_TENSOR
+                        (OPTIONS): operands are split in halves of 16 bits, elements of C for which
+                        these do not suffice are summed in float; so the error has the bound of
+                        every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
+                        sm_80 on; elsewhere right but slow. For K below 64 as TMM_AUTO
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
@@ -59,9 +71,11 @@
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED and TMM_TENSOR do that, too, within each product of a batch; a single product
+     k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a single product
      they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which depend on the
      shape, the form and alignment of A and B, the device, and memory for them (LIMITS) only.
+     TMM_TENSOR for float has bits of its own, the same at all positions in a batch; in a single
+     product of few tiles they depend on its shape and the device, too.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -71,6 +85,11 @@
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
+     TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is faster;
+                         defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not defined:
+                         nothing of it is compiled, for float TMM_TENSOR is TMM_ERROR_UNSUPPORTED
+                         and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and _multi take it when
+                         asked by name or with TMM_AUTO_TENSOR, then with the same bits for all blocks
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -113,9 +132,15 @@
    TMM_TENSOR with its largest tiles), and for large products copies of A and B in the form that
    they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
    sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
-   TMM_TENSOR is for TMM_TYPE double alone, on devices that give a block 52 KB of shared memory (all
-   from sm_70 on; its largest tiles take 100 KB). Compile for the device itself (nvcc -arch=native):
-   code made for sm_80 uses the tensor cores of sm_90 at half their speed.
+   tmm_?gemm_host keeps what it had for its next call: up to 64 MB of pinned memory, and of each
+   device's memory up to an eighth.
+   TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
+   sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
+   -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
+   it takes 4 bytes for each element of A and B, M, N and K rounded up to 64 (batches: 1 GiB at a
+   time); without it is TMM_PIPELINED. Each row of op(A) and column of op(B) may span 2^28 (K = 64) to
+   2^34 (K = 21890) in magnitude, zeros apart; those with NaN, infinity or a wider span are summed in
+   float, at a fraction of the speed: keep to TMM_PIPELINED if many are like that.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
@@ -124,6 +149,7 @@
      KERNEL PIPELINED (and PACK, REDUCE)
      SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
      KERNEL TENSOR
+     KERNEL TENSOR FLOAT (KERNEL SPLIT; for any device, by wgmma, by mma.sync)
      INSTANCES, CHOICE, LAUNCHERS, HOST MACHINERY, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE,
      HISTORY */
 
@@ -230,10 +256,7 @@
    defined as nothing, 1 or 0. */
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
-#define TMM__AUTO_TENSOR_IF  1
-#define TMM__AUTO_TENSOR_IF1 1
-#define TMM__AUTO_TENSOR_IF0 0
-#define TMM__AUTO_TENSOR     TMM__JOIN(TMM__AUTO_TENSOR_, TMM__JOIN(IF, TMM_FLOAT_TENSOR))
+#define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
 #else
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
@@ -273,6 +296,23 @@ typedef enum tmm_kernel {
     TMM_KERNEL_COUNT /* not a kernel: how many there are */
 } tmm_kernel;
 
+/* An operand that tmm_?gemm_prepare_A or _B has split for TMM_TENSOR; its members are theirs. */
+typedef struct tmm_prepared {
+    const void *X; /* as given: it must stay as it is, for some elements may be needed */
+    void *memory;  /* halves and scales */
+    int owned;     /* from the pool */
+    int is_B;
+    tmm_op op;
+    long long lines, K, ld; /* lines: rows of op(A), columns of op(B) */
+} tmm_prepared;
+
+/* Options of tmm_?gemm_tensor. All zeros are the defaults. */
+typedef struct tmm_tensor_options {
+    const tmm_prepared *A, *B; /* operands that are prepared; NULL: split now */
+    void *memory;              /* device memory to work in, aligned to 16 bytes; NULL: allocates */
+    size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
+} tmm_tensor_options;
+
 typedef enum tmm_type { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
 #ifdef __CUDACC__
@@ -289,7 +329,8 @@ typedef struct tmm_host_options {
                                 2, ... */
     const long long *rows; /* rows of C for each, in order; they add up to M. NULL: by weights */
     const double *weights; /* shares of the rows, any scale; a device of weight 0 does nothing.
-                                NULL: measured by a short product, if there are several devices */
+                                NULL: equal for devices of one kind, else measured by a short
+                                product */
     size_t memory;         /* most bytes of device memory for each of the list; 0: 9/10 of what is
                                 free, and what TMM_PIPELINED takes besides (see LIMITS) */
     long long block;       /* rows and columns of a block of C at most; 0: chosen */
@@ -639,6 +680,7 @@ enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 /* KERNEL TENSOR: depth of a step, and stages; elements of a plane, and bytes of all stages, with
    tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
+enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
 #define TMM__PLANE(lines) (4 * (lines) + 20)
 #define TMM__TENSOR_BYTES(m, n) \
     (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH / 4 * (TMM__PLANE(m) + TMM__PLANE(n)) * 8)
@@ -648,9 +690,10 @@ typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
     int split_tiles;              /* so many tiles are shared out in steps, not whole */
-    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
-    int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int sharers; /* KERNEL TENSOR: among the last so many blocks; the others have whole tiles */
+    int reduce;  /* all pieces become partial tiles, for KERNEL REDUCE */
+    int packed_A, packed_B; /* by KERNEL PACK: lines padded to whole tiles */
+    int tall;               /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
     int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
     void *partials; /* a tile of sums for each block */
     unsigned long long *flags; /* one for each block: its partial tile is ready, */
@@ -741,7 +784,9 @@ static inline long long tmm__min(long long a, long long b)
     return a < b ? a : b;
 }
 
-/* What the launchers ask of the current device, remembered for the thread's last one. */
+/* What the launchers ask of the current device. A thread remembers it, for device n at place
+   n % TMM__KNOWN: some of the questions take CUDA a few tenths of a millisecond. */
+enum { TMM__KNOWN = 16 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */
@@ -753,11 +798,11 @@ typedef struct tmm__device {
 
 static inline const tmm__device *tmm__current_device(void)
 {
-    static thread_local tmm__device known;
-    static thread_local int known_device = -1;
+    static thread_local tmm__device devices[TMM__KNOWN]; /* processors is 0: not known yet */
     int device = 0, major = 0, minor = 0, count = 0, pools = 0, clock = 0, memory = 0, width = 0;
-    int shared = 0;
-    if (cudaGetDevice(&device) == cudaSuccess && device == known_device) return &known;
+    int shared = 0, there = cudaGetDevice(&device) == cudaSuccess;
+    tmm__device *known = &devices[there && device > 0 ? device % TMM__KNOWN : 0];
+    if (there && known->processors > 0 && known->number == device) return known;
     if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess ||
@@ -767,21 +812,20 @@ static inline const tmm__device *tmm__current_device(void)
         (void)cudaGetLastError();
         device = -1;
     }
-    known.processors = count > 0 ? count : 1;
-    known.capability = 10 * major + minor;
-    known.pools = pools;
-    known.number = device;
-    known.shared = shared > 49152 ? shared : 49152;
+    known->processors = count > 0 ? count : 1;
+    known->capability = 10 * major + minor;
+    known->pools = pools;
+    known->number = device;
+    known->shared = shared > 49152 ? shared : 49152;
     /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
     (void)cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device);
     (void)cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, device);
     (void)cudaDeviceGetAttribute(&width, cudaDevAttrGlobalMemoryBusWidth, device);
     (void)cudaGetLastError();
-    known.arithmetic = 2.0 * 128 * known.processors * (clock > 0 ? clock : 1.5e6) * 1e3;
-    known.bandwidth =
-        memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known.arithmetic / 20;
-    known_device = device;
-    return &known;
+    known->arithmetic = 2.0 * 128 * known->processors * (clock > 0 ? clock : 1.5e6) * 1e3;
+    known->bandwidth =
+        memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
+    return known;
 }
 
 /* Lets a kernel have more shared memory than the 48 KB that all may have; once for each device,
@@ -798,7 +842,7 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes, unsign
     return status;
 }
 
-/* What is known of clusters of the blocks of a kernel, on the thread's last device. */
+/* What is known of clusters of the blocks of a kernel on a device. */
 enum { TMM__MOST_CLUSTER = 8 };
 typedef struct tmm__clusters {
     int asked;                       /* the device's number + 1 */
@@ -866,12 +910,15 @@ static inline void tmm__ask_clusters(tmm__clusters *known, const void *kernel, i
 }
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
-   by one thread at a time: C++ sees to that for static variables. */
-static inline cudaMemPool_t tmm__make_pool(int device)
+   by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
+   same in all files of a program. What is not used goes back but for TMM__KEPT bytes, or what
+   tmm_?gemm_host asks for. */
+#define TMM__KEPT (64ull << 20)
+inline cudaMemPool_t tmm__make_pool(int device)
 {
     cudaMemPoolProps props;
     cudaMemPool_t pool = NULL;
-    unsigned long long keep = 64u << 20; /* more than that goes back when it is not used */
+    unsigned long long keep = TMM__KEPT;
     memset(&props, 0, sizeof props);
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
@@ -884,7 +931,7 @@ static inline cudaMemPool_t tmm__make_pool(int device)
     return pool;
 }
 
-static inline cudaMemPool_t tmm__pool(int device)
+inline cudaMemPool_t tmm__pool(int device)
 {
     switch (device) {
 #define TMM__POOL(n)                                      \
@@ -1134,6 +1181,41 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 /* The kernel that TMM_AUTO takes for this shape on the current device (for leading dimensions above
    2^26 or K above 2^34 a TMM_REGISTER). */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
+
+#if TMM__FLOAT_TENSOR
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are split already, or in memory of
+   the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions
+   as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and leading
+   dimension are ignored: they are those it was prepared with. The bits are those of gemm_with.
+   Memory of the caller is free again when the product is complete in the stream.
+     Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated. */
+TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                       const tmm_tensor_options *options, tmm_stream stream);
+
+/* The bytes of device memory that gemm_tensor takes with these options: about 4 for each element of
+   an operand that is not prepared, with M, N and K rounded up to 64. */
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes);
+
+/* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream. `memory`,
+   aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M, or N);
+   NULL: allocated, until gemm_release. A and B must stay as they are until then: where halves do not
+   suffice, products read them. Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
+TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                          long long lda, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                          long long ldb, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes);
+
+/* Frees what was allocated for it, when the work enqueued so far is complete; not for work in other
+   streams. *prepared is all zeros then, for which this does nothing. */
+TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream);
+#endif
 
 /* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
    memory, copies, multiplies, copies back, frees. From 64 MB of matrices on by gemm_host (below)
@@ -3161,9 +3243,11 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
     for (int piece = 0;; piece++) {
         /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
            block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
-        int start = (int)(split_steps * share / blocks);
-        int stop = (int)(split_steps * (share + 1) / blocks);
+        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
+        if (share < s.sharers) {
+            start = (int)(split_steps * share / s.sharers);
+            stop = (int)(split_steps * (share + 1) / s.sharers);
+        }
         if (start < stop) {
             first = start / s.steps;
             pieces = (stop - 1) / s.steps + 1 - first;
@@ -3324,7 +3408,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
+            while (split_steps * (share + 1 + others) / s.sharers < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -3403,8 +3487,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
    the FP32 theoretical peak performance", 2022. bench/NOTES.md derives the bound.
 
    What does not fit: a line is rejected that has an element which is not finite, or which is not
-   zero but so small (below 2^-29 to 2^-33 of the largest, see tmm_float_least) that its halves lack
-   bits; and an element of C if 2^-(s_a + s_b) could make it overflow, or tiny. Its row and its
+   zero but so small (below 2^-29 to 2^-35 of the largest, see gemm__float_least) that its halves
+   lack bits; and an element of C if 2^-(s_a + s_b) could make it overflow, or tiny. Its row and its
    column decide, so the bits of an element depend on its row, its column and K alone.
 
    KERNEL SPLIT leaves each operand in blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64],
@@ -3452,13 +3536,10 @@ typedef struct tmm__float_job {
     tmm__schedule s; /* the tiles of C */
 } tmm__float_job;
 
-#ifndef TMM__SPLIT_THREADS
-#define TMM__SPLIT_THREADS 256
-#endif
 #ifndef TMM__FLOAT_BAND
 #define TMM__FLOAT_BAND 8
 #endif
-enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
+enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192, TMM__MOST_PARTS = 4 };
 
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
 #ifndef TMM__LO_SHIFT
@@ -3534,7 +3615,7 @@ static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned
 /* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `wide`: they
    can be loaded by 16 bytes. */
 static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
-                                                       long long stride, long long left, bool wide)
+                                                       long long stride, int left, bool wide)
 {
     if (wide && left >= 8) {
         float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
@@ -3572,8 +3653,12 @@ static __device__ __forceinline__ void tmm__wait_for_previous(void)
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 #else
-static __device__ __forceinline__ void tmm__let_next_begin(void) {}
-static __device__ __forceinline__ void tmm__wait_for_previous(void) {}
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+}
 #endif
 
 #if TMM__WGMMA
@@ -3629,10 +3714,11 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
 
 /* Tensor cores work on what a warpgroup, four warps, has in registers and shared memory, and while
    the warps go on (PTX ISA 9.7, "wgmma"). BEGIN: registers and memory are as they should be;
-   COMMIT: ends a group of multiplications; WAIT: the groups are complete. */
+   COMMIT: ends a group of multiplications; WAIT: all groups but the last `pending` are complete. */
 #define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
 #define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_WAIT()   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory")
+#define TMM__WGMMA_WAIT(pending) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
 /* What tells wgmma where an operand lies: address / 16; distance of groups of eight lines / 16 from
    bit 32 on; layout with 128-byte swizzle, bit 62. */
@@ -3645,28 +3731,40 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
    thread t of it has of c, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
-#define TMM__C4(i)  "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
-#define TMM__C16(i) TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
-#define TMM__C32(i) TMM__C16(i), TMM__C16((i) + 16)
-#define TMM__NAMES_32                                                                   \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "  \
+#define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
+#define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
+#define TMM__C32(i)   TMM__C16(i), TMM__C16((i) + 16)
+#define TMM__NAMES_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define TMM__NAMES_48                                                              \
+    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, " \
+                  "%44, %45, %46, %47"
+#define TMM__NAMES_32                                                                  \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
     "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define TMM__NAMES_64                                                                   \
-    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "      \
-                  "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, "   \
+#define TMM__NAMES_64                                                                 \
+    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "    \
+                  "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, " \
                   "%57, %58, %59, %60, %61, %62, %63"
-#define TMM__NAMES_96                                                                   \
-    TMM__NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, "      \
-                  "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, "   \
+#define TMM__NAMES_96                                                                 \
+    TMM__NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, "    \
+                  "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, " \
                   "%89, %90, %91, %92, %93, %94, %95"
-#define TMM__WGMMA_ASM(n, names, a, b, add)                                             \
-    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                   \
-    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" names "}, %" a ", %" b    \
+#define TMM__WGMMA_ASM(n, names, a, b, add)                                          \
+    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                \
+    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" names "}, %" a ", %" b \
     ", p, 1, 1, 0, 0;\n}"
 static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a,
                                                   unsigned long long b, int columns, int add)
 {
-    if (columns == 64)
+    if (columns == 32)
+        asm volatile(TMM__WGMMA_ASM("32", TMM__NAMES_16, "16", "17", "18")
+                     : TMM__C16(0)
+                     : "l"(a), "l"(b), "r"(add));
+    else if (columns == 96)
+        asm volatile(TMM__WGMMA_ASM("96", TMM__NAMES_48, "48", "49", "50")
+                     : TMM__C32(0), TMM__C16(32)
+                     : "l"(a), "l"(b), "r"(add));
+    else if (columns == 64)
         asm volatile(TMM__WGMMA_ASM("64", TMM__NAMES_32, "32", "33", "34")
                      : TMM__C32(0)
                      : "l"(a), "l"(b), "r"(add));
@@ -3680,34 +3778,44 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
                      : "l"(a), "l"(b), "r"(add));
 }
 #endif /* TMM__WGMMA */
+/* A barrier of the 256 threads that multiply; `named`: these are not all threads of the block. */
+static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
+{
+#if TMM__WGMMA
+    if (named) {
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        return;
+    }
+#endif
+    (void)named;
+    __syncthreads();
+}
 #endif /* TMM__FLOAT_ONCE */
 
-/* KERNEL SPLIT. Splits op(A) and op(B) as above. A block of 256 threads has 8 lines, the first
-   groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
+/* KERNEL SPLIT. Splits op(A) and op(B) as above. A block, of 1024 threads at most, has 8 lines, the
+   first groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
-   It goes through the lines twice: for the largest magnitude, which says how they are scaled; and,
-   from the caches then, to scale and split them. Moves 8 bytes an element through memory, or 12 if
-   the caches are too small: bound by memory.
+   It looks for the largest magnitudes of the lines, which say how they are scaled; then it scales
+   and splits them. For K up to four times the threads they are in registers by then; longer ones are
+   read again, from the second-level cache if it holds what all blocks read. Moves 8 bytes an element
+   through memory, 12 if the cache is too small: bound by memory.
 
    A line that may not be split (see above; `least`: the least magnitude after scaling) gets scale 0,
    and its halves are never used. A line of zeros has scale 1. */
-TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
-    tmm_split(long long K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
+TMM_KERNEL void __launch_bounds__(1024)
+    tmm_split(int K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
               const tmm__lines b, const tmm__split split_b)
 {
-    enum {
-        LINES = TMM__SPLIT_LINES,
-        DEPTH = TMM__SPLIT_THREADS / LINES * 8, /* k that all threads have at a time */
-        AHEAD = 4                               /* times */
-    };
+    enum { LINES = TMM__SPLIT_LINES, AHEAD = 4 };
     __shared__ unsigned top[LINES], small[LINES];
+    const int depth = blockDim.x; /* k that all threads have at a time */
     bool is_A = (int)blockIdx.x < groups_A;
     const tmm__lines from = is_A ? a : b;
     const tmm__split to = is_A ? split_a : split_b;
-    long long line0 = ((long long)blockIdx.x - (is_A ? 0 : groups_A)) * LINES;
     int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
-    long long line = line0 + r, product = blockIdx.y;
+    int line = ((int)blockIdx.x - (is_A ? 0 : groups_A)) * LINES + r;
+    unsigned product = blockIdx.y;
 
     tmm__let_next_begin();
     tmm__wait_for_previous();
@@ -3716,16 +3824,17 @@ TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
     __syncthreads();
 
     const float *x = from.X + product * from.product_stride + line * from.line_stride;
-    bool exists = line < from.lines;
+    int here = line < from.lines ? K : 0; /* elements of this line */
     bool wide = from.k_stride == 1 && ((size_t)from.X % 16 == 0) && from.line_stride % 4 == 0 &&
                 from.product_stride % 4 == 0;
+    float eight[AHEAD][8];
     unsigned most = 0;
-    for (long long k = k0; k < K; k += AHEAD * DEPTH) {
-        float eight[AHEAD][8];
+    for (int k = 0; k < K; k += AHEAD * depth) {
 #pragma unroll
-        for (int i = 0; i < AHEAD; i++)
-            tmm__load_eight(eight[i], x + (k + i * DEPTH) * from.k_stride, from.k_stride,
-                            exists ? K - k - i * DEPTH : 0, wide);
+        for (int i = 0; i < AHEAD; i++) {
+            int at = k + k0 + i * depth;
+            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+        }
 #pragma unroll
         for (int i = 0; i < AHEAD * 8; i++) {
             unsigned size = tmm__float_bits(eight[i / 8][i % 8]) & 0x7fffffffu;
@@ -3747,18 +3856,20 @@ TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
     bool fits = most < 0x7f800000u;
     if (most == 0 || !fits) scale_bits = 127;
     float scale = tmm__bits_float(scale_bits << 23);
-    unsigned char *blocks = to.blocks + (size_t)product * to.k_blocks * to.line_blocks *
-                                            TMM__BLOCK_BYTES;
+    unsigned char *blocks =
+        to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
     int padded = 32 * to.k_blocks;
     unsigned least_bits = tmm__float_bits(least), least_size = 0xffffffffu;
-    for (int k = k0; k < padded; k += AHEAD / 2 * DEPTH) {
-        float eight[AHEAD / 2][8];
+    bool again = K > AHEAD * depth;
+    for (int k = k0; k < padded; k += AHEAD * depth) {
 #pragma unroll
-        for (int i = 0; i < AHEAD / 2; i++)
-            tmm__load_eight(eight[i], x + (k + i * DEPTH) * from.k_stride, from.k_stride,
-                            exists ? K - k - i * DEPTH : 0, wide);
+        for (int i = 0; i < AHEAD; i++) {
+            int at = k + i * depth;
+            if (again)
+                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+        }
 #pragma unroll
-        for (int i = 0; i < AHEAD / 2; i++) {
+        for (int i = 0; i < AHEAD; i++) {
             uint4 hi, lo;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
@@ -3771,8 +3882,8 @@ TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
             tmm__split_two(eight[i][2], eight[i][3], &hi.y, &lo.y);
             tmm__split_two(eight[i][4], eight[i][5], &hi.z, &lo.z);
             tmm__split_two(eight[i][6], eight[i][7], &hi.w, &lo.w);
-            if (k + i * DEPTH < padded) {
-                size_t chunk = tmm__halves_at(&to, (int)line, k + i * DEPTH);
+            if (k + i * depth < padded) {
+                size_t chunk = tmm__halves_at(&to, line, k + i * depth);
                 *(uint4 *)(blocks + chunk) = hi;
                 *(uint4 *)(blocks + (chunk ^ 64)) = lo;
             }
@@ -3782,7 +3893,7 @@ TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
     __syncthreads();
     if (threadIdx.x < LINES) {
         if (small[r]) fits = false;
-        to.scales[product * 64 * to.line_blocks + line] =
+        to.scales[product * 64ll * to.line_blocks + line] =
             fits ? tmm__bits_float((254 - scale_bits) << 23) : 0.0f;
     }
 }
@@ -3792,8 +3903,8 @@ TMM_KERNEL void __launch_bounds__(TMM__SPLIT_THREADS)
    4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
    meant for what is rare. `named`: these are not all threads of the block. */
 static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm__lines *from,
-                                                      const float *x, long long line0,
-                                                      long long k0, long long K, int thread)
+                                                      const float *x, long long line0, long long k0,
+                                                      long long K, int thread)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -3804,18 +3915,6 @@ static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm
         to[k][line] =
             exists ? x[(line0 + line) * from->line_stride + (k0 + k) * from->k_stride] : 0.0f;
     }
-}
-
-static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
-{
-#if TMM__WGMMA
-    if (named) {
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        return;
-    }
-#endif
-    (void)named;
-    __syncthreads();
 }
 
 static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job, float *memory,
@@ -3833,8 +3932,10 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job
     for (long long tile = blockIdx.x; tile < down * across * job.batch; tile += gridDim.x) {
         long long product = tile / (down * across), rest = tile % (down * across);
         long long row0 = rest / across * 64, col0 = rest % across * 64;
-        const float *scale_a = a.scales + (from_a.product_stride ? product : 0) * 64 * a.line_blocks;
-        const float *scale_b = b.scales + (from_b.product_stride ? product : 0) * 64 * b.line_blocks;
+        const float *scale_a =
+            a.scales + (from_a.product_stride ? product : 0) * 64 * a.line_blocks;
+        const float *scale_b =
+            b.scales + (from_b.product_stride ? product : 0) * 64 * b.line_blocks;
         scale_a += row0;
         scale_b += col0;
 
@@ -3887,8 +3988,8 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job
             for (int j = 0; j < 4; j++)
                 if (!tmm__is_strict(scale_a[row + i] * scale_b[col + j], least, most))
                     wanted &= ~(1u << j);
-            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col, false, wanted,
-                           alpha, beta, sum[i]);
+            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
+                           false, wanted, alpha, beta, sum[i]);
         }
     }
 }
@@ -3970,8 +4071,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
                 if (tmm__is_strict(p, least, most)) wanted &= ~(1u << j);
                 sum[i][j] *= p;
             }
-            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col, false, wanted,
-                           alpha, beta, sum[i]);
+            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
+                           false, wanted, alpha, beta, sum[i]);
         }
     }
     __syncthreads();
@@ -3987,16 +4088,31 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
    TMM__RING stages. 384 threads: one warpgroup copies, two multiply, each the upper or the lower
    half of a tile, 64 rows after 64 rows.
 
+             columns  0 .. COLS / 2 - 1     COLS / 2 .. COLS - 1      a tile with DOWN = 2
+                     +---------------------+---------------------+
+       warpgroup 1   |  c0, sum[0]         |  c1, sum[0]         |   64 rows
+                     |  c0, sum[1]         |  c1, sum[1]         |   64
+                     +---------------------+---------------------+
+       warpgroup 2   |  c0, sum[0]         |  c1, sum[0]         |   64
+                     |  c0, sum[1]         |  c1, sum[1]         |   64
+                     +---------------------+---------------------+
    A stage is 32 k of the tile: blocks of A, then blocks of B. A window is two stages.
        copies        | s0 | s1 | s2 | s3 | s0 | s1 |        one thread: waits until `empty`, copies,
        warpgroup 1        [ window    ][ window    ]        which makes the stage `full`
        warpgroup 2          [ window    ][ window    ]      when both are through, it is `empty`
-   In a window, for 64 rows after 64 rows:
-       tensor cores  |  lo hi, hi lo: 8 wgmma  |          |  hi hi: 4 wgmma  |          |
-       registers                               | c 2^-11  |                  | sum += c |
-   While a warpgroup works on registers, the tensor cores have the other's wgmma to do.
+   In a window, for 64 rows after 64 rows (S: lo hi and hi lo, 8 wgmma; L: hi hi, 4 wgmma):
+       tensor cores  | S of c0 | S of c1 | L of c0 | L of c1 | S of c0 ...
+       registers               | c0 2^-11| c1 2^-11| sum+=c0 | sum+=c1
+   Tensor cores always have the next group to do; between windows, that of the other warpgroup.
 
-   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. */
+   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If a product has few
+   tiles, the 2 or 4 blocks of a cluster share out the windows of one; the first of them gets the
+   sums of the others in its shared memory, adds them in order, and stores C.
+
+   A window of 256 x 128 is 12.6 million operations and 96 KB copied: 131 operations a byte of the
+   second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes the
+   tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds it
+   on an H200 is the power that the device may take. */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job job)
 {
 #if TMM__WGMMA
@@ -4007,10 +4123,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         BLOCKS_A = 2 * DOWN, /* of 8 KB, in a stage */
         BLOCKS_B = COLS / 64,
         STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
-        SUMS = COLS / 2,  /* of a thread, in 64 rows */
+        SUMS = COLS / 2, /* of a thread, in 64 rows */
+        HALF = SUMS / 2,
         PAIRS = COLS / 8, /* of neighbours, in one row */
-        WARPS = 8,       /* that multiply */
-        SHIFT = TMM__LO_SHIFT
+        WARPS = 8,        /* that multiply */
+        CAN_SHARE = (TMM__MOST_PARTS - 1) * DOWN * SUMS * 1024 <= STAGES * STAGE
     };
     static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(128 * DOWN, COLS, STAGES),
                   "what the launcher asks for");
@@ -4028,6 +4145,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
     int tiles = s.tiles_down * s.tiles_across;
+    const int parts = CAN_SHARE ? s.cluster : 1; /* blocks of a cluster that share a tile's k */
+    int part = blockIdx.x % parts, step = gridDim.x / parts;
+    int first = CAN_SHARE ? a.k_blocks / 2 * part / parts * 2 : 0;
+    int last = CAN_SHARE ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -4047,7 +4168,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         if (threadIdx.x == 0) { /* copies */
             int stage = 0;
             unsigned parity = 1; /* all stages are empty to begin with */
-            for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
+            for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
                 int product = tile / tiles, down, across;
                 tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
                 int blocks_a = a.line_blocks - down * BLOCKS_A;
@@ -4062,7 +4183,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 const unsigned char *next_b = b.blocks + across * (BLOCKS_B * TMM__BLOCK_BYTES);
                 next_a += (from_a.product_stride ? product : 0) * a.k_blocks * step_a;
                 next_b += (from_b.product_stride ? product : 0) * b.k_blocks * step_b;
-                for (int block = 0; block < a.k_blocks; block++) {
+                next_a += first * step_a;
+                next_b += first * step_b;
+                for (int block = first; block < last; block++) {
                     unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                     tmm__barrier_wait(empties + 8 * stage, parity);
                     tmm__barrier_expect(barrier, bytes_a + bytes_b);
@@ -4093,58 +4216,99 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         int thread = threadIdx.x - 128, lane = thread % 32, stage = 0;
-        int rows = thread / 128 * (64 * DOWN); /* where this warpgroup's begin */
+        int group = thread / 128, rows = group * (64 * DOWN); /* where this warpgroup's begin */
         unsigned parity = 0;
-        for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
+        for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
             float sum[DOWN][SUMS];
 #pragma unroll
             for (int d = 0; d < DOWN; d++)
 #pragma unroll
                 for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
+                    /* Half of the columns at a time: while registers of one half are worked on, tensor cores
+               have wgmma of the other half to do. */
+#define TMM__MULTIPLY(c, half_c, half_a, half_b, half, k16, add)                      \
+    tmm__wgmma(c,                                                                     \
+               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + \
+                   4 * (half_a) + 2 * (k16),                                          \
+               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) +              \
+                   (half_c) * (COLS / 2 * 8) + 4 * (half_b) + 2 * (k16),              \
+               COLS / 2, add)
+#define TMM__SMALL(c, half_c)                                                \
+    TMM__WGMMA_BEGIN();                                                      \
+    _Pragma("unroll") for (int i = 0; i < 8; i++)                            \
+        TMM__MULTIPLY(c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0); \
+    TMM__WGMMA_COMMIT()
+#define TMM__LARGE(c, half_c)                                                                      \
+    TMM__WGMMA_BEGIN();                                                                            \
+    _Pragma("unroll") for (int i = 0; i < 4; i++) TMM__MULTIPLY(c, half_c, 0, 0, i / 2, i % 2, 1); \
+    TMM__WGMMA_COMMIT()
+#define TMM__WAIT_FOR(c, pending) \
+    TMM__WGMMA_WAIT(pending);     \
+    _Pragma("unroll") for (int i = 0; i < HALF; i++) asm volatile("" : "+f"(c[i])::"memory")
 #pragma unroll 1
-            for (int block = 0; block < a.k_blocks; block += 2) {
+            for (int block = first; block < last; block += 2) {
                 int second = stage + 1 == STAGES ? 0 : stage + 1;
                 unsigned second_parity = second == 0 ? parity ^ 1 : parity;
                 unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
                 tmm__barrier_wait(fulls + 8 * stage, parity);
                 tmm__barrier_wait(fulls + 8 * second, second_parity);
+                float c0[HALF], c1[HALF];
 #pragma unroll
                 for (int d = 0; d < DOWN; d++) {
-                    float c[SUMS];
-#define TMM__MULTIPLY(half_a, half_b, half, k16, add)                                              \
-    tmm__wgmma(c,                                                                                  \
-               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + 4 * half_a + \
-                   2 * k16,                                                                        \
-               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + 4 * half_b + 2 * k16,     \
-               COLS, add)
-#define TMM__WAIT_FOR_C()                                                     \
-    TMM__WGMMA_COMMIT();                                                      \
-    TMM__WGMMA_WAIT();                                                        \
-    _Pragma("unroll") for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(c[i])::"memory")
-                    TMM__WGMMA_BEGIN();
+                    TMM__SMALL(c0, 0);
+                    if (d > 0) {
+                        TMM__WAIT_FOR(c1, 1);
 #pragma unroll
-                    for (int i = 0; i < 8; i++) /* 16 k after 16 k */
-                        TMM__MULTIPLY(1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0);
-                    if (SHIFT > 0) {
-                        TMM__WAIT_FOR_C();
-#pragma unroll
-                        for (int i = 0; i < SUMS; i++) c[i] *= 1.0f / (1 << SHIFT);
-                        TMM__WGMMA_BEGIN();
+                        for (int i = 0; i < HALF; i++) sum[d - 1][HALF + i] += c1[i];
                     }
+                    TMM__SMALL(c1, 1);
+                    TMM__WAIT_FOR(c0, 1);
 #pragma unroll
-                    for (int i = 0; i < 4; i++) TMM__MULTIPLY(0, 0, i / 2, i % 2, 1);
-                    TMM__WAIT_FOR_C();
-                    if (d == DOWN - 1 && lane == 0) {
-                        tmm__barrier_arrive(empties + 8 * stage);
-                        tmm__barrier_arrive(empties + 8 * second);
-                    }
+                    for (int i = 0; i < HALF; i++) c0[i] *= 1.0f / (1 << TMM__LO_SHIFT);
+                    TMM__LARGE(c0, 0);
+                    TMM__WAIT_FOR(c1, 1);
 #pragma unroll
-                    for (int i = 0; i < SUMS; i++) sum[d][i] += c[i];
-#undef TMM__MULTIPLY
-#undef TMM__WAIT_FOR_C
+                    for (int i = 0; i < HALF; i++) c1[i] *= 1.0f / (1 << TMM__LO_SHIFT);
+                    TMM__LARGE(c1, 1);
+                    TMM__WAIT_FOR(c0, 1);
+#pragma unroll
+                    for (int i = 0; i < HALF; i++) sum[d][i] += c0[i];
                 }
+                TMM__WAIT_FOR(c1, 0);
+                if (lane == 0) {
+                    tmm__barrier_arrive(empties + 8 * stage);
+                    tmm__barrier_arrive(empties + 8 * second);
+                }
+#pragma unroll
+                for (int i = 0; i < HALF; i++) sum[DOWN - 1][HALF + i] += c1[i];
                 stage = second + 1, parity = second_parity;
                 if (stage == STAGES) stage = 0, parity ^= 1;
+            }
+#undef TMM__MULTIPLY
+#undef TMM__SMALL
+#undef TMM__LARGE
+#undef TMM__WAIT_FOR
+            if (CAN_SHARE && parts > 1) {   /* the other blocks' sums go to the first one */
+                tmm__cluster_arrive(false); /* its ring may be written to */
+                tmm__cluster_wait();
+                if (part > 0) {
+                    unsigned there = tmm__in_block(tmm_memory + skip, 0);
+                    there += (part - 1) * (DOWN * SUMS * 1024) + thread * 16;
+#pragma unroll
+                    for (int i = 0; i < DOWN * SUMS; i += 4)
+                        tmm__put_in_block(there + i * 1024, &sum[i / SUMS][i % SUMS]);
+                }
+                tmm__cluster_arrive(true);
+                tmm__cluster_wait();
+                if (part > 0) continue;
+                const float4 *got = (const float4 *)(tmm_memory + skip) + thread;
+                for (int other = 1; other < parts; other++, got += DOWN * SUMS * 64)
+#pragma unroll
+                    for (int i = 0; i < DOWN * SUMS; i += 4) {
+                        float4 four = got[i * 64];
+                        float *of = &sum[i / SUMS][i % SUMS];
+                        of[0] += four.x, of[1] += four.y, of[2] += four.z, of[3] += four.w;
+                    }
             }
 
             /* Scale and store. The scales of columns are read before the first store: the compiler
@@ -4507,46 +4671,46 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. TMM_SHARED
    comes with three tiles, or with the one that TMM_TILE asks for. */
 #if TMM__KERNELS
-#define tmm_gemm_global   TMM_FN(gemm_global)
-#define tmm_gemm_shared   TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
-#define tmm_gemm_register TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
-#define tmm_quad          TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
-#define tmm_fetch_quad    TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
-#define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
-#define tmm_four          TMM_FN(four)
-#define tmm_two           TMM_FN(two)
-#define tmm_sums          TMM_FN(sums)
-#define tmm_copy_tile     TMM_FN(copy_tile)
-#define tmm_copy_unit     TMM_FN(copy_unit)
-#define tmm_store_four    TMM_FN(store_four)
-#define tmm_load_two      TMM_FN(load_two)
-#define tmm_store_one     TMM_FN(store_one)
-#define tmm_store_two     TMM_FN(store_two)
-#define tmm_find_tile     TMM_FN(find_tile)
-#define tmm_store_sums    TMM_FN(store_sums)
-#define tmm_gemm_reduce   TMM_FN(gemm_reduce)
-#define tmm_pack          TMM_FN(pack)
-#define tmm_wide          TMM_FN(wide)
-#define tmm_wide_sums     TMM_FN(wide_sums)
-#define tmm_pair          TMM_FN(pair)
-#define tmm_copy_one      TMM_FN(copy_one)
-#define tmm_finish        TMM_FN(finish)
-#define tmm_dmma          TMM_FN(dmma)
-#define tmm_gemm_sum      TMM_FN(gemm_sum)
-#define tmm_small_bytes   TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
-#define tmm_small_piece   TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
-#define tmm_small_sums    TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
-#define tmm_small_fetch   TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
-#define tmm_gemm_small    TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
-#define tmm_skinny_bytes  TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
-#define tmm_skinny_least  TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
-#define tmm_skinny_lines  TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
-#define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
-#define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
-#define tmm_copy_pass     TMM_FN(copy_pass)
-#define tmm_split         TMM_FN(split)
-#define tmm_float_load    TMM_FN(float_load)
-#define tmm_float_strict  TMM_FN(float_strict)
+#define tmm_gemm_global    TMM_FN(gemm_global)
+#define tmm_gemm_shared    TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
+#define tmm_gemm_register  TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
+#define tmm_quad           TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
+#define tmm_fetch_quad     TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
+#define tmm_put_quad       TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
+#define tmm_four           TMM_FN(four)
+#define tmm_two            TMM_FN(two)
+#define tmm_sums           TMM_FN(sums)
+#define tmm_copy_tile      TMM_FN(copy_tile)
+#define tmm_copy_unit      TMM_FN(copy_unit)
+#define tmm_store_four     TMM_FN(store_four)
+#define tmm_load_two       TMM_FN(load_two)
+#define tmm_store_one      TMM_FN(store_one)
+#define tmm_store_two      TMM_FN(store_two)
+#define tmm_find_tile      TMM_FN(find_tile)
+#define tmm_store_sums     TMM_FN(store_sums)
+#define tmm_gemm_reduce    TMM_FN(gemm_reduce)
+#define tmm_pack           TMM_FN(pack)
+#define tmm_wide           TMM_FN(wide)
+#define tmm_wide_sums      TMM_FN(wide_sums)
+#define tmm_pair           TMM_FN(pair)
+#define tmm_copy_one       TMM_FN(copy_one)
+#define tmm_finish         TMM_FN(finish)
+#define tmm_dmma           TMM_FN(dmma)
+#define tmm_gemm_sum       TMM_FN(gemm_sum)
+#define tmm_small_bytes    TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
+#define tmm_small_piece    TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
+#define tmm_small_sums     TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
+#define tmm_small_fetch    TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
+#define tmm_gemm_small     TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
+#define tmm_skinny_bytes   TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
+#define tmm_skinny_least   TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
+#define tmm_skinny_lines   TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
+#define tmm_skinny_depth   TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
+#define tmm_gemm_skinny    TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
+#define tmm_copy_pass      TMM_FN(copy_pass)
+#define tmm_split          TMM_FN(split)
+#define tmm_float_load     TMM_FN(float_load)
+#define tmm_float_strict   TMM_FN(float_strict)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
 
 #define TMM__EMIT 1
@@ -4933,7 +5097,8 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
                                                int *tile_n)
 {
     enum { SIZE = sizeof(TMM_TYPE), LARGE_M = SIZE <= 4 ? 128 : 64 };
-    static thread_local tmm__clusters clusters[3];
+    static thread_local tmm__clusters known[TMM__KNOWN][3];
+    tmm__clusters *clusters = known[(unsigned)tmm__current_device()->number % TMM__KNOWN];
     int steps = (int)((K + 7) / 8), blocks = 0, any_blocks = 0;
     double clocks = 0, any_clocks = 0, tiles = ceil((double)M / LARGE_M) * ceil(N / 128.0);
     if (*form != 0) {
@@ -5119,15 +5284,31 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
     if (!split || steps == 0) return blocks;
     /* So many pieces of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
-    for (int pieces = 4; pieces <= most && form->warps == 4; pieces++) {
-        double load = ceil((double)tiles * pieces / processors);
-        double guess = (steps + pieces - 1) / pieces * load;
-        guess = guess * (load > 1 ? form->whole : form->step) + 15000 + 100.0 * pieces;
+    for (int n = 4; n <= most && form->warps == 4; n++) {
+        double load = ceil((double)tiles * n / processors);
+        double guess = (steps + n - 1) / n * load;
+        guess = guess * (load > 1 ? form->whole : form->step) + 15000 + 100.0 * n;
         if (guess >= *time) continue;
         *time = guess;
-        blocks = tiles * pieces;
+        blocks = s->sharers = tiles * n;
         s->split_tiles = tiles;
         s->reduce = 1;
+    }
+    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run at
+       once; the block with the first one adds up the others. */
+    int rest = tiles % processors;
+    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
+    if (form->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
+        (long long)rest * steps <= INT_MAX) {
+        double guess = steps * (tiles / processors + 1.0 / pieces) * form->whole;
+        guess += area * (tiles / processors + 1) + 5000 + 7000.0 * (pieces - 1);
+        if (guess < *time) {
+            *time = guess;
+            blocks = tiles - rest + rest * pieces;
+            s->split_tiles = rest;
+            s->sharers = rest * pieces;
+            s->reduce = 0;
+        }
     }
     /* Even shares of the tiles of the last rounds. */
     int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
@@ -5136,7 +5317,7 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
     guess += 0.4 * area * (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
     if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
         *time = guess;
-        blocks = slots;
+        blocks = s->sharers = slots;
         s->split_tiles = split_tiles;
         s->reduce = 0;
     }
@@ -5214,8 +5395,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0) {
-            partials = (size_t)blocks * tile_m * tile_n * SIZE;
-            flags = blocks * sizeof *s.flags;
+            partials = (size_t)s.sharers * tile_m * tile_n * SIZE;
+            flags = s.sharers * sizeof *s.flags;
         }
         if (bytesA + bytesB + partials == 0) break;
         memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
@@ -5443,21 +5624,34 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
 }
 
 #if TMM__FLOAT_TENSOR
+#ifndef TMM__FLOAT_FORMS_ONCE
+#define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
    `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a tile
    takes besides; measured on an H200. */
-enum { TMM__FLOAT_FORMS = 6, TMM__FLOAT_ANY = 3, TMM__FLOAT_MMA = 4, TMM__FLOAT_LEAST_K = 128 };
+enum {
+    TMM__FLOAT_FORMS = 6,
+    TMM__FLOAT_SHARED = 2,
+    TMM__FLOAT_ANY = 3,
+    TMM__FLOAT_MMA = 4,
+    TMM__FLOAT_LEAST_K = 64,
+    TMM__FLOAT_MOST = INT_MAX - 8192
+};
 typedef struct tmm__float_form {
     int tile_m, tile_n, stages;
     double window, tile;
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 3250, 3000}, {128, 192, 5, 2500, 2500}, {128, 64, 8, 950, 2000},
+    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1250, 2000},
     {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
 
-/* A test prefers one form. */
+/* A test prefers one form, or shares of K, or threads of KERNEL SPLIT. */
 #ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(form, time) (time)
+#define TMM__FLOAT_GUESS(form, parts, time) (time)
+#endif
+#ifndef TMM__SPLIT_GUESS
+#define TMM__SPLIT_GUESS(threads) (threads)
+#endif
 #endif
 
 static inline const void *TMM_FN(gemm__float_kernel)(int form)
@@ -5511,23 +5705,31 @@ static inline int TMM_FN(gemm__float_mma)(void)
 #endif
 
 /* A launch that may begin while the one before it in the stream still works, if `early`: then the
-   kernel waits itself. */
+   kernel waits itself; with clusters of so many blocks. */
 #if TMM__CLUSTER_LAUNCH
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
-                                                    int bytes, int early, void **arguments,
-                                                    tmm_stream stream)
+                                                    int bytes, int early, int cluster,
+                                                    void **arguments, tmm_stream stream)
 {
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attribute;
-    memset(&attribute, 0, sizeof attribute);
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
     config.gridDim = grid;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = early ? 1 : 0;
+    config.attrs = attributes;
+    if (early) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute->val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = cudaLaunchAttributeClusterDimension;
+        attribute->val.clusterDim.x = (unsigned)cluster;
+        attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+    }
     return tmm__cuda(cudaLaunchKernelExC(&config, kernel, arguments), "kernel launch");
 }
 #endif
@@ -5536,8 +5738,10 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
    not zero; and the bounds of the product of the scales of a row and a column. */
 static inline float TMM_FN(gemm__float_least)(long long K)
 {
+    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2, see bench/NOTES.md. */
+    static const int from[] = {93, 187, 497, 1603, 5767, 21890};
     int t = 0;
-    while (K >> (2 * t + 7)) t++; /* 4^t <= K / 32 */
+    while (t < (int)(sizeof from / sizeof *from) && K >= from[t]) t++;
     return ldexpf(1, -14 - t);
 }
 
@@ -5573,48 +5777,59 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
 {
     float least = TMM_FN(gemm__float_least)(K);
     dim3 grid(groups_A + groups_B, batch);
+    /* So few that they hold all of their lines in registers, if they can. */
+    int threads = TMM__SPLIT_GUESS(K <= 1024 ? 256 : K <= 2048 ? 512 : 1024);
     if (groups_A + groups_B == 0) return TMM_OK;
 #if TMM__CLUSTER_LAUNCH
     tmm__lines from_a = *a, from_b = *b;
     tmm__split to_a = *split_a, to_b = *split_b;
-    void *arguments[] = {&K, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, TMM__SPLIT_THREADS, 0,
+    int depth = (int)K;
+    void *arguments[] = {&depth, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, threads, 0,
                                       TMM_FN(gemm__float_fast)() || TMM_FN(gemm__float_mma)() == 2,
-                                      arguments, stream);
+                                      1, arguments, stream);
 #else
-    tmm_split<<<grid, TMM__SPLIT_THREADS, 0, stream>>>(K, least, groups_A, *a, *split_a, *b,
-                                                       *split_b);
+    tmm_split<<<grid, threads, 0, stream>>>((int)K, least, groups_A, *a, *split_a, *b, *split_b);
     return tmm__cuda(cudaGetLastError(), "kernel launch");
 #endif
 }
 
 /* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles and
    bounds. */
-static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, tmm_stream stream)
+static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int may,
+                                                      tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
     const int batch = job.batch;
     static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
     int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form = TMM__FLOAT_ANY;
     int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
+    int parts = 1;
     double best = 0, processors = tmm__current_device()->processors;
     for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
          f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
         const tmm__float_form *one = &tmm__float_forms[f];
         double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
         if (f > TMM__FLOAT_MMA) tiles /= 2;
-        double time = ceil(tiles / processors) * (ceil(K / 64.0) * one->window + one->tile);
-        time = TMM__FLOAT_GUESS(f, time);
-        if (form != TMM__FLOAT_ANY && time >= best) continue;
-        best = time;
-        form = f;
+        /* A single product of few small tiles: clusters of blocks share out the k of each. */
+        int most =
+            f == TMM__FLOAT_SHARED && (may & TMM__MAY_SPLIT) && batch == 1 ? TMM__MOST_PARTS : 1;
+        for (int n = 1; n <= most && (n == 1 || n * tiles <= processors); n *= 2) {
+            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 2500.0;
+            time = TMM__FLOAT_GUESS(f, n, time * ceil(tiles / processors));
+            if (form != TMM__FLOAT_ANY && time >= best) continue;
+            best = time;
+            form = f;
+            parts = n;
+        }
     }
     int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
     memset(&job.s, 0, sizeof job.s);
     job.s.tiles_down = (int)((M - 1) / tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / tile_n + 1);
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * batch;
-    int blocks = (int)(tiles < processors ? tiles : processors);
+    int blocks = (int)(tiles < processors ? tiles : processors) * parts;
+    job.s.cluster = parts;
     int bytes = TMM__FLOAT_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
     if (form == TMM__FLOAT_ANY || form > TMM__FLOAT_MMA)
         blocks = (int)(tiles < 2 * processors ? tiles : 2 * processors);
@@ -5627,8 +5842,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, tmm_st
 #if TMM__CLUSTER_LAUNCH
     void *arguments[] = {&job};
     return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
-                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, arguments,
-                                      stream);
+                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, parts,
+                                      arguments, stream);
 #else
     (void)early, (void)fast, (void)mma;
     if (form == TMM__FLOAT_ANY)
@@ -5645,49 +5860,62 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, tmm_st
    beyond 32 bits. */
 static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K)
 {
-    return K >= TMM__FLOAT_LEAST_K && M <= INT_MAX - 256 && N <= INT_MAX - 256 &&
-           K <= INT_MAX - 256 && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
+    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_MOST && N <= TMM__FLOAT_MOST &&
+           K <= TMM__FLOAT_MOST && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
-/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `memory`:
-   the caller's; NULL: from the pool. *done is 0 if there is none. */
+/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `ready`: op(A)
+   and op(B) as they are split already, or NULL. `memory`: the caller's; NULL: from the pool; *done is
+   0 if that has none. `may`: whether k may be shared out, which makes the bits depend on M and N. */
 static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long K, float alpha,
                                              const float *A, long long rsA, long long csA,
                                              long long strideA, const float *B, long long rsB,
                                              long long csB, long long strideB, float beta, float *C,
                                              long long ldc, long long strideC, unsigned batch,
-                                             char *memory, int *done, tmm_stream stream)
+                                             const tmm__split *const *ready, char *memory, int may,
+                                             int *done, tmm_stream stream)
 {
-    tmm__lines from_a = {A, M, rsA, csA, batch > 1 ? strideA : 0};
-    tmm__lines from_b = {B, N, csB, rsB, batch > 1 ? strideB : 0};
+    tmm__lines from[2] = {{A, M, rsA, csA, batch > 1 ? strideA : 0},
+                          {B, N, csB, rsB, batch > 1 ? strideB : 0}};
+    tmm__split split[2];
     /* Products at a time: all that take 1 GiB, or one. */
     size_t one = 0, bytes = 0;
-    (void)TMM_FN(gemm__float_split)(NULL, &one, M, K, 1);
-    (void)TMM_FN(gemm__float_split)(NULL, &one, N, K, 1);
+    for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__float_split)(NULL, &one, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / one) + 1);
-    tmm__split a = TMM_FN(gemm__float_split)(NULL, &bytes, M, K, from_a.product_stride ? most : 1);
-    tmm__split b = TMM_FN(gemm__float_split)(NULL, &bytes, N, K, from_b.product_stride ? most : 1);
     char *own = NULL;
-    if (memory == NULL) memory = own = (char *)tmm__workspace(bytes, stream);
-    *done = memory != NULL;
-    if (memory == NULL) return TMM_OK;
-    bytes = 0;
-    a = TMM_FN(gemm__float_split)(memory, &bytes, M, K, from_a.product_stride ? most : 1);
-    b = TMM_FN(gemm__float_split)(memory, &bytes, N, K, from_b.product_stride ? most : 1);
+    for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
+        if (pass == 1 && memory == NULL && bytes > 0) {
+            memory = own = (char *)tmm__workspace(bytes, stream);
+            *done = own != NULL;
+            if (own == NULL) return TMM_OK;
+        }
+        bytes = 0;
+        for (int i = 0; i < 2; i++) {
+            if (ready != NULL && ready[i] != NULL)
+                split[i] = *ready[i];
+            else
+                split[i] = TMM_FN(gemm__float_split)(memory, &bytes, from[i].lines, K,
+                                                     from[i].product_stride ? most : 1);
+        }
+    }
+    *done = 1;
+    int groups[2];
+    for (int i = 0; i < 2; i++)
+        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * split[i].line_blocks;
     tmm_status status = TMM_OK;
     for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
         unsigned products = (unsigned)tmm__min(batch - first, most);
-        from_a.X = A + first * from_a.product_stride;
-        from_b.X = B + first * from_b.product_stride;
-        status = TMM_FN(gemm__float_split_launch)(K, &from_a, &a, 8 * a.line_blocks, &from_b, &b,
-                                                  8 * b.line_blocks, products, stream);
+        from[0].X = A + first * from[0].product_stride;
+        from[1].X = B + first * from[1].product_stride;
+        status = TMM_FN(gemm__float_split_launch)(K, &from[0], &split[0], groups[0], &from[1],
+                                                  &split[1], groups[1], products, stream);
         tmm__float_job job;
         memset(&job, 0, sizeof job);
         job.M = M, job.N = N, job.K = K;
-        job.from_a = from_a, job.from_b = from_b, job.a = a, job.b = b;
+        job.from_a = from[0], job.from_b = from[1], job.a = split[0], job.b = split[1];
         job.C = C + first * strideC, job.ldc = ldc, job.batchC = strideC;
         job.alpha = alpha, job.beta = beta, job.batch = (int)products;
-        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, stream);
+        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, may, stream);
     }
     if (own != NULL) (void)cudaFreeAsync(own, stream);
     return status;
@@ -5714,7 +5942,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     if (batch > 1 && strideC == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "strideC is 0: the products would overwrite another");
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
-        kernel = TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
+        kernel =
+            TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
 #if TMM__FAST
         if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
@@ -5723,8 +5952,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR && (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
-        kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb) ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
-                                                               : TMM_REGISTER;
+        kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb)
+                     ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
+                     : TMM_REGISTER;
 #endif
     if (kernel == TMM_REGISTER)
         kernel =
@@ -5848,12 +6078,13 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         case TMM_TENSOR: {
             int done = 0;
             status = TMM_FN(gemm__float)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
-                                         beta, c, ldc, strideC, grid.z, NULL, &done, stream);
+                                         beta, c, ldc, strideC, grid.z, NULL, NULL, TMM__MAY_SPLIT,
+                                         &done, stream);
             if (done || status != TMM_OK) break;
-            status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                             strideB, beta, c, ldc, strideC, grid.z,
-                                             TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
-            break;
+            kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb) ? TMM_PIPELINED : TMM_REGISTER;
+            return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, a, lda, b, ldb, beta,
+                                             c, ldc, strideA, strideB, strideC, batch - first,
+                                             stream);
         }
 #endif
         case TMM_SMALL:
@@ -5872,6 +6103,163 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     }
     return TMM_OK;
 }
+
+#if TMM__FLOAT_TENSOR
+TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    *bytes = 0;
+    if (lines < 0 || K < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
+    if (lines > TMM__FLOAT_MOST || K > TMM__FLOAT_MOST)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor: %lld x %lld is too large for it",
+                         lines, K);
+    if (lines > 0 && K > 0) (void)TMM_FN(gemm__float_split)(NULL, bytes, lines, K, 1);
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long lines, long long K,
+                                               const float *X, long long ld, void *memory,
+                                               size_t bytes, tmm_prepared *prepared,
+                                               tmm_stream stream)
+{
+    if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
+    memset(prepared, 0, sizeof *prepared);
+    size_t needed = 0;
+    tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &needed);
+    if (status == TMM_OK) /* as if the other operand were a vector */
+        status =
+            is_B ? tmm__check_gemm(TMM_OP_N, op, 0, lines, K, 0, X, K + 1, X, ld, X, lines + 1,
+                                   sizeof(float))
+                 : tmm__check_gemm(op, TMM_OP_N, lines, 0, K, 0, X, ld, X, 1, X, 1, sizeof(float));
+    if (status != TMM_OK) return status;
+    if (needed > 0 && X == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", is_B ? "B" : "A");
+    if (memory != NULL && (bytes < needed || (size_t)memory % 16 != 0))
+        return tmm__fail(bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
+                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
+                         bytes, needed);
+    int owned = memory == NULL && needed > 0;
+    if (owned) memory = tmm__workspace(needed, stream);
+    if (owned && memory == NULL)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
+    int along_k = (op == TMM_OP_N) != is_B;
+    tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
+    if (needed > 0) {
+        size_t offset = 0;
+        tmm__split to = TMM_FN(gemm__float_split)((char *)memory, &offset, lines, K, 1);
+        status = TMM_FN(gemm__float_split_launch)(K, &from, &to, 8 * to.line_blocks, &from, &to, 0,
+                                                  1, stream);
+    }
+    if (status != TMM_OK) {
+        if (owned) (void)cudaFreeAsync(memory, stream);
+        return status;
+    }
+    prepared->X = X, prepared->memory = memory, prepared->owned = owned, prepared->is_B = is_B;
+    prepared->op = op, prepared->lines = lines, prepared->K = K, prepared->ld = ld;
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                          long long lda, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream)
+{
+    return TMM_FN(gemm__prepare)(0, op, M, K, A, lda, memory, bytes, prepared, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                          long long ldb, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream)
+{
+    return TMM_FN(gemm__prepare)(1, op, N, K, B, ldb, memory, bytes, prepared, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
+{
+    if (prepared == NULL) return TMM_OK;
+    cudaError_t error = cudaSuccess;
+    if (prepared->owned) error = cudaFreeAsync(prepared->memory, stream);
+    memset(prepared, 0, sizeof *prepared);
+    return tmm__cuda(error, "cudaFreeAsync");
+}
+
+/* The bytes for what is not prepared; an error if what is does not fit the product. */
+static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, long long K,
+                                                    const tmm_tensor_options *options,
+                                                    size_t *bytes)
+{
+    *bytes = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        const tmm_prepared *ready = options == NULL ? NULL : is_B ? options->B : options->A;
+        long long lines = is_B ? N : M;
+        size_t more = 0;
+        if (ready == NULL) {
+            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &more);
+            if (status != TMM_OK) return status;
+        } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
+                             "of %lld here",
+                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
+                             lines, K);
+        }
+        *bytes += more;
+    }
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    return TMM_FN(gemm__tensor_bytes)(M, N, K, options, bytes);
+}
+
+TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                       const tmm_tensor_options *options, tmm_stream stream)
+{
+    static const tmm_tensor_options defaults = {NULL, NULL, NULL, 0};
+    if (options == NULL) options = &defaults;
+    size_t needed = 0;
+    tmm_status status = TMM_FN(gemm__tensor_bytes)(M, N, K, options, &needed);
+    if (status != TMM_OK) return status;
+    if (options->A != NULL)
+        opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
+    if (options->B != NULL)
+        opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
+    status =
+        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    if (status != TMM_OK) return status;
+    void *memory = options->memory;
+    if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
+        return tmm__fail(options->bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
+                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
+                         options->bytes, needed);
+    if (M == 0 || N == 0) return TMM_OK;
+    if (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
+        return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                                 stream);
+    tmm__split split[2];
+    const tmm__split *ready[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const tmm_prepared *from = i == 0 ? options->A : options->B;
+        size_t offset = 0;
+        if (from == NULL) continue;
+        split[i] = TMM_FN(gemm__float_split)((char *)from->memory, &offset, from->lines, K, 1);
+        ready[i] = &split[i];
+    }
+    int done = 0, nA = opA == TMM_OP_N, nB = opB == TMM_OP_N;
+    status = TMM_FN(gemm__float)(M, N, K, alpha, A, nA ? lda : 1, nA ? 1 : lda, 0, B, nB ? ldb : 1,
+                                 nB ? 1 : ldb, 0, beta, C, ldc, 0, 1, ready, (char *)memory,
+                                 TMM__MAY_SPLIT, &done, stream);
+    if (status == TMM_OK && !done)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to split A and B: %zu bytes", needed);
+    return status;
+}
+#endif
 
 TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
                                         long long K, TMM_TYPE alpha, const TMM_TYPE *A,
@@ -5937,8 +6325,8 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
    squares alone a quarter. Otherwise a group of rows of A stays while B passes by, to
    and fro, so that the last columns of B serve twice.
 
-   With several devices that hold all of B, column of blocks j is uploaded by device j % devices,
-   and the others copy it from there.
+   With several devices that hold all of B, each uploads every so manieth part of it, in the order in
+   which they are needed, and the others copy it from there.
 
    Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
    chunks, while the copies between chunks and device go on. */
@@ -5948,17 +6336,24 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
 #ifndef TMM__HOST_CHUNK
 #define TMM__HOST_CHUNK (2 << 20) /* bytes of a pinned chunk */
 #endif
+#ifndef TMM__HOST_LINE
+#define TMM__HOST_LINE 65536 /* bytes of a line of a block of B and C, where N allows */
+#endif
 #ifndef TMM__MULTI_COLUMNS
 #define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
 #endif
 enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64, TMM__AHEAD = 8 };
 
 #ifdef _WIN32
-#define TMM__THREADS 0 /* the calling thread copies */
-#define TMM__YIELD() ((void)0)
+#define TMM__THREADS      0 /* the calling thread copies */
+#define TMM__YIELD()      ((void)0)
+#define TMM__LOCK(lock)   ((void)0)
+#define TMM__UNLOCK(lock) ((void)0)
 #else
-#define TMM__THREADS 1
-#define TMM__YIELD() ((void)sched_yield())
+#define TMM__THREADS      1
+#define TMM__YIELD()      ((void)sched_yield())
+#define TMM__LOCK(lock)   ((void)pthread_mutex_lock(lock))
+#define TMM__UNLOCK(lock) ((void)pthread_mutex_unlock(lock))
 #endif
 
 /* A status with the device's number in front of its sentence. */
@@ -6048,11 +6443,12 @@ typedef struct tmm__layout {
 typedef struct tmm__worker {
     int number, device; /* in the list; CUDA's */
     int rank;           /* among those that share B */
-    long long shared;   /* rounds of columns of B for which it has uploaded its share */
+    long long shared;   /* rounds of parts of B for which it has uploaded its share */
     long long row;      /* the first of C */
     tmm__layout layout;
     char *memory;
     int owns_memory;
+    cudaMemPool_t pool; /* that the memory is from; NULL: cudaMalloc, or the caller's */
     tmm__slot *A, *B;
     tmm__place *C;
     long long *whereA, *whereB, *whereC; /* the slot of each part, or -1 */
@@ -6107,7 +6503,7 @@ typedef struct tmm__host {
     unsigned char reach[TMM__MOST_DEVICES][TMM__MOST_DEVICES]; /* [to][from] by peer copies */
     int streams;
     tmm__worker *workers;
-    long long round; /* of columns of blocks that some device has asked for */
+    long long round; /* of parts of B that some device has asked for */
     int staged_A, staged_B, staged_C;
     char *pinned;
     size_t pinned_bytes;
@@ -6117,6 +6513,91 @@ typedef struct tmm__host {
     tmm__crew crew;
     double done; /* elements of C */
 } tmm__host;
+
+/* ---- what is kept for the next call ------------------------------------------------------------ */
+/* What is kept for the next call, of whatever file: pinned memory, of which to allocate 32 MB takes
+   12 ms, and device memory, in the pools. */
+typedef struct tmm__kept_memory {
+    void *memory; /* pinned */
+    size_t bytes;
+    int at_exit;    /* so it will be freed then */
+    unsigned pools; /* bit n: device n's keeps more than TMM__KEPT */
+#if TMM__THREADS
+    pthread_mutex_t lock;
+#endif
+} tmm__kept_memory;
+
+inline tmm__kept_memory *tmm__kept(void)
+{
+#if TMM__THREADS
+    static tmm__kept_memory kept = {NULL, 0, 0, 0, PTHREAD_MUTEX_INITIALIZER};
+#else
+    static tmm__kept_memory kept;
+#endif
+    return &kept;
+}
+
+TMM_API void tmm_host_release(void);
+
+/* Bytes of a device's pool that are not in use. */
+static inline size_t tmm__pool_idle(int device)
+{
+    unsigned long long has = 0, used = 0;
+    cudaMemPool_t pool = tmm__pool(device);
+    if (pool == NULL ||
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &has) != cudaSuccess ||
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return has > used ? (size_t)(has - used) : 0;
+}
+
+/* Exchanges what is kept for `memory`, which may be NULL. */
+static inline void *tmm__kept_exchange(void *memory, size_t bytes, size_t *old_bytes)
+{
+    tmm__kept_memory *kept = tmm__kept();
+    TMM__LOCK(&kept->lock);
+    void *old = kept->memory;
+    *old_bytes = kept->bytes;
+    kept->memory = memory;
+    kept->bytes = bytes;
+    if (memory != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
+    TMM__UNLOCK(&kept->lock);
+    return old;
+}
+
+/* Has a device's pool keep `bytes` more than TMM__KEPT. Returns 1 if it does. */
+static inline int tmm__pool_keep(int device, unsigned long long bytes)
+{
+    tmm__kept_memory *kept = tmm__kept();
+    cudaMemPool_t pool = tmm__pool(device);
+    bytes += TMM__KEPT;
+    if (pool == NULL ||
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    TMM__LOCK(&kept->lock);
+    kept->pools = bytes > TMM__KEPT ? kept->pools | 1u << device : kept->pools & ~(1u << device);
+    TMM__UNLOCK(&kept->lock);
+    return 1;
+}
+
+TMM_API void tmm_host_release(void)
+{
+    tmm__kept_memory *kept = tmm__kept();
+    size_t bytes;
+    void *memory = tmm__kept_exchange(NULL, 0, &bytes);
+    if (memory != NULL) (void)cudaFreeHost(memory);
+    TMM__LOCK(&kept->lock);
+    unsigned pools = kept->pools;
+    TMM__UNLOCK(&kept->lock);
+    for (int device = 0; pools >> device != 0; device++)
+        if (pools >> device & 1 && tmm__pool_keep(device, 0))
+            (void)cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT);
+    (void)cudaGetLastError();
+}
 
 /* ---- helper threads --------------------------------------------------------------------------- */
 static inline void tmm__copy_chunk(tmm__chunk *c)
@@ -6420,6 +6901,20 @@ static inline long long tmm__edge(long long all, long long most)
     return edge < all ? edge : all;
 }
 
+/* The block of C for `rows` rows of which B has at least `parts` parts: of about edge x edge elements,
+   but wide. Copies of short lines that lie 64 KB or more apart are slow while kernels use memory:
+   on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. */
+static inline void tmm__block_shape(const tmm__job *job, long long rows, long long edge,
+                                    long long parts, long long *bm, long long *bn)
+{
+    long long wide = TMM__HOST_LINE / (long long)job->size;
+    *bn = tmm__edge(job->N, wide > edge ? wide : edge);
+    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / TMM__HOST_DEPTH + 1) < parts)
+        *bn = tmm__edge(job->N, *bn / 2);
+    long long high = edge * edge / *bn / 128 * 128;
+    *bm = tmm__edge(rows, high < 256 ? 256 : high > edge ? edge : high);
+}
+
 static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
 {
     size_t align = 256, size = job->size;
@@ -6561,6 +7056,21 @@ static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
     return n;
 }
 
+/* The parts of B in the order in which tasks come to need them: the number of part (j, k), and the
+   other way round. */
+static inline long long tmm__turn(const tmm__layout *l, long long j, long long k)
+{
+    long long half = l->halves ? (l->nk + 1) / 2 : l->nk;
+    return k < half ? j * half + k : l->nj * half + j * (l->nk - half) + k - half;
+}
+
+static inline void tmm__of_turn(const tmm__layout *l, long long turn, long long *j, long long *k)
+{
+    long long half = l->halves ? (l->nk + 1) / 2 : l->nk, rest = turn - l->nj * half;
+    *j = rest < 0 ? turn / half : rest / (l->nk - half);
+    *k = rest < 0 ? turn % half : half + rest % (l->nk - half);
+}
+
 /* ---- one device: slots, requests, launches ---------------------------------------------------- */
 /* A slot for a part that is in none: an empty one, or the one whose last use is oldest and
    launched. NULL if all are needed by tasks to come. */
@@ -6610,7 +7120,7 @@ static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, lon
     tmm__worker *owner = w;
     if (slot == NULL) return 0;
     if (which && h->peers > 1) {
-        int number = h->active[index % h->peers];
+        int number = h->active[tmm__turn(l, index, k) % h->peers];
         if (h->reach[w->number][number]) owner = &h->workers[number];
         if (owner != w) {
             if (owner->whereB[part] < 0) return 0;
@@ -6686,7 +7196,7 @@ static inline int tmm__request(tmm__host *h, tmm__worker *w, tmm_status *status)
         block->j = t->j;
     }
     if (h->job.K > 0) {
-        long long round = h->peers > 1 ? t->j / h->peers : 0;
+        long long round = h->peers > 1 ? tmm__turn(l, t->j, t->k) / h->peers : 0;
         if (round > h->round) h->round = round;
         there = tmm__request_part(h, w, 0, t->i, t->k, n, status);
         if (there == 1) there = tmm__request_part(h, w, 1, t->j, t->k, n, status);
@@ -6805,9 +7315,10 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
     /* What others need of this device's share of B comes before its own next task. */
     if (h->peers > 1 && w->whereA[0] >= 0) {
         for (; w->shared <= h->round; w->shared++) {
-            long long j = w->shared * h->peers + w->rank;
-            for (long long k = 0; k < w->layout.nk && j < w->layout.nj; k++)
-                if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
+            long long j, k, turn = w->shared * h->peers + w->rank;
+            if (turn >= w->layout.nj * w->layout.nk) continue;
+            tmm__of_turn(&w->layout, turn, &j, &k);
+            if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
         }
     }
     while (step == 1 && w->requested < w->task_count &&
@@ -6916,11 +7427,21 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
     return status;
 }
 
-/* Is the list one device, once or several times? */
-static inline int tmm__one_device(const tmm__host *h)
+/* Are the devices of the list of one kind, so that there is nothing to measure? */
+static inline int tmm__same_kind(const tmm__host *h)
 {
-    for (int n = 1; n < h->count; n++)
-        if (h->workers[n].device != h->workers[0].device) return 0;
+    const tmm__device *first = NULL;
+    for (int n = 0; n < h->count; n++) {
+        if (cudaSetDevice(h->workers[n].device) != cudaSuccess) {
+            (void)cudaGetLastError(); /* which the calibration will meet again */
+            return 0;
+        }
+        const tmm__device *device = tmm__current_device();
+        if (n == 0) first = device;
+        if (device->processors != first->processors || device->capability != first->capability ||
+            device->arithmetic != first->arithmetic || device->bandwidth != first->bandwidth)
+            return 0;
+    }
     return 1;
 }
 
@@ -6952,7 +7473,7 @@ static inline tmm_status tmm__share_rows(tmm__host *h, int measure)
             if (!(weights[n] >= 0 && weights[n] <= 1e100))
                 return tmm__fail(TMM_ERROR_ARGUMENT, "weights[%d] is %g", n, weights[n]);
         }
-    } else if (measure && h->job.K > 0 && !tmm__one_device(h)) {
+    } else if (measure && h->job.K > 0 && !tmm__same_kind(h)) {
         /* Products of each device in a second, shared by those that are the same device. */
         for (int n = 0; n < h->count; n++) {
             int first = n;
@@ -7032,24 +7553,20 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
             if (status == TMM_OK)
                 status = tmm__on(w->device, cudaMemGetInfo(&free_bytes, &total), "cudaMemGetInfo");
             if (status != TMM_OK) return status;
+            free_bytes += tmm__pool_idle(w->device);
             most[n] = free_bytes / 10 * 9 / (size_t)same;
         }
     }
-    /* Can all hold all of B? Then they share it, in columns of blocks of one width, at least two
-       for each device. */
-    long long bn = tmm__edge(job->N, edge);
-    if (ranks > 1 && o->block == 0) {
-        long long least = (job->N - 1) / (2 * ranks) + 1;
-        if (least < 512) least = 512;
-        bn = tmm__edge(job->N, tmm__min(edge, least));
-    }
+    /* Can all hold all of B? Then they share it, in parts of one size, at least two for each. */
     for (int halves = 1; halves >= 0 && !share; halves--) {
         share = 1;
         for (int n = 0; n < h->count && share; n++) {
             tmm__worker *w = &h->workers[n];
             if (w->layout.rows == 0) continue;
-            tmm__layout_resident(job, &w->layout, tmm__edge(w->layout.rows, edge), bn, h->streams,
-                                 halves);
+            long long bm = tmm__edge(w->layout.rows, edge), bn = tmm__edge(job->N, edge);
+            if (o->block == 0)
+                tmm__block_shape(job, w->layout.rows, edge, ranks > 1 ? 2 * ranks : 1, &bm, &bn);
+            tmm__layout_resident(job, &w->layout, bm, bn, h->streams, halves);
             share = w->layout.bytes <= most[n];
         }
     }
@@ -7072,6 +7589,39 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
                              w->device, w->layout.bm, w->layout.bn);
     }
     return TMM_OK;
+}
+
+/* Memory of the current device for use behind `stream`, from the device's pool if there is one
+   (*pool, else NULL). The pool keeps it, up to an eighth of the device's memory, for the next call:
+   to map gigabytes takes milliseconds, and with peers to map them for, many. */
+static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
+                                             cudaStream_t stream)
+{
+    size_t free_bytes = 0, total = 0;
+    int device = tmm__current_device()->number;
+    *pool = tmm__current_device()->pools ? tmm__pool(device) : NULL;
+    if (*pool != NULL) {
+        if (tmm__pool_idle(device) < bytes) (void)cudaMemPoolTrimTo(*pool, 0);
+        if (cudaMemGetInfo(&free_bytes, &total) == cudaSuccess &&
+            tmm__pool_keep(device, tmm__min((long long)bytes, (long long)(total / 8))) &&
+            cudaMallocFromPoolAsync((void **)memory, bytes, *pool, stream) == cudaSuccess)
+            return cudaSuccess;
+        (void)cudaGetLastError();
+        *pool = NULL;
+        *memory = NULL;
+    }
+    return cudaMalloc((void **)memory, bytes);
+}
+
+static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cudaStream_t stream)
+{
+    if (memory == NULL) return;
+    if (pool == NULL) {
+        (void)cudaFree(memory);
+        return;
+    }
+    (void)cudaFreeAsync(memory, stream);
+    (void)cudaStreamSynchronize(stream);
 }
 
 /* An array of `count` numbers -1. */
@@ -7102,14 +7652,16 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
     if (status == TMM_OK && o->workspace != NULL) {
         w->memory = (char *)o->workspace[w->number];
         w->memory += (256 - (size_t)w->memory % 256) % 256;
-    } else if (status == TMM_OK) {
-        w->owns_memory = 1;
-        status = tmm__on(w->device, cudaMalloc((void **)&w->memory, l->bytes), "cudaMalloc");
     }
     cudaError_t error = cudaSuccess;
 #define TMM__TRY(call) \
     if (status == TMM_OK && error == cudaSuccess) error = call
     TMM__TRY(cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking));
+    if (status == TMM_OK && error == cudaSuccess && o->workspace == NULL) {
+        w->owns_memory = 1;
+        status = tmm__on(w->device, tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in),
+                         "cudaMalloc");
+    }
     TMM__TRY(cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking));
     TMM__TRY(cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking));
     for (int s = 0; s < h->streams; s++)
@@ -7162,12 +7714,12 @@ static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
     TMM__EVENT(w->start);
     for (int n = 0; n < TMM__AHEAD; n++) TMM__EVENT(w->last[n]);
 #undef TMM__EVENT
+    if (w->owns_memory) tmm__device_memory_free(w->memory, w->pool, w->in);
     if (w->in != NULL) (void)cudaStreamDestroy(w->in);
     if (w->peer != NULL) (void)cudaStreamDestroy(w->peer);
     if (w->out != NULL) (void)cudaStreamDestroy(w->out);
     for (int s = 0; s < TMM__MOST_STREAMS; s++)
         if (w->compute[s] != NULL) (void)cudaStreamDestroy(w->compute[s]);
-    if (w->owns_memory && w->memory != NULL) (void)cudaFree(w->memory);
     free(w->A);
     free(w->B);
     free(w->C);
@@ -7198,53 +7750,6 @@ static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t 
         }
     }
     return TMM_OK;
-}
-
-/* Pinned memory that no call uses; to allocate 32 MB takes 12 ms. Shared by all files. */
-typedef struct tmm__pinned {
-    void *memory;
-    size_t bytes;
-    int at_exit; /* so it will be freed then */
-#if TMM__THREADS
-    pthread_mutex_t lock;
-#endif
-} tmm__pinned;
-
-inline tmm__pinned *tmm__kept(void)
-{
-#if TMM__THREADS
-    static tmm__pinned kept = {NULL, 0, 0, PTHREAD_MUTEX_INITIALIZER};
-#else
-    static tmm__pinned kept;
-#endif
-    return &kept;
-}
-
-TMM_API void tmm_host_release(void);
-
-/* Exchanges what is kept for `memory`, which may be NULL. */
-static inline void *tmm__kept_exchange(void *memory, size_t bytes, size_t *old_bytes)
-{
-    tmm__pinned *kept = tmm__kept();
-#if TMM__THREADS
-    pthread_mutex_lock(&kept->lock);
-#endif
-    void *old = kept->memory;
-    *old_bytes = kept->bytes;
-    kept->memory = memory;
-    kept->bytes = bytes;
-    if (memory != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
-#if TMM__THREADS
-    pthread_mutex_unlock(&kept->lock);
-#endif
-    return old;
-}
-
-TMM_API void tmm_host_release(void)
-{
-    size_t bytes;
-    void *memory = tmm__kept_exchange(NULL, 0, &bytes);
-    if (memory != NULL) (void)cudaFreeHost(memory);
 }
 
 /* The pinned ring and its helpers. */
@@ -7296,6 +7801,26 @@ static inline tmm_status tmm__ring_open(tmm__host *h)
     return TMM_OK;
 }
 
+/* Lets device `to` read the memory of a worker of another device; 0 if it cannot. Memory of a pool
+   is shared by itself; for other memory CUDA must be asked to share all that the device has. */
+static inline int tmm__share_memory(const tmm__worker *from, int to)
+{
+    cudaError_t error;
+    if (from->pool != NULL) {
+        cudaMemAccessDesc access;
+        memset(&access, 0, sizeof access);
+        access.location.type = cudaMemLocationTypeDevice;
+        access.location.id = to;
+        access.flags = cudaMemAccessFlagsProtReadWrite;
+        error = cudaMemPoolSetAccess(from->pool, &access, 1);
+    } else {
+        error = cudaDeviceEnablePeerAccess(from->device, 0);
+        if (error == cudaErrorPeerAccessAlreadyEnabled) error = cudaSuccess;
+    }
+    (void)cudaGetLastError(); /* a refusal is no failure: B then comes from the host */
+    return error == cudaSuccess;
+}
+
 /* Which devices can copy from which directly. */
 static inline tmm_status tmm__peers_open(tmm__host *h)
 {
@@ -7312,9 +7837,7 @@ static inline tmm_status tmm__peers_open(tmm__host *h)
             if (!can) continue;
             status = tmm__on(a, cudaSetDevice(a), "cudaSetDevice");
             if (status != TMM_OK) return status;
-            cudaError_t error = cudaDeviceEnablePeerAccess(b, 0);
-            (void)cudaGetLastError(); /* a refusal is no failure: B then comes from the host */
-            h->reach[to][from] = error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
+            h->reach[to][from] = (unsigned char)tmm__share_memory(&h->workers[from], a);
         }
     }
     return TMM_OK;
@@ -7390,9 +7913,9 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 #undef TMM__SPAN
     staged = h->staged_A || h->staged_B || h->staged_C;
     if (status == TMM_OK && staged) status = tmm__ring_open(h);
-    if (status == TMM_OK && h->peers > 1) status = tmm__peers_open(h);
     for (int n = 0; n < h->count && status == TMM_OK; n++)
         if (h->workers[n].layout.rows > 0) status = tmm__worker_open(h, &h->workers[n]);
+    if (status == TMM_OK && h->peers > 1) status = tmm__peers_open(h);
 
     double all = (double)job->M * (double)job->N, told = -1;
     while (status == TMM_OK && h->done < all) {
@@ -7433,6 +7956,7 @@ enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
 
 typedef struct tmm__member {
     char *buffers;
+    cudaMemPool_t pool; /* that they are from, or NULL */
     cudaStream_t copy, compute[TMM__MULTI_STREAMS];
     cudaEvent_t start, stop, join, ready[TMM__MULTI_BUFFERS];
     cudaEvent_t used[TMM__MULTI_BUFFERS];
@@ -7502,8 +8026,9 @@ static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p
 #define TMM__TRY(call) \
     if (error == cudaSuccess) error = call
     TMM__TRY(cudaDeviceSynchronize()); /* what the caller has enqueued there comes first */
-    if (job->K > 0 && buffer > 0) TMM__TRY(cudaMalloc((void **)&m->buffers, buffer));
     TMM__TRY(cudaStreamCreateWithFlags(&m->copy, cudaStreamNonBlocking));
+    if (job->K > 0 && buffer > 0)
+        TMM__TRY(tmm__device_memory(&m->buffers, buffer, &m->pool, m->copy));
     for (int s = 0; s < TMM__MULTI_STREAMS; s++)
         TMM__TRY(cudaStreamCreateWithFlags(&m->compute[s], cudaStreamNonBlocking));
     TMM__TRY(cudaEventCreate(&m->start));
@@ -7519,6 +8044,7 @@ static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p
 static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
 {
     (void)cudaSetDevice(p->device);
+    tmm__device_memory_free(m->buffers, m->pool, m->copy);
     if (m->copy != NULL) (void)cudaStreamDestroy(m->copy);
     for (int s = 0; s < TMM__MULTI_STREAMS; s++)
         if (m->compute[s] != NULL) (void)cudaStreamDestroy(m->compute[s]);
@@ -7529,7 +8055,6 @@ static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
         if (m->ready[b] != NULL) (void)cudaEventDestroy(m->ready[b]);
         if (m->used[b] != NULL) (void)cudaEventDestroy(m->used[b]);
     }
-    if (m->buffers != NULL) (void)cudaFree(m->buffers);
 }
 
 /* Enqueues column of blocks number j on one device. */
@@ -7710,6 +8235,23 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
                                  beta, (TMM_TYPE *)C, ldc, stream);
+#if TMM__FLOAT_TENSOR
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, K, 1))
+        kernel = TMM_TENSOR;
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(M, N, K)) {
+        int done, nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+        tmm_status status =
+            TMM_FN(gemm__float)(M, N, K, alpha, (const float *)A, nA ? lda : 1, nA ? 1 : lda, 0,
+                                (const float *)B, nB ? ldb : 1, nB ? 1 : ldb, 0, beta, (float *)C,
+                                ldc, 0, 1, NULL, NULL, 0, &done, stream);
+        if (status == TMM_OK && !done)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "kernel tensor: no memory to split blocks of A and B");
+        return status;
+    }
+    if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* few k: the same for all blocks */
+#endif
+    if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
     int fits = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb);
     if (kernel == TMM_AUTO && fits && TMM_FN(gemm__tensor_pays)())

@@ -945,6 +945,31 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void *v
     return pool && value ? cudaSuccess : failed(cudaErrorInvalidValue);
 }
 
+/* A pool holds nothing that is not in use; what is, nobody asks. */
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void *value)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!pool || !value) return failed(cudaErrorInvalidValue);
+    *(unsigned long long *)value = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t)
+{
+    if (cudaError_t error = enter()) return error;
+    return pool ? cudaSuccess : failed(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *list, size_t count)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!pool || (!list && count > 0)) return failed(cudaErrorInvalidValue);
+    for (size_t n = 0; n < count; n++)
+        if (list[n].location.id < 0 || list[n].location.id >= state().devices)
+            return failed(cudaErrorInvalidDevice);
+    return cudaSuccess;
+}
+
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t size, cudaMemPool_t pool,
                                     cudaStream_t stream)
 {
