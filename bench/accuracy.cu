@@ -380,6 +380,11 @@ static int multiply(bench *w, contender who, int M, int N, long long K)
 {
     switch (who) {
     case STRICT:
+        if (tmm_sgemm_choice(M, N, K, 1) == TMM_TENSOR) {
+            fprintf(stderr,
+                    "accuracy: TMM_AUTO takes tensor cores: that is not the strict kernel\n");
+            exit(2);
+        }
         return tmm_sgemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, w->A, K, w->B, N, 0, w->C, N, 0) == TMM_OK;
     case TENSOR:
         return tmm_sgemm_with(TMM_TENSOR, TMM_OP_N, TMM_OP_N, M, N, K, 1, w->A, K, w->B, N, 0, w->C,
