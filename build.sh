@@ -112,7 +112,7 @@ make_report() {
         have python3 || die "python3 is missing; install the package python3"
         exec python3 bench/report "$@"
     fi
-    have_gpu && have nvcc || need g++ g++
+    need g++ g++
     if newer build/report-python/ready "$wanted"; then
         need python3 python3-venv
         python3 -c 'import ensurepip' 2>/dev/null || get "Python's venv" python3-venv

@@ -129,7 +129,6 @@ if len(sys.argv) > 2 and sys.argv[1] == "--stand-in":
     sys.exit(stand_in(os.path.relpath(sys.argv[2], os.environ["REPORT_TEST_PROGRAMS"]), sys.argv[3:]))
 
 import measure  # noqa: E402
-import page  # noqa: E402
 import plots  # noqa: E402
 import sentences  # noqa: E402
 import store  # noqa: E402
@@ -238,8 +237,8 @@ def test_sentences():
     # without caches: the loads of global are what its time is, 0.25 FLOP a byte
     bare = planted_device(10000.0, 5000.0, 400.0, {"float": {"global": 0.0099, "shared_16": 0.12}}, ["float"])
     name, share = bare.limits.binding(bare.product("float", 4096, "global"))
-    check("a kernel as fast as its loads come from memory is bound by memory", name == "memory" and 0.98 < share < 1.02,
-          name, share)
+    check("a kernel as fast as its loads come from memory is bound by memory",
+          name == "memory" and 0.98 < share < 1.02, name, share)
     says("and shared wins for that", sentences.shared(bare, "float"), "so memory binds it")
     flat_shape = Figures([limit("read", 4000.0), limit("ffma", 60000.0), limit("launch", ms=LAUNCH),
                           product("pipelined", "float", 8192, 0.071, 60000.0, shape=(1, 8192, 8192))])
@@ -266,7 +265,8 @@ def test_sentences():
              never=["binds", "TB/s"])
     wrong = Figures([*even.rows, product("small", "float", 4096, 3.0, verdict="wrong")])
     says("a wrong result comes first", sentences.summary(wrong)[:1], "WRONG RESULTS: 1", "small")
-    empty = Figures([planted("spheres", name="global", memory="global", spheres=16, width=4, height=4, median_ms=1.0)])
+    empty = Figures([planted("spheres", name="global", memory="global", spheres=16, width=4, height=4,
+                             median_ms=1.0)])
     for function in (sentences.summary, sentences.cublas, sentences.spheres, sentences.overlap, sentences.memory):
         function(empty)
     check("figures of next to nothing are no trouble", len(tables.all_tables(empty)) == 2 and plots.all_plots(empty))
@@ -374,7 +374,8 @@ def test_page(folder, made):
     with open(os.path.join(folder, "tables.md"), encoding="utf-8") as file:
         markdown = file.read()
     blocks = re.findall(r"(?:^\|.*\n)+", markdown, re.M)
-    even = all(len({line.count("|") for line in block.replace("\\|", "").strip().split("\n")}) == 1 for block in blocks)
+    even = all(len({line.count("|") for line in block.replace("\\|", "").strip().split("\n")}) == 1
+               for block in blocks)
     check("Markdown: as many tables, even rows", len(blocks) == len(made) and even)
     with open(os.path.join(folder, "tables.tex"), encoding="utf-8") as file:
         latex = file.read()
@@ -383,8 +384,8 @@ def test_page(folder, made):
            (len(re.findall(r"(?<!\\)&", line)) + 1 != len(columns) or re.search(r"(?<!\\)[_#%$]", line) or
             not line.endswith(r" \\"))]
     balanced = latex.count("{") - latex.count(r"\{") == latex.count("}") - latex.count(r"\}")
-    check("LaTeX: as many tables, even rows, nothing left to escape", len(parts) == len(made) and not bad and balanced,
-          bad)
+    check("LaTeX: as many tables, even rows, nothing left to escape",
+          len(parts) == len(made) and not bad and balanced, bad)
     files = sorted(os.listdir(os.path.join(folder, "plots")))
     names = {file.rsplit(".", 1)[0] for file in files}
     good = all(f"{name}.{form}" in files for name in names for form in ("png", "svg"))
@@ -541,7 +542,7 @@ def calls(log):
 def test_resuming():
     """Interrupted, what was measured stays; started again, only the rest is measured."""
     folder, log = os.path.join(WORK, "resumed"), os.path.join(WORK, "calls.txt")
-    words = ("--out", folder, "--only", "matmul", "--types", "float", "--sizes", "32,64,128,256", "--reps", "1")
+    words = ("--out", folder, "--quick", "--only", "devices,spheres,overlap,outofcore", "--types", "float")
     process = report(*words, REPORT_TEST_LOG=log, REPORT_TEST_SECONDS="0.4")
     while len(calls(log)) < 3 and process.poll() is None:
         time.sleep(0.02)
@@ -557,9 +558,10 @@ def test_resuming():
     before = len(calls(log))
     status, out, error = run(*words, REPORT_TEST_LOG=log)
     rows = store.Store(path).rows
-    made = sorted((row["N"], row["name"], row["threads"] or 0) for row in rows)
+    made = [tuple(row[field] for field in ("subject", "name", "N", "spheres", "place")) for row in rows]
     check("resumed: the rest, once", status == 0 and len(calls(log)) == before + 2 and len(set(made)) == len(made) and
-          {row["N"] for row in rows} == {32, 64, 128, 256} and "2 of 4 measurements" in out, out, error, calls(log))
+          {row["subject"] for row in rows} == {"devices", "spheres", "overlap", "outofcore"} and
+          "2 of 4 measurements" in out, out, error, calls(log))
     status, out, error = run(*words, REPORT_TEST_LOG=log)
     check("again: nothing is left to measure", status == 0 and len(calls(log)) == before + 2, out, error)
     with open(path, encoding="utf-8") as file:

@@ -96,20 +96,21 @@ def complete(options):
     if options.on_gpu:
         options.sizes = options.sizes or [32, 64, 128, 256, 512, 1024, 2048, 3072, 4096, 5120]
         options.most_cpu, options.int_sizes, options.large_sizes = 2048, [1024, 4096], []
-        options.mpi_sizes, options.host_size = [512, 1024, 2048], 8192
+        options.mpi_sizes, options.host_size, options.overlap_size = [1024, 2048], 8192, 3072
         options.repeat = 3
     else:
         options.large_sizes = [] if options.sizes else [512, 1024]
         options.sizes = options.sizes or [32, 64, 128, 256]
         options.most_cpu, options.int_sizes = max(options.sizes), [64, 128]
-        options.mpi_sizes, options.host_size = [256, *options.large_sizes], 256
+        options.mpi_sizes, options.host_size, options.overlap_size = [256, *options.large_sizes], 256, 128
         options.repeat = 3
     options.reps = options.reps or (7 if options.on_gpu else 3)
     if options.quick:
         options.sizes = [n for n in options.sizes if n <= 1024][:: 3 if options.on_gpu else 2]
         options.large_sizes, options.repeat, options.reps = [], 1, 1
-        options.host_size = 1024 if options.on_gpu else 96
-        options.mpi_sizes = [min(128, max(options.sizes))]
+        options.host_size = options.overlap_size = 1024 if options.on_gpu else 96
+        options.mpi_sizes = options.sizes[-1:]
+    options.out, options.programs = os.path.abspath(options.out), os.path.abspath(options.programs)
     options.mpi_sizes = [n for n in options.mpi_sizes if n in options.sizes + options.large_sizes]
     return options
 
@@ -140,6 +141,9 @@ def main():
     failed, left_out, interrupted = {}, {}, False
     if not options.page:
         failed, left_out, interrupted = measure_rest(options, results)
+    elif results.rows:
+        there = {row["subject"] for row in results.rows}
+        left_out = {name: "not in results.csv" for name in measure.SUBJECTS if name not in there}
     if not results.rows:
         fail(f"nothing is measured in '{path}'" + "".join(f"; {k}: {v}" for k, v in failed.items()),
              130 if interrupted else 2 if options.page else 1)

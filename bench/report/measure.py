@@ -388,10 +388,11 @@ def plan(settings):
     if shutil.which("mpirun") and shutil.which("mpicxx"):
         for kind in [t for t in settings.types if t != "int"]:
             for size in settings.mpi_sizes:
-                words = [str(size), "--type", kind, "--reps", str(reps), "--cpu", "--panel", "128"]
-                cost = 1 + 2.5 * reps * (size / 1024) ** 3 * (0.15 if on_gpu else 0.05)
-                jobs.append(Job(f"mpi {kind} {size} ranks {settings.ranks} reps {reps}", "mpi",
-                                "matmul_mpi.cpu", words, from_mpi("MPI", "CPU", reps), cost,
+                few = min(reps, 3)  # each rank count is timed so often, from one rank on
+                words = [str(size), "--type", kind, "--reps", str(few), "--cpu", "--panel", "128"]
+                cost = 1 + 2.5 * few * (size / 1024) ** 3 * (0.25 if on_gpu else 0.1)
+                jobs.append(Job(f"mpi {kind} {size} ranks {settings.ranks} reps {few}", "mpi",
+                                "matmul_mpi.cpu", words, from_mpi("MPI", "CPU", few), cost,
                                 ranks=settings.ranks, environment={"CUCC_THREADS": "1"}))
             if on_gpu:
                 words = [str(settings.host_size), "--type", kind, "--reps", str(reps)]
@@ -409,10 +410,11 @@ def plan(settings):
                     ["--out", "{folder}/spheres"], from_raytrace(9 if on_gpu else 1),
                     15 if on_gpu else 1.5, repeat=1 if on_gpu else settings.repeat))
     for kind in [t for t in settings.types if t != "int"]:
-        words = [str(settings.host_size), "--type", kind]
-        jobs.append(Job(f"overlap {kind} {settings.host_size} repeat {settings.repeat}", "overlap",
-                        "overlap" + suffix, words, from_overlap, 3 if on_gpu else 0.6,
+        words = [str(settings.overlap_size), "--type", kind]
+        jobs.append(Job(f"overlap {kind} {settings.overlap_size} repeat {settings.repeat}", "overlap",
+                        "overlap" + suffix, words, from_overlap, 2 if on_gpu else 0.6,
                         repeat=settings.repeat))
+        words = [str(settings.host_size), "--type", kind]
         jobs.append(Job(f"outofcore {kind} {settings.host_size} repeat {settings.repeat}",
                         "outofcore", "outofcore" + suffix, words, from_outofcore,
                         3 if on_gpu else 0.6, repeat=settings.repeat))

@@ -20,7 +20,8 @@ caption { padding: 0.3rem 0; }
 a { color: #0060a8; } a.self { text-decoration: none; opacity: 0.5; margin-left: 0.3rem; }
 nav ul { columns: 15rem; padding-left: 1.2rem; }
 .wide { overflow-x: auto; margin: 0.5rem 0; }
-table { min-width: 20rem; border-collapse: separate; border-spacing: 0; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
+table { min-width: 20rem; border-collapse: separate; border-spacing: 0; font-size: 0.875rem;
+  font-variant-numeric: tabular-nums; }
 th, td { padding: 0.2rem 0.6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #ddd; }
 thead th { border-bottom: 2px solid #888; white-space: normal; vertical-align: bottom; }
 .text { text-align: left; }

@@ -181,8 +181,9 @@ def devices_table(f, kind):
         parts = [r["part_ms"] for r in f.of("devices", type=kind, name=row["name"]) if r["part_rows"]]
         rows.append([
             row["name"], f"{row['place']}: device {row['device_index']}", str(row["part_rows"]),
-            f"{100 * share:.0f}%", digits(row["part_ms"], 4), ratio(max(parts), min(parts)),
-            digits(row["min_ms"], 4), digits(row["median_ms"], 4), ratio(row["other_ms"], row["min_ms"]), row["verdict"],
+            f"{100 * share:.3g}%", digits(row["part_ms"], 4), ratio(max(parts), min(parts)),
+            digits(row["min_ms"], 4), digits(row["median_ms"], 4),
+            ratio(row["other_ms"], row["min_ms"]), row["verdict"],
         ])
     if not rows:
         return None
@@ -274,7 +275,8 @@ def memory_table(f):
     rows = []
     for row in f.of("memory"):
         share = row["percent_of_limit"]
-        rows.append([row["memory"], row["name"].replace(";", ","), digits(row["median_ms"]), f"{digits(row['rate'])} {row['rate_unit']}",
+        rate = f"{digits(row['rate'])} {row['rate_unit']}"
+        rows.append([row["memory"], row["name"].replace(";", ","), digits(row["median_ms"]), rate,
                      "-" if share is None else f"{share:.0f}", digits(row["ratio"]), row["verdict"]])
     if not rows:
         return None
