@@ -144,9 +144,11 @@ def main():
     elif results.rows:
         there = {row["subject"] for row in results.rows}
         left_out = {name: "not in results.csv" for name in measure.SUBJECTS if name not in there}
+    if not results.rows and interrupted:
+        fail("interrupted before anything was measured", 130)
     if not results.rows:
         fail(f"nothing is measured in '{path}'" + "".join(f"; {k}: {v}" for k, v in failed.items()),
-             130 if interrupted else 2 if options.page else 1)
+             2 if options.page else 1)
     figures = Figures(results.rows)
     import page  # only now: matplotlib takes a while
 
