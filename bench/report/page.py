@@ -24,7 +24,7 @@ table { min-width: 20rem; border-collapse: separate; border-spacing: 0; font-siz
   font-variant-numeric: tabular-nums; }
 th, td { padding: 0.2rem 0.6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #ddd; }
 thead th { border-bottom: 2px solid #888; white-space: normal; vertical-align: bottom; }
-.text { text-align: left; }
+.text { text-align: left; } .words td { white-space: normal; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
 .notes { margin: 0.4rem 0 1rem; padding-left: 1.2rem; } .wrong { color: #b00000; font-weight: 700; }
 .cpu { background: #fff3cd; border-left: 5px solid #cc9900; padding: 0.5rem 0.8rem; }
@@ -98,8 +98,9 @@ def table_html(table, notes):
     head = "".join(cell_html(text, n in left, "th") for n, text in enumerate(table.head))
     lines = ("".join(cell_html(text, n in left) for n, text in enumerate(row)) for row in table.rows)
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    words = ' class="words"' if table.all_words else ""
     return (
-        f'<div class="wide" id="table-{table.name}"><table><caption>{html.escape(table.title)} '
+        f'<div class="wide" id="table-{table.name}"><table{words}><caption>{html.escape(table.title)} '
         f'<a class="self" href="#table-{table.name}" aria-label="link to this table">#</a></caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n"
         + notes_html(notes)
