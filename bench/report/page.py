@@ -228,7 +228,7 @@ def as_latex(table):
     left = table.texts()
     columns = "".join("l" if n in left else "r" for n in range(len(table.head)))
     lines = [r"\begin{table}[htbp]", r"\centering", rf"\caption{{{escape_latex(table.title)}}}",
-             rf"\label{{tab:{table.name}}}", r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+             rf"\label{{tab:{table.name}}}", r"\smallskip", r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
              rf"\begin{{tabular}}{{{columns}}}", r"\hline", line(table.head), r"\hline"]
     lines += [line(row) for row in table.rows] + [r"\hline", r"\end{tabular}}", r"\end{table}"]
     lines += [f"% {note}" for note in table.notes]

@@ -59,7 +59,8 @@ def finish(figure, axes, title, x, y, columns=4):
     axes.set_ylabel(y)
     handles, _ = axes.get_legend_handles_labels()
     if handles:
-        figure.legend(loc="outside lower center", ncols=min(columns, len(handles)), frameon=False)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.47, -0.13), ncols=min(columns, len(handles)),
+                    frameon=False)
     return figure
 
 
