@@ -514,6 +514,11 @@ def make_stand_ins():
     script(os.path.join(BIN, "mpicxx"), "#!/bin/sh\n")
 
 
+def hear_interrupts():
+    """What a shell starts in the background, as build.sh does its tests, ignores them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def report(*words, gpu=False, **environment):
     """Starts bench/report on the stand-ins."""
     more = dict(environment, REPORT_TEST_PROGRAMS=PROGRAMS)
@@ -521,8 +526,8 @@ def report(*words, gpu=False, **environment):
         more["PATH"] = BIN + os.pathsep + os.environ["PATH"]
     given = {k: v for k, v in os.environ.items() if k != "CUDA_VISIBLE_DEVICES"}
     return subprocess.Popen([sys.executable, REPORT, "--programs", PROGRAMS, *([] if gpu else ["--cpu"]), *words],
-                            env={**given, **more}, cwd=ROOT, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+                            env={**given, **more}, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, preexec_fn=hear_interrupts)
 
 
 def run(*words, **more):
