@@ -21,6 +21,14 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+   With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for many
+   products, and in memory of the caller:
+     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
+                                              tmm_tensor_options or NULL
+     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what it takes
+     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
+     tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
+     tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
    Device pointers on several devices, complete when it returns:
      tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
    Host pointers; complete when they return:
@@ -47,8 +55,12 @@
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below)
-     TMM_TENSOR         the same on tensor cores, so far for double; worth it where these are fast
-                        for double (sm_80, sm_90, sm_100), elsewhere right but slow
+     TMM_TENSOR         on tensor cores. double: worth it where these are fast for double (sm_80,
+                        sm_90, sm_100), elsewhere right but slow. float, with TMM_FLOAT_TENSOR
+                        (OPTIONS): operands are split in halves of 16 bits, elements of C for which
+                        these do not suffice are summed in float; so the error has the bound of
+                        every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
+                        sm_80 on; elsewhere right but slow. For K below 64 as TMM_AUTO
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
@@ -59,9 +71,11 @@
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED and TMM_TENSOR do that, too, within each product of a batch; a single product
+     k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a single product
      they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which depend on the
      shape, the form and alignment of A and B, the device, and memory for them (LIMITS) only.
+     TMM_TENSOR for float has bits of its own, the same at all positions in a batch; in a single
+     product of few tiles they depend on its shape and the device, too.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -71,6 +85,11 @@
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
+     TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is faster;
+                         defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not defined:
+                         nothing of it is compiled, for float TMM_TENSOR is TMM_ERROR_UNSUPPORTED
+                         and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and _multi take it when
+                         asked by name or with TMM_AUTO_TENSOR, then with the same bits for all blocks
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -115,9 +134,13 @@
    sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
    tmm_?gemm_host keeps what it had for its next call: up to 128 MB of pinned memory, and of each
    device's memory up to an eighth.
-   TMM_TENSOR is for TMM_TYPE double alone, on devices that give a block 52 KB of shared memory (all
-   from sm_70 on; its largest tiles take 100 KB). Compile for the device itself (nvcc -arch=native):
-   code made for sm_80 uses the tensor cores of sm_90 at half their speed.
+   TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
+   sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
+   -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
+   it takes 4 bytes for each element of A and B, M, N and K rounded up to 64 (batches: 1 GiB at a
+   time); without it is TMM_PIPELINED. Each row of op(A) and column of op(B) may span 2^28 (K = 64) to
+   2^34 (K = 21890) in magnitude, zeros apart; those with NaN, infinity or a wider span are summed in
+   float, at a fraction of the speed: keep to TMM_PIPELINED if many are like that.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
@@ -126,6 +149,7 @@
      KERNEL PIPELINED (and PACK, REDUCE)
      SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
      KERNEL TENSOR
+     KERNEL TENSOR FLOAT (KERNEL SPLIT; for any device, by wgmma, by mma.sync)
      INSTANCES, CHOICE, LAUNCHERS, HOST MACHINERY, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE,
      HISTORY */
 
@@ -228,6 +252,16 @@
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
 
+/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may be
+   defined as nothing, 1 or 0. */
+#ifdef TMM_FLOAT_TENSOR
+#define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
+#define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
+#else
+#define TMM__FLOAT_TENSOR 0
+#define TMM__AUTO_TENSOR  0
+#endif
+
 #ifndef __CUDACC_RTC__
 #include <stddef.h>
 
@@ -258,8 +292,26 @@ typedef enum tmm_kernel {
     TMM_SMALL,
     TMM_SKINNY,
     TMM_TENSOR,
+    TMM_AUTO_TENSOR, /* TMM_AUTO, which may take TMM_TENSOR for float, too */
     TMM_KERNEL_COUNT /* not a kernel: how many there are */
 } tmm_kernel;
+
+/* An operand that tmm_?gemm_prepare_A or _B has split for TMM_TENSOR; its members are theirs. */
+typedef struct tmm_prepared {
+    const void *X; /* as given: it must stay as it is, for some elements may be needed */
+    void *memory;  /* halves and scales */
+    int owned;     /* from the pool */
+    int is_B;
+    tmm_op op;
+    long long lines, K, ld; /* lines: rows of op(A), columns of op(B) */
+} tmm_prepared;
+
+/* Options of tmm_?gemm_tensor. All zeros are the defaults. */
+typedef struct tmm_tensor_options {
+    const tmm_prepared *A, *B; /* operands that are prepared; NULL: split now */
+    void *memory;              /* device memory to work in, aligned to 16 bytes; NULL: allocates */
+    size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
+} tmm_tensor_options;
 
 typedef enum tmm_type { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
@@ -722,6 +774,7 @@ TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
     case TMM_SMALL: return "small";
     case TMM_SKINNY: return "skinny";
     case TMM_TENSOR: return "tensor";
+    case TMM_AUTO_TENSOR: return "auto_tensor";
     case TMM_KERNEL_COUNT: break;
     }
     return NULL;
@@ -1129,6 +1182,41 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 /* The kernel that TMM_AUTO takes for this shape on the current device (for leading dimensions above
    2^26 or K above 2^34 a TMM_REGISTER). */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
+
+#if TMM__FLOAT_TENSOR
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are split already, or in memory of
+   the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions
+   as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and leading
+   dimension are ignored: they are those it was prepared with. The bits are those of gemm_with.
+   Memory of the caller is free again when the product is complete in the stream.
+     Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated. */
+TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                       const tmm_tensor_options *options, tmm_stream stream);
+
+/* The bytes of device memory that gemm_tensor takes with these options: about 4 for each element of
+   an operand that is not prepared, with M, N and K rounded up to 64. */
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes);
+
+/* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream. `memory`,
+   aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M, or N);
+   NULL: allocated, until gemm_release. A and B must stay as they are until then: where halves do not
+   suffice, products read them. Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
+TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                          long long lda, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                          long long ldb, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes);
+
+/* Frees what was allocated for it, when the work enqueued so far is complete; not for work in other
+   streams. *prepared is all zeros then, for which this does nothing. */
+TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream);
+#endif
 
 /* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
    memory, copies, multiplies, copies back, frees. From 64 MB of matrices on by gemm_host (below)
@@ -1718,6 +1806,20 @@ static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row,
         if (inside && !whole) C[j] = two.v[j];
     }
     if (whole) *(tmm_two *)C = two;
+}
+
+/* The same for one element that is wanted. */
+static __device__ __forceinline__ void tmm_store_one(TMM_TYPE *C, long long row, long long col,
+                                                     TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM sum)
+{
+    TMM_SUM old = 0;
+    (void)row, (void)col; /* only for the epilogue */
+    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[0]);
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+#ifdef TMM_EPILOGUE
+    value = TMM_EPILOGUE(value, row, col);
+#endif
+    C[0] = value;
 }
 
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
@@ -3364,48 +3466,1253 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 }
 #endif
 
+#if defined(TMM__EMIT) && TMM__EMIT == 11
+/* ============================== KERNEL TENSOR FLOAT =========================================== */
+/* Products of float matrices on tensor cores, which multiply elements of 16 bits: each operand is
+   split in a high and a low half, and three products of halves are added. The error is no larger
+   than that of multiply-adds in float, (K + 2) u (|A||B|)_ij in the worst case; elements of C for
+   which that does not hold are found beforehand and computed by multiply-adds.
+
+   Where a number goes. Of an element x of A or B:
+       x' = x 2^s       exact; s is such that the largest |x'| of the line, a row of op(A) or a
+                        column of op(B), is in [2^14, 2^15)
+       hi = half(x')    11 bits, rounded to nearest; x' - hi is exact in float
+       lo = half((x' - hi) 2^11)       the next 11 bits, or 12
+   A element of C is, over windows of 64 k,
+       c    = sum lo_a hi_b + sum hi_a lo_b      on tensor cores, in float; lo_a lo_b is left out
+       c    = c 2^-11 + sum hi_a hi_b            the largest products come last
+       sum += c                                  by an ordinary addition, which rounds to nearest;
+                                                 tensor cores cut off
+       C    = alpha (sum 2^-(s_a + s_b)) + beta C
+   after Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing
+   the FP32 theoretical peak performance", 2022. bench/NOTES.md derives the bound.
+
+   What does not fit: a line is rejected that has an element which is not finite, or which is not
+   zero but so small (below 2^-29 to 2^-35 of the largest, see gemm__float_least) that its halves
+   lack bits; and an element of C if 2^-(s_a + s_b) could make it overflow, or tiny. Its row and its
+   column decide, so the bits of an element depend on its row, its column and K alone.
+
+   KERNEL SPLIT leaves each operand in blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64],
+   with zeros up to whole blocks and an even number of them along k. A line has 128 bytes of a
+   block, eight chunks of 8 halves:
+       chunk      0     1     2     3     4     5     6     7       chunk c of line r lies at place
+       k        0-7  8-15 16-23 24-31   0-7  8-15 16-23 24-31      c ^ (r % 8)
+               +-----------------------+-----------------------+
+       line    |          hi           |          lo           |
+               +-----------------------+-----------------------+
+   which is what wgmma calls a K-major matrix with 128-byte swizzle (PTX ISA 9.7, "Asynchronous
+   Warpgroup Level Matrix Shared Memory Layout"): eight neighbouring lines, read at the same k, lie
+   in different banks. As memory holds it like this, plain copies bring it to shared memory. */
+#ifndef TMM__FLOAT_ONCE
+#define TMM__FLOAT_ONCE
+
+/* An operand as it was given: lines are rows of op(A) or columns of op(B). */
+typedef struct tmm__lines {
+    const float *X;
+    long long lines, line_stride, k_stride; /* in elements */
+    long long product_stride;               /* 0: all products of a batch share it */
+} tmm__lines;
+
+/* An operand as KERNEL SPLIT leaves it. */
+typedef struct tmm__split {
+    unsigned char *blocks; /* [product][k / 32][line / 64], 8 KB each */
+    float *scales;         /* [product][line]: 2^-s, or 0 if the line is rejected */
+    int line_blocks;       /* ceil(lines / 64) */
+    int k_blocks;          /* 2 ceil(K / 64) */
+} tmm__split;
+
+/* Shared memory of the kernel for wgmma. */
+#define TMM__FLOAT_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128 + 1024)
+
+/* What the kernels behind KERNEL SPLIT are to do: `batch` products, C(product) = C + product * batchC. */
+typedef struct tmm__float_job {
+    long long M, N, K;
+    tmm__lines from_a, from_b;
+    tmm__split a, b;
+    float *C;
+    long long ldc, batchC;
+    float alpha, beta;
+    float least, most; /* of the product of two scales: see tmm__is_strict */
+    int batch;
+    tmm__schedule s; /* the tiles of C */
+} tmm__float_job;
+
+#ifndef TMM__FLOAT_BAND
+#define TMM__FLOAT_BAND 8
+#endif
+enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192, TMM__MOST_PARTS = 4 };
+
+/* Bits of lo below those of hi: the factor of lo is 2 to this power. */
+#ifndef TMM__LO_SHIFT
+#define TMM__LO_SHIFT 11
+#endif
+
+/* wgmma, mbarriers and bulk copies are for this one architecture. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define TMM__WGMMA 1
+#else
+#define TMM__WGMMA 0
+#endif
+
+static __device__ __forceinline__ unsigned tmm__float_bits(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+static __device__ __forceinline__ float tmm__bits_float(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+/* The bits of the half nearest to x, ties to even, as cvt.rn.f16.f32 gives them; and its value. */
+static __device__ __forceinline__ unsigned tmm__to_half(float x)
+{
+    unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
+    if (size > 0x7f800000u) return sign | 0x7e00u;
+    if (size >= 0x47800000u) return sign | 0x7c00u; /* from 2^16 on */
+    if (size < 0x38800000u)                         /* below 2^-14: multiples of 2^-24 */
+        return sign | (tmm__float_bits(tmm__bits_float(size) + 0.5f) - 0x3f000000u);
+    return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
+}
+
+static __device__ __forceinline__ float tmm__from_half(unsigned half)
+{
+    unsigned sign = (half & 0x8000u) << 16, size = half & 0x7fffu;
+    if (size < 0x400u) {
+        float small = (float)size * 5.9604644775390625e-8f; /* 2^-24 */
+        return tmm__bits_float(sign | tmm__float_bits(small));
+    }
+    if (size >= 0x7c00u) return tmm__bits_float(sign | 0x7f800000u | size << 13);
+    return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
+}
+
+/* Splits two neighbours: their halves hi and lo, the first one in the lower 16 bits. */
+static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned *hi, unsigned *lo)
+{
+    const float factor = (float)(1 << TMM__LO_SHIFT);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    /* PTX ISA 9.7, "cvt": the second source goes to the lower half. */
+    float hi_x, hi_y;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(*hi) : "f"(y), "f"(x));
+    asm("{\n.reg .f16 low, high;\nmov.b32 {low, high}, %2;\n"
+        "cvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+        : "=f"(hi_x), "=f"(hi_y)
+        : "r"(*hi));
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;"
+        : "=r"(*lo)
+        : "f"((y - hi_y) * factor), "f"((x - hi_x) * factor));
+#else
+    unsigned hi_x = tmm__to_half(x), hi_y = tmm__to_half(y);
+    *hi = hi_x | hi_y << 16;
+    *lo = tmm__to_half((x - tmm__from_half(hi_x)) * factor);
+    *lo |= tmm__to_half((y - tmm__from_half(hi_y)) * factor) << 16;
+#endif
+}
+
+/* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `wide`: they
+   can be loaded by 16 bytes. */
+static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
+                                                       long long stride, int left, bool wide)
+{
+    if (wide && left >= 8) {
+        float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
+        eight[0] = first.x, eight[1] = first.y, eight[2] = first.z, eight[3] = first.w;
+        eight[4] = second.x, eight[5] = second.y, eight[6] = second.z, eight[7] = second.w;
+    } else {
+#pragma unroll
+        for (int i = 0; i < 8; i++) eight[i] = i < left ? x[i * stride] : 0.0f;
+    }
+}
+
+/* Whether the elements of C where a row and a column meet are left to multiply-adds: `p` is the
+   product of their scales, [least, most] what it may be. */
+static __device__ __forceinline__ bool tmm__is_strict(float p, float least, float most)
+{
+    return !(p >= least && p <= most);
+}
+
+/* Where the eight bytes of halves of line `line` and from k on lie: hi; those of lo are at ^ 64. */
+static __device__ __forceinline__ size_t tmm__halves_at(const tmm__split *s, int line, int k)
+{
+    size_t block = (size_t)(k / 32) * s->line_blocks + line / 64;
+    return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"): the next one may; and wait until all before is complete and visible. */
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+}
+#endif
+
+#if TMM__WGMMA
+/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
+   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
+   phase of that parity, the first phase having parity 0. */
+static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+#ifdef TMM__SPIN_LIMIT /* in clocks, for tests: a fault becomes an error and not a hang */
+    long long begin = clock64();
+#endif
+    do {
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+#ifdef TMM__SPIN_LIMIT
+        if (clock64() - begin > TMM__SPIN_LIMIT) break;
+#endif
+    } while (!done);
+}
+
+/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
+   "cp.async.bulk"). */
+static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
+                                                      unsigned bytes, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* Tensor cores work on what a warpgroup, four warps, has in registers and shared memory, and while
+   the warps go on (PTX ISA 9.7, "wgmma"). BEGIN: registers and memory are as they should be;
+   COMMIT: ends a group of multiplications; WAIT: all groups but the last `pending` are complete. */
+#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_WAIT(pending) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
+
+/* What tells wgmma where an operand lies: address / 16; distance of groups of eight lines / 16 from
+   bit 32 on; layout with 128-byte swizzle, bit 62. */
+static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
+{
+    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns`, in shared memory, halves;
+   thread t of it has of c, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
+   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
+#define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
+#define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
+#define TMM__C32(i)   TMM__C16(i), TMM__C16((i) + 16)
+#define TMM__NAMES_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define TMM__NAMES_48                                                              \
+    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, " \
+                  "%44, %45, %46, %47"
+#define TMM__NAMES_32                                                                  \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
+    "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define TMM__NAMES_64                                                                 \
+    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "    \
+                  "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, " \
+                  "%57, %58, %59, %60, %61, %62, %63"
+#define TMM__NAMES_96                                                                 \
+    TMM__NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, "    \
+                  "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, " \
+                  "%89, %90, %91, %92, %93, %94, %95"
+#define TMM__WGMMA_ASM(n, names, a, b, add)                                          \
+    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                \
+    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" names "}, %" a ", %" b \
+    ", p, 1, 1, 0, 0;\n}"
+static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a,
+                                                  unsigned long long b, int columns, int add)
+{
+    if (columns == 32)
+        asm volatile(TMM__WGMMA_ASM("32", TMM__NAMES_16, "16", "17", "18")
+                     : TMM__C16(0)
+                     : "l"(a), "l"(b), "r"(add));
+    else if (columns == 96)
+        asm volatile(TMM__WGMMA_ASM("96", TMM__NAMES_48, "48", "49", "50")
+                     : TMM__C32(0), TMM__C16(32)
+                     : "l"(a), "l"(b), "r"(add));
+    else if (columns == 64)
+        asm volatile(TMM__WGMMA_ASM("64", TMM__NAMES_32, "32", "33", "34")
+                     : TMM__C32(0)
+                     : "l"(a), "l"(b), "r"(add));
+    else if (columns == 128)
+        asm volatile(TMM__WGMMA_ASM("128", TMM__NAMES_64, "64", "65", "66")
+                     : TMM__C32(0), TMM__C32(32)
+                     : "l"(a), "l"(b), "r"(add));
+    else
+        asm volatile(TMM__WGMMA_ASM("192", TMM__NAMES_96, "96", "97", "98")
+                     : TMM__C32(0), TMM__C32(32), TMM__C32(64)
+                     : "l"(a), "l"(b), "r"(add));
+}
+#endif /* TMM__WGMMA */
+/* A barrier of the 256 threads that multiply; `named`: these are not all threads of the block. */
+static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
+{
+#if TMM__WGMMA
+    if (named) {
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        return;
+    }
+#endif
+    (void)named;
+    __syncthreads();
+}
+#endif /* TMM__FLOAT_ONCE */
+
+/* KERNEL SPLIT. Splits op(A) and op(B) as above. A block, of 1024 threads at most, has 8 lines, the
+   first groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
+       lane    0       8       16      24             of line lane % 8,
+       k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
+   It looks for the largest magnitudes of the lines, which say how they are scaled; then it scales
+   and splits them. For K up to four times the threads they are in registers by then; longer ones are
+   read again, from the second-level cache if it holds what all blocks read. Moves 8 bytes an element
+   through memory, 12 if the cache is too small: bound by memory.
+
+   A line that may not be split (see above; `least`: the least magnitude after scaling) gets scale 0,
+   and its halves are never used. A line of zeros has scale 1. */
+TMM_KERNEL void __launch_bounds__(1024)
+    tmm_split(int K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
+              const tmm__lines b, const tmm__split split_b)
+{
+    enum { LINES = TMM__SPLIT_LINES, AHEAD = 4 };
+    __shared__ unsigned top[LINES], small[LINES];
+    const int depth = blockDim.x; /* k that all threads have at a time */
+    bool is_A = (int)blockIdx.x < groups_A;
+    const tmm__lines from = is_A ? a : b;
+    const tmm__split to = is_A ? split_a : split_b;
+    int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
+    int line = ((int)blockIdx.x - (is_A ? 0 : groups_A)) * LINES + r;
+    unsigned product = blockIdx.y;
+
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    if (product > 0 && from.product_stride == 0) return;
+    if (threadIdx.x < LINES) top[threadIdx.x] = small[threadIdx.x] = 0;
+    __syncthreads();
+
+    const float *x = from.X + product * from.product_stride + line * from.line_stride;
+    int here = line < from.lines ? K : 0; /* elements of this line */
+    bool wide = from.k_stride == 1 && ((size_t)from.X % 16 == 0) && from.line_stride % 4 == 0 &&
+                from.product_stride % 4 == 0;
+    float eight[AHEAD][8];
+    unsigned most = 0;
+    for (int k = 0; k < K; k += AHEAD * depth) {
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            int at = k + k0 + i * depth;
+            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD * 8; i++) {
+            unsigned size = tmm__float_bits(eight[i / 8][i % 8]) & 0x7fffffffu;
+            most = most > size ? most : size;
+        }
+    }
+#pragma unroll
+    for (int i = LINES; i < 32; i *= 2) {
+        unsigned other = __shfl_xor_sync(0xffffffffu, most, i);
+        most = most > other ? most : other;
+    }
+    if (threadIdx.x % 32 < LINES) atomicMax(&top[r], most);
+    __syncthreads();
+
+    /* The scale as bits of a float: 2^(14 - exponent of the largest), 2^126 at most. */
+    most = top[r];
+    unsigned scale_bits = 268 - (most >> 23);
+    if (scale_bits > 253) scale_bits = 253;
+    bool fits = most < 0x7f800000u;
+    if (most == 0 || !fits) scale_bits = 127;
+    float scale = tmm__bits_float(scale_bits << 23);
+    unsigned char *blocks =
+        to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
+    int padded = 32 * to.k_blocks;
+    unsigned least_bits = tmm__float_bits(least), least_size = 0xffffffffu;
+    bool again = K > AHEAD * depth;
+    for (int k = k0; k < padded; k += AHEAD * depth) {
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            int at = k + i * depth;
+            if (again)
+                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            uint4 hi, lo;
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                eight[i][j] *= scale;
+                /* Zero becomes the largest number there is. */
+                unsigned size = (tmm__float_bits(eight[i][j]) & 0x7fffffffu) - 1;
+                least_size = least_size < size ? least_size : size;
+            }
+            tmm__split_two(eight[i][0], eight[i][1], &hi.x, &lo.x);
+            tmm__split_two(eight[i][2], eight[i][3], &hi.y, &lo.y);
+            tmm__split_two(eight[i][4], eight[i][5], &hi.z, &lo.z);
+            tmm__split_two(eight[i][6], eight[i][7], &hi.w, &lo.w);
+            if (k + i * depth < padded) {
+                size_t chunk = tmm__halves_at(&to, line, k + i * depth);
+                *(uint4 *)(blocks + chunk) = hi;
+                *(uint4 *)(blocks + (chunk ^ 64)) = lo;
+            }
+        }
+    }
+    if (least_size < least_bits - 1) small[r] = 1; /* by any thread of the line */
+    __syncthreads();
+    if (threadIdx.x < LINES) {
+        if (small[r]) fits = false;
+        to.scales[product * 64ll * to.line_blocks + line] =
+            fits ? tmm__bits_float((254 - scale_bits) << 23) : 0.0f;
+    }
+}
+
+/* Elements of C that are left to multiply-adds, by 256 threads of a block: all of them are looked
+   for in tiles of 64 x 64. `memory`: 2 x 16 x 68 floats and 8 words of shared memory. Each thread has
+   4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
+   meant for what is rare. `named`: these are not all threads of the block. */
+static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm__lines *from,
+                                                      const float *x, long long line0, long long k0,
+                                                      long long K, int thread)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        bool along_k = from->k_stride == 1;
+        int k = along_k ? thread % 16 : thread / 64 + 4 * i;
+        int line = along_k ? thread / 16 + 16 * i : thread % 64;
+        bool exists = line0 + line < from->lines && k0 + k < K;
+        to[k][line] =
+            exists ? x[(line0 + line) * from->line_stride + (k0 + k) * from->k_stride] : 0.0f;
+    }
+}
+
+static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job, float *memory,
+                                                        int thread, bool named)
+{
+    const tmm__split a = job.a, b = job.b;
+    const tmm__lines from_a = job.from_a, from_b = job.from_b;
+    const long long M = job.M, N = job.N, ldc = job.ldc;
+    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
+    const long long K = job.K;
+    float(*tile_a)[68] = (float(*)[68])memory, (*tile_b)[68] = tile_a + 16;
+    unsigned *any = (unsigned *)(memory + 2 * 16 * 68);
+    long long down = (M + 63) / 64, across = (N + 63) / 64;
+#pragma unroll 1
+    for (long long tile = blockIdx.x; tile < down * across * job.batch; tile += gridDim.x) {
+        long long product = tile / (down * across), rest = tile % (down * across);
+        long long row0 = rest / across * 64, col0 = rest % across * 64;
+        const float *scale_a =
+            a.scales + (from_a.product_stride ? product : 0) * 64 * a.line_blocks;
+        const float *scale_b =
+            b.scales + (from_b.product_stride ? product : 0) * 64 * b.line_blocks;
+        scale_a += row0;
+        scale_b += col0;
+
+        /* Is there something to do? A thread looks at 16 elements. */
+        unsigned mine = 0;
+        float row_scale = scale_a[thread % 64];
+#pragma unroll
+        for (int j = 0; j < 16; j++)
+            if (tmm__is_strict(row_scale * scale_b[thread / 64 * 16 + j], least, most)) mine = 1;
+        mine = __any_sync(0xffffffffu, (int)mine) != 0;
+        if (thread % 32 == 0) any[thread / 32] = mine;
+        tmm__sync_multiply_adds(named);
+        for (int i = 0; i < 8; i++) mine |= any[i];
+        if (!mine) {
+            tmm__sync_multiply_adds(named);
+            continue;
+        }
+
+        const float *A = from_a.X + product * from_a.product_stride;
+        const float *B = from_b.X + product * from_b.product_stride;
+        int row = thread / 16 * 4, col = thread % 16 * 4;
+        float sum[4][4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) sum[i][j] = 0;
+#pragma unroll 1
+        for (long long k0 = 0; k0 < K; k0 += 16) {
+            tmm_float_load(tile_a, &from_a, A, row0, k0, K, thread);
+            tmm_float_load(tile_b, &from_b, B, col0, k0, K, thread);
+            tmm__sync_multiply_adds(named);
+            int depth = K - k0 < 16 ? (int)(K - k0) : 16;
+#pragma unroll 4
+            for (int k = 0; k < depth; k++) {
+                float4 x = *(const float4 *)&tile_a[k][row], y = *(const float4 *)&tile_b[k][col];
+                float xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+#pragma unroll
+                    for (int j = 0; j < 4; j++) sum[i][j] += xs[i] * ys[j];
+            }
+            tmm__sync_multiply_adds(named);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            long long r = row0 + row + i;
+            if (r >= M) break;
+            unsigned wanted = tmm__inside(col0 + col, 4, 0, N);
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                if (!tmm__is_strict(scale_a[row + i] * scale_b[col + j], least, most))
+                    wanted &= ~(1u << j);
+            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
+                           false, wanted, alpha, beta, sum[i]);
+        }
+    }
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 12
+/* The kernel for devices without wgmma, and for a CPU: the same halves, windows and sums, but the
+   products of halves by multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread. It is
+   slow: it takes the place of one that uses the tensor cores of other devices. Its dynamic shared
+   memory is TMM__FLOAT_ANY_BYTES. */
+#define TMM__FLOAT_ANY_BYTES (2 * 32 * 68 * 8)
+TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job job)
+{
+#if !TMM__WGMMA
+    const tmm__split a = job.a, b = job.b;
+    const tmm__lines from_a = job.from_a, from_b = job.from_b;
+    const long long M = job.M, N = job.N, ldc = job.ldc;
+    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
+    const tmm__schedule s = job.s;
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    float2(*half_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
+    float2(*half_b)[68] = half_a + 32;
+    int thread = threadIdx.x, row = thread / 16 * 4, col = thread % 16 * 4;
+#pragma unroll 1
+    for (long long tile = blockIdx.x; tile < (long long)s.tiles_down * s.tiles_across * job.batch;
+         tile += gridDim.x) {
+        int tiles = s.tiles_down * s.tiles_across, down, across;
+        long long product = tile / tiles;
+        tmm_find_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
+        long long row0 = down * 64ll, col0 = across * 64ll;
+        long long product_a = from_a.product_stride ? product : 0;
+        long long product_b = from_b.product_stride ? product : 0;
+        const unsigned char *blocks_a =
+            a.blocks + product_a * a.k_blocks * a.line_blocks * TMM__BLOCK_BYTES;
+        const unsigned char *blocks_b =
+            b.blocks + product_b * b.k_blocks * b.line_blocks * TMM__BLOCK_BYTES;
+        const float *scale_a = a.scales + product_a * 64 * a.line_blocks + row0;
+        const float *scale_b = b.scales + product_b * 64 * b.line_blocks + col0;
+        float sum[4][4], small[4][4], large[4][4];
+        for (int i = 0; i < 16; i++) sum[i / 4][i % 4] = 0;
+        for (int block = 0; block < a.k_blocks; block++) {
+            __syncthreads();
+            for (int i = 0; i < 2; i++) { /* 4 k of one line of each: a thread has 2 such */
+                int line = thread % 64, k = (thread / 64 * 2 + i) * 4;
+                size_t at_a = tmm__halves_at(&a, (int)row0 + line, 32 * block + k);
+                size_t at_b = tmm__halves_at(&b, (int)col0 + line, 32 * block + k);
+                for (int j = 0; j < 4; j++) {
+                    int of = (k % 8 + j) * 2;
+#define TMM__HALF(at) tmm__from_half(*(const unsigned short *)((at) + of))
+                    half_a[k + j][line].x = TMM__HALF(blocks_a + at_a);
+                    half_a[k + j][line].y = TMM__HALF(blocks_a + (at_a ^ 64));
+                    half_b[k + j][line].x = TMM__HALF(blocks_b + at_b);
+                    half_b[k + j][line].y = TMM__HALF(blocks_b + (at_b ^ 64));
+#undef TMM__HALF
+                }
+            }
+            __syncthreads();
+            if (block % 2 == 0)
+                for (int i = 0; i < 16; i++) small[i / 4][i % 4] = large[i / 4][i % 4] = 0;
+            for (int k = 0; k < 32; k++)
+                for (int i = 0; i < 4; i++)
+                    for (int j = 0; j < 4; j++) {
+                        float2 x = half_a[k][row + i], y = half_b[k][col + j];
+                        small[i][j] += x.y * y.x;
+                        small[i][j] += x.x * y.y;
+                        large[i][j] += x.x * y.x;
+                    }
+            if (block % 2 == 1)
+                for (int i = 0; i < 4; i++)
+                    for (int j = 0; j < 4; j++)
+                        sum[i][j] += small[i][j] * (1.0f / (1 << TMM__LO_SHIFT)) + large[i][j];
+        }
+        for (int i = 0; i < 4; i++) {
+            long long r = row0 + row + i;
+            if (r >= M) break;
+            unsigned wanted = tmm__inside(col0 + col, 4, 0, N);
+            for (int j = 0; j < 4; j++) {
+                float p = scale_a[row + i] * scale_b[col + j];
+                if (tmm__is_strict(p, least, most)) wanted &= ~(1u << j);
+                sum[i][j] *= p;
+            }
+            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
+                           false, wanted, alpha, beta, sum[i]);
+        }
+    }
+    __syncthreads();
+    tmm_float_strict(job, (float *)tmm_memory, thread, false);
+#else
+    (void)job;
+#endif
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 13
+/* One instance of the kernel for wgmma: tiles of 128 TMM__DOWN x TMM__COLS elements of C, a ring of
+   TMM__RING stages. 384 threads: one warpgroup copies, two multiply, each the upper or the lower
+   half of a tile, 64 rows after 64 rows.
+
+             columns  0 .. COLS / 2 - 1     COLS / 2 .. COLS - 1      a tile with DOWN = 2
+                     +---------------------+---------------------+
+       warpgroup 1   |  c0, sum[0]         |  c1, sum[0]         |   64 rows
+                     |  c0, sum[1]         |  c1, sum[1]         |   64
+                     +---------------------+---------------------+
+       warpgroup 2   |  c0, sum[0]         |  c1, sum[0]         |   64
+                     |  c0, sum[1]         |  c1, sum[1]         |   64
+                     +---------------------+---------------------+
+   A stage is 32 k of the tile: blocks of A, then blocks of B. A window is two stages.
+       copies        | s0 | s1 | s2 | s3 | s0 | s1 |        one thread: waits until `empty`, copies,
+       warpgroup 1        [ window    ][ window    ]        which makes the stage `full`
+       warpgroup 2          [ window    ][ window    ]      when both are through, it is `empty`
+   In a window, for 64 rows after 64 rows (S: lo hi and hi lo, 8 wgmma; L: hi hi, 4 wgmma):
+       tensor cores  | S of c0 | S of c1 | L of c0 | L of c1 | S of c0 ...
+       registers               | c0 2^-11| c1 2^-11| sum+=c0 | sum+=c1
+   Tensor cores always have the next group to do; between windows, that of the other warpgroup.
+
+   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If a product has few
+   tiles, the 2 or 4 blocks of a cluster share out the windows of one; the first of them gets the
+   sums of the others in its shared memory, adds them in order, and stores C.
+
+   A window of 256 x 128 is 12.6 million operations and 96 KB copied: 131 operations a byte of the
+   second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes the
+   tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds it
+   on an H200 is the power that the device may take. */
+TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job job)
+{
+#if TMM__WGMMA
+    enum {
+        DOWN = TMM__DOWN, /* times 64 rows of a warpgroup */
+        COLS = TMM__COLS,
+        STAGES = TMM__RING,
+        BLOCKS_A = 2 * DOWN, /* of 8 KB, in a stage */
+        BLOCKS_B = COLS / 64,
+        STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
+        SUMS = COLS / 2, /* of a thread, in 64 rows */
+        HALF = SUMS / 2,
+        PAIRS = COLS / 8, /* of neighbours, in one row */
+        WARPS = 8,        /* that multiply */
+        CAN_SHARE = (TMM__MOST_PARTS - 1) * DOWN * SUMS * 1024 <= STAGES * STAGE
+    };
+    static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(128 * DOWN, COLS, STAGES),
+                  "what the launcher asks for");
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    __shared__ unsigned scales_least[2], scales_most[2]; /* of A and B */
+    const tmm__split a = job.a, b = job.b;
+    const tmm__lines from_a = job.from_a, from_b = job.from_b;
+    const long long M = job.M, N = job.N, ldc = job.ldc;
+    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
+    const tmm__schedule s = job.s;
+    const int batch = job.batch;
+    unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm_memory) & 1023;
+    unsigned stages = (unsigned)__cvta_generic_to_shared(tmm_memory) + skip;
+    unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
+    unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    int tiles = s.tiles_down * s.tiles_across;
+    const int parts = CAN_SHARE ? s.cluster : 1; /* blocks of a cluster that share a tile's k */
+    int part = blockIdx.x % parts, step = gridDim.x / parts;
+    int first = CAN_SHARE ? a.k_blocks / 2 * part / parts * 2 : 0;
+    int last = CAN_SHARE ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
+
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; i++) {
+            tmm__barrier_init(fulls + 8 * i, 1);
+            tmm__barrier_init(empties + 8 * i, WARPS);
+        }
+        for (int i = 0; i < 2; i++) scales_least[i] = 0xffffffffu, scales_most[i] = 0;
+        /* So that copies and other threads find the barriers (PTX ISA 9.7, "membar / fence"). */
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async;" ::: "memory");
+    }
+    __syncthreads();
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+
+    if (threadIdx.x < 128) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (threadIdx.x == 0) { /* copies */
+            int stage = 0;
+            unsigned parity = 1; /* all stages are empty to begin with */
+            for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
+                int product = tile / tiles, down, across;
+                tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+                int blocks_a = a.line_blocks - down * BLOCKS_A;
+                int blocks_b = b.line_blocks - across * BLOCKS_B;
+                if (blocks_a > BLOCKS_A) blocks_a = BLOCKS_A;
+                if (blocks_b > BLOCKS_B) blocks_b = BLOCKS_B;
+                unsigned bytes_a = blocks_a * TMM__BLOCK_BYTES;
+                unsigned bytes_b = blocks_b * TMM__BLOCK_BYTES;
+                size_t step_a = (size_t)a.line_blocks * TMM__BLOCK_BYTES;
+                size_t step_b = (size_t)b.line_blocks * TMM__BLOCK_BYTES;
+                const unsigned char *next_a = a.blocks + down * (BLOCKS_A * TMM__BLOCK_BYTES);
+                const unsigned char *next_b = b.blocks + across * (BLOCKS_B * TMM__BLOCK_BYTES);
+                next_a += (from_a.product_stride ? product : 0) * a.k_blocks * step_a;
+                next_b += (from_b.product_stride ? product : 0) * b.k_blocks * step_b;
+                next_a += first * step_a;
+                next_b += first * step_b;
+                for (int block = first; block < last; block++) {
+                    unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                    tmm__barrier_wait(empties + 8 * stage, parity);
+                    tmm__barrier_expect(barrier, bytes_a + bytes_b);
+                    tmm__copy_bulk(to, next_a, bytes_a, barrier);
+                    tmm__copy_bulk(to + BLOCKS_A * TMM__BLOCK_BYTES, next_b, bytes_b, barrier);
+                    next_a += step_a;
+                    next_b += step_b;
+                    if (++stage == STAGES) stage = 0, parity ^= 1;
+                }
+            }
+        } else if (threadIdx.x >= 32) { /* are there elements to be left to multiply-adds? */
+            for (int i = 0; i < 2; i++) {
+                const tmm__split *split = i == 0 ? &a : &b;
+                bool shared = (i == 0 ? from_a.product_stride : from_b.product_stride) == 0;
+                long long fours = (shared ? 1 : batch) * 16ll * split->line_blocks;
+                unsigned lowest = 0xffffffffu, highest = 0;
+#pragma unroll 2
+                for (long long j = threadIdx.x - 32; j < fours; j += 96) {
+                    uint4 four = ((const uint4 *)split->scales)[j]; /* floats: not below zero */
+                    lowest = min(min(lowest, min(four.x, four.y)), min(four.z, four.w));
+                    highest = max(max(highest, max(four.x, four.y)), max(four.z, four.w));
+                }
+                atomicMin(&scales_least[i], lowest);
+                atomicMax(&scales_most[i], highest);
+            }
+            asm volatile("bar.arrive 1, 352;" ::: "memory");
+        }
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        int thread = threadIdx.x - 128, lane = thread % 32, stage = 0;
+        int group = thread / 128, rows = group * (64 * DOWN); /* where this warpgroup's begin */
+        unsigned parity = 0;
+        for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
+            float sum[DOWN][SUMS];
+#pragma unroll
+            for (int d = 0; d < DOWN; d++)
+#pragma unroll
+                for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
+                    /* Half of the columns at a time: while registers of one half are worked on, tensor cores
+               have wgmma of the other half to do. */
+#define TMM__MULTIPLY(c, half_c, half_a, half_b, half, k16, add)                      \
+    tmm__wgmma(c,                                                                     \
+               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + \
+                   4 * (half_a) + 2 * (k16),                                          \
+               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) +              \
+                   (half_c) * (COLS / 2 * 8) + 4 * (half_b) + 2 * (k16),              \
+               COLS / 2, add)
+#define TMM__SMALL(c, half_c)                                                \
+    TMM__WGMMA_BEGIN();                                                      \
+    _Pragma("unroll") for (int i = 0; i < 8; i++)                            \
+        TMM__MULTIPLY(c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0); \
+    TMM__WGMMA_COMMIT()
+#define TMM__LARGE(c, half_c)                                                                      \
+    TMM__WGMMA_BEGIN();                                                                            \
+    _Pragma("unroll") for (int i = 0; i < 4; i++) TMM__MULTIPLY(c, half_c, 0, 0, i / 2, i % 2, 1); \
+    TMM__WGMMA_COMMIT()
+#define TMM__WAIT_FOR(c, pending) \
+    TMM__WGMMA_WAIT(pending);     \
+    _Pragma("unroll") for (int i = 0; i < HALF; i++) asm volatile("" : "+f"(c[i])::"memory")
+#pragma unroll 1
+            for (int block = first; block < last; block += 2) {
+                int second = stage + 1 == STAGES ? 0 : stage + 1;
+                unsigned second_parity = second == 0 ? parity ^ 1 : parity;
+                unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
+                tmm__barrier_wait(fulls + 8 * stage, parity);
+                tmm__barrier_wait(fulls + 8 * second, second_parity);
+                float c0[HALF], c1[HALF];
+#pragma unroll
+                for (int d = 0; d < DOWN; d++) {
+                    TMM__SMALL(c0, 0);
+                    if (d > 0) {
+                        TMM__WAIT_FOR(c1, 1);
+#pragma unroll
+                        for (int i = 0; i < HALF; i++) sum[d - 1][HALF + i] += c1[i];
+                    }
+                    TMM__SMALL(c1, 1);
+                    TMM__WAIT_FOR(c0, 1);
+#pragma unroll
+                    for (int i = 0; i < HALF; i++) c0[i] *= 1.0f / (1 << TMM__LO_SHIFT);
+                    TMM__LARGE(c0, 0);
+                    TMM__WAIT_FOR(c1, 1);
+#pragma unroll
+                    for (int i = 0; i < HALF; i++) c1[i] *= 1.0f / (1 << TMM__LO_SHIFT);
+                    TMM__LARGE(c1, 1);
+                    TMM__WAIT_FOR(c0, 1);
+#pragma unroll
+                    for (int i = 0; i < HALF; i++) sum[d][i] += c0[i];
+                }
+                TMM__WAIT_FOR(c1, 0);
+                if (lane == 0) {
+                    tmm__barrier_arrive(empties + 8 * stage);
+                    tmm__barrier_arrive(empties + 8 * second);
+                }
+#pragma unroll
+                for (int i = 0; i < HALF; i++) sum[DOWN - 1][HALF + i] += c1[i];
+                stage = second + 1, parity = second_parity;
+                if (stage == STAGES) stage = 0, parity ^= 1;
+            }
+#undef TMM__MULTIPLY
+#undef TMM__SMALL
+#undef TMM__LARGE
+#undef TMM__WAIT_FOR
+            if (CAN_SHARE && parts > 1) {   /* the other blocks' sums go to the first one */
+                tmm__cluster_arrive(false); /* its ring may be written to */
+                tmm__cluster_wait();
+                if (part > 0) {
+                    unsigned there = tmm__in_block(tmm_memory + skip, 0);
+                    there += (part - 1) * (DOWN * SUMS * 1024) + thread * 16;
+#pragma unroll
+                    for (int i = 0; i < DOWN * SUMS; i += 4)
+                        tmm__put_in_block(there + i * 1024, &sum[i / SUMS][i % SUMS]);
+                }
+                tmm__cluster_arrive(true);
+                tmm__cluster_wait();
+                if (part > 0) continue;
+                const float4 *got = (const float4 *)(tmm_memory + skip) + thread;
+                for (int other = 1; other < parts; other++, got += DOWN * SUMS * 64)
+#pragma unroll
+                    for (int i = 0; i < DOWN * SUMS; i += 4) {
+                        float4 four = got[i * 64];
+                        float *of = &sum[i / SUMS][i % SUMS];
+                        of[0] += four.x, of[1] += four.y, of[2] += four.z, of[3] += four.w;
+                    }
+            }
+
+            /* Scale and store. The scales of columns are read before the first store: the compiler
+               cannot know that they are not what is stored, and would wait. */
+            int product = tile / tiles, down, across;
+            tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+            long long row0 = (long long)down * (128 * DOWN) + rows;
+            row0 += thread % 128 / 32 * 16 + lane / 4;
+            long long col0 = (long long)across * COLS + lane % 4 * 2;
+            const float *scale_a = a.scales, *scale_b = b.scales + col0;
+            if (from_a.product_stride) scale_a += (long long)product * 64 * a.line_blocks;
+            if (from_b.product_stride) scale_b += (long long)product * 64 * b.line_blocks;
+            float col_scale[2 * PAIRS], row_scale[2 * DOWN];
+#pragma unroll
+            for (int j = 0; j < PAIRS; j++) {
+                float2 two = make_float2(1, 1);
+                if (col0 + 8 * j < 64ll * b.line_blocks)
+                    two = __ldg((const float2 *)(scale_b + 8 * j));
+                col_scale[2 * j] = two.x, col_scale[2 * j + 1] = two.y;
+            }
+#pragma unroll
+            for (int i = 0; i < 2 * DOWN; i++) {
+                long long row = row0 + 8 * i + i / 2 * 48;
+                row_scale[i] = row < M ? __ldg(scale_a + row) : 1;
+            }
+            float lowest = col_scale[0], highest = col_scale[0];
+#pragma unroll
+            for (int j = 1; j < 2 * PAIRS; j++) {
+                lowest = fminf(lowest, col_scale[j]);
+                highest = fmaxf(highest, col_scale[j]);
+            }
+            float *to = job.C + product * job.batchC + col0;
+            bool simple = ((size_t)to | (size_t)ldc * 4) % 8 == 0 && col0 + 8 * PAIRS - 6 <= N;
+            int cols = N - col0 < COLS ? (int)(N - col0) : COLS; /* that exist, from col0 on */
+#pragma unroll
+            for (int i = 0; i < 2 * DOWN; i++) {
+                long long row = row0 + 8 * i + i / 2 * 48;
+                float *c = to + row * ldc;
+                if (row >= M) continue;
+                if (simple && !tmm__is_strict(row_scale[i] * lowest, least, most) &&
+                    !tmm__is_strict(row_scale[i] * highest, least, most)) {
+                    tmm_two old[PAIRS];
+#pragma unroll
+                    for (int j = 0; j < PAIRS; j++)
+                        old[j] = tmm_load_two(c + 8 * j, true, beta != 0 ? 3 : 0);
+#pragma unroll
+                    for (int j = 0; j < PAIRS; j++) {
+                        const float *two = &sum[i / 2][4 * j + i % 2 * 2];
+                        float scaled[2] = {two[0] * (row_scale[i] * col_scale[2 * j]),
+                                           two[1] * (row_scale[i] * col_scale[2 * j + 1])};
+                        tmm_store_two(c + 8 * j, row, col0 + 8 * j, true, 3, alpha, beta, old[j],
+                                      scaled);
+                    }
+                } else {
+#pragma unroll
+                    for (int j = 0; j < 2 * PAIRS; j++) {
+                        int col = 8 * (j / 2) + j % 2;
+                        float scale = row_scale[i] * col_scale[j];
+                        if (col < cols && !tmm__is_strict(scale, least, most))
+                            tmm_store_one(c + col, row, col0 + col, alpha, beta,
+                                          sum[i / 2][4 * (j / 2) + i % 2 * 2 + j % 2] * scale);
+                    }
+                }
+            }
+        }
+        asm volatile("bar.sync 1, 352;" ::: "memory");
+        float lowest = __uint_as_float(scales_least[0]) * __uint_as_float(scales_least[1]);
+        float highest = __uint_as_float(scales_most[0]) * __uint_as_float(scales_most[1]);
+        if (tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most))
+            tmm_float_strict(job, (float *)(tmm_memory + skip), thread, true);
+    }
+#else
+    (void)job;
+#endif
+}
+#endif
+
+#if defined(TMM__EMIT) && TMM__EMIT == 14
+#ifndef TMM__FLOAT_MMA_ONCE
+#define TMM__FLOAT_MMA_ONCE
+/* Four matrices of 8 x 8 halves from shared memory: lane l gives the address of row l % 8 of matrix
+   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
+   (PTX ISA 9.7, "ldmatrix"). */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+{
+#if TMM__ASYNC
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        four[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+
+/* c += a b by a warp on tensor cores, halves with sums in float: a 16 x 16, b 16 x 8. With g = l / 4
+   and t = l % 4 for lane l, each word of a and b two neighbours along k (PTX ISA 9.7, "Matrix
+   Fragments for mma.m16n8k16 with floating point type"):
+       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
+       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
+       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
+static __device__ __forceinline__ void tmm__mma_half(float *c, const unsigned *a, const unsigned *b)
+{
+#if TMM__ASYNC
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
+    for (int k = 0; k < 16; k++) {
+        int from = k % 8 / 2, shift = k % 2 * 16;
+        unsigned x = __shfl_sync(0xffffffffu, a[k / 8 * 2], g + from);
+        unsigned x8 = __shfl_sync(0xffffffffu, a[k / 8 * 2 + 1], g + from);
+        unsigned y = __shfl_sync(0xffffffffu, b[k / 8], t + from);
+        unsigned y1 = __shfl_sync(0xffffffffu, b[k / 8], t + 4 + from);
+        float xs[2] = {tmm__from_half(x >> shift & 0xffff), tmm__from_half(x8 >> shift & 0xffff)};
+        float ys[2] = {tmm__from_half(y >> shift & 0xffff), tmm__from_half(y1 >> shift & 0xffff)};
+        for (int i = 0; i < 4; i++) c[i] += xs[i / 2] * ys[i % 2];
+    }
+#endif
+}
+
+/* Shared memory of the kernel below. */
+#define TMM__FLOAT_MMA_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128)
+#endif
+
+/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where wgmma
+   is twice as fast: tiles of 32 TMM__DOWN x 32 TMM__COLS elements of C, 256 threads, a ring of
+   TMM__RING stages of 32 k.
+
+   Eight warps share a tile, each has 16 TMM__DOWN x 8 TMM__COLS of it, in parts of 16 x 8:
+                   +----+----+----+----+                       +--+--+--+--+
+                   | w0 | w1 | w2 | w3 |      of 128 x 128:    |  |  |  |  | 16
+                   +----+----+----+----+      64 x 32,         +--+--+--+--+
+                   | w4 | w5 | w6 | w7 |      4 x 4 parts      |  |  |  |  |
+                   +----+----+----+----+                       :  :  :  :  :
+   A stage holds the lines of A, then those of B, 128 bytes each, as KERNEL SPLIT leaves them: the
+   eight rows of a matrix that ldmatrix reads at a time lie in different banks.
+       copies        | s2 | s0 | s1 | s2 |        TMM__RING - 1 stages ahead, also into the next tile
+       tensor cores  | s0 | s1 | s2 | s0 |
+   A window is one stage, for the tensor cores of sm_80 add 8 products at a time where those of sm_90
+   add 16, and cut off more. For the 32 k of a window and a part of 16 x 8
+       c = lo hi + hi lo    4 mma        c = c 2^-11 + hi hi    2 mma        sum += c
+
+   A stage of 128 x 128 is 3.1 million operations of the tensor cores, 8 x 12 KB read from shared
+   memory and 32 KB copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a
+   clock, 16 a byte: bound by tensor cores; tiles of 64 x 64, with 12 a byte, by shared memory. On
+   sm_90 mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor
+   core, with 4 mma under way each, cannot hide how long these take. */
+TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
+    tmm_gemm_float_mma(const tmm__float_job job)
+{
+#if TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__)
+    enum {
+        DOWN = TMM__DOWN,
+        COLS = TMM__COLS,
+        STAGES = TMM__RING,
+        TILE_M = 32 * DOWN,
+        TILE_N = 32 * COLS,
+        STAGE = (TILE_M + TILE_N) * 128,
+        COPIES = STAGE / 4096 /* of 16 bytes a thread */
+    };
+    static_assert(TILE_M % 64 == 0 && TILE_N % 64 == 0, "tiles are made of whole blocks");
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    const tmm__split a = job.a, b = job.b;
+    const long long M = job.M, N = job.N, ldc = job.ldc;
+    const tmm__schedule s = job.s;
+    int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+    int tiles = s.tiles_down * s.tiles_across, all = tiles * job.batch;
+    unsigned char *memory = tmm_memory;
+
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+
+    /* The next stage to be copied: tile and block of 32 k. */
+    int next_tile = blockIdx.x, next_block = 0, next_stage = 0;
+    const unsigned char *next_a = a.blocks, *next_b = b.blocks;
+    size_t step_a = (size_t)a.line_blocks * TMM__BLOCK_BYTES;
+    size_t step_b = (size_t)b.line_blocks * TMM__BLOCK_BYTES;
+    int blocks_a = 0, blocks_b = 0;
+#define TMM__FLOAT_COPY_STAGE()                                                                  \
+    do {                                                                                         \
+        if (next_tile < all) {                                                                   \
+            if (next_block == 0) {                                                               \
+                int product = next_tile / tiles, down, across;                                   \
+                tmm_find_tile(&s, TMM__FLOAT_BAND, next_tile - product * tiles, &down, &across); \
+                blocks_a = a.line_blocks - down * (TILE_M / 64);                                 \
+                blocks_b = b.line_blocks - across * (TILE_N / 64);                               \
+                next_a = a.blocks + down * (size_t)(TILE_M / 64 * TMM__BLOCK_BYTES);             \
+                next_b = b.blocks + across * (size_t)(TILE_N / 64 * TMM__BLOCK_BYTES);           \
+                next_a += (job.from_a.product_stride ? product : 0) * a.k_blocks * step_a;       \
+                next_b += (job.from_b.product_stride ? product : 0) * b.k_blocks * step_b;       \
+            }                                                                                    \
+            unsigned char *to = memory + next_stage * STAGE + thread * 16;                       \
+            _Pragma("unroll") for (int i = 0; i < COPIES; i++)                                   \
+            {                                                                                    \
+                int at = i * 4096 < TILE_M * 128 ? i * 4096 : i * 4096 - TILE_M * 128;           \
+                bool is_A = i * 4096 < TILE_M * 128;                                             \
+                bool exists = at / TMM__BLOCK_BYTES < (is_A ? blocks_a : blocks_b);              \
+                const unsigned char *from = (is_A ? next_a : next_b) + (exists ? at : 0);        \
+                tmm__copy_async(to + i * 4096, from + thread * 16, 16, exists);                  \
+            }                                                                                    \
+            next_a += step_a;                                                                    \
+            next_b += step_b;                                                                    \
+            if (++next_block == a.k_blocks) next_block = 0, next_tile += gridDim.x;              \
+            if (++next_stage == STAGES) next_stage = 0;                                          \
+        }                                                                                        \
+        tmm__copy_commit();                                                                      \
+    } while (0)
+    for (int i = 0; i < STAGES - 1; i++) TMM__FLOAT_COPY_STAGE();
+
+    /* Rows of the matrices whose addresses this lane gives, and the chunk of the first 8 k of hi. */
+    int warp_row = warp / 4 * (16 * DOWN), warp_col = warp % 4 * (8 * COLS);
+    int row_a = warp_row + lane % 16, chunk_a = lane / 16;
+    int row_b = warp_col + lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
+    int stage = 0;
+#pragma unroll 1
+    for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
+        float sum[DOWN][COLS][4];
+#pragma unroll
+        for (int i = 0; i < DOWN * COLS * 4; i++) sum[i / (COLS * 4)][i / 4 % COLS][i % 4] = 0;
+#pragma unroll 1
+        for (int block = 0; block < a.k_blocks; block++) {
+            TMM__COPY_WAIT(STAGES - 2);
+            __syncthreads();
+            const unsigned char *lines_a = memory + stage * STAGE;
+            const unsigned char *lines_b = lines_a + TILE_M * 128;
+            if (++stage == STAGES) stage = 0;
+            /* Chunk c of line r is at place c ^ (r % 8); tiles of 16 and 8 lines keep r % 8. lo is at
+               place ^ 4. */
+            unsigned hi_b[2][COLS][2], lo_b[2][COLS][2];
+#pragma unroll
+            for (int k = 0; k < 2; k++)
+#pragma unroll
+                for (int j = 0; j < COLS; j += 2) {
+                    int place = ((2 * k + chunk_b) ^ (row_b % 8)) * 16;
+                    const unsigned char *line = lines_b + (row_b + 8 * j) * 128;
+                    tmm__load_matrices(&hi_b[k][j][0], line + place);
+                    tmm__load_matrices(&lo_b[k][j][0], line + (place ^ 64));
+                }
+            TMM__FLOAT_COPY_STAGE();
+#pragma unroll
+            for (int i = 0; i < DOWN; i++) {
+                unsigned hi_a[2][4], lo_a[2][4];
+#pragma unroll
+                for (int k = 0; k < 2; k++) {
+                    int place = ((2 * k + chunk_a) ^ (row_a % 8)) * 16;
+                    const unsigned char *line = lines_a + (row_a + 16 * i) * 128;
+                    tmm__load_matrices(hi_a[k], line + place);
+                    tmm__load_matrices(lo_a[k], line + (place ^ 64));
+                }
+                float c[COLS][4];
+#pragma unroll
+                for (int j = 0; j < COLS * 4; j++) c[j / 4][j % 4] = 0;
+#pragma unroll
+                for (int k = 0; k < 2; k++) {
+#pragma unroll
+                    for (int j = 0; j < COLS; j++) tmm__mma_half(c[j], lo_a[k], hi_b[k][j]);
+#pragma unroll
+                    for (int j = 0; j < COLS; j++) tmm__mma_half(c[j], hi_a[k], lo_b[k][j]);
+                }
+#pragma unroll
+                for (int j = 0; j < COLS * 4; j++) c[j / 4][j % 4] *= 1.0f / (1 << TMM__LO_SHIFT);
+#pragma unroll
+                for (int k = 0; k < 2; k++)
+#pragma unroll
+                    for (int j = 0; j < COLS; j++) tmm__mma_half(c[j], hi_a[k], hi_b[k][j]);
+#pragma unroll
+                for (int j = 0; j < COLS * 4; j++) sum[i][j / 4][j % 4] += c[j / 4][j % 4];
+            }
+        }
+
+        int product = tile / tiles, down, across;
+        tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+        int row0 = down * TILE_M + warp_row + lane / 4;
+        int col0 = across * TILE_N + warp_col + lane % 4 * 2;
+        const float *scale_a =
+            a.scales + (job.from_a.product_stride ? product : 0) * 64ll * a.line_blocks;
+        const float *scale_b =
+            b.scales + (job.from_b.product_stride ? product : 0) * 64ll * b.line_blocks;
+        float col_scale[COLS][2];
+#pragma unroll
+        for (int j = 0; j < COLS * 2; j++) {
+            int col = col0 + 8 * (j / 2) + j % 2;
+            col_scale[j / 2][j % 2] = col < N ? scale_b[col] : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < 2 * DOWN; i++) {
+            long long row = row0 + 8 * i;
+            if (row >= M) break;
+            float row_scale = scale_a[row];
+            float *C = job.C + product * job.batchC + row * ldc;
+            bool aligned = ((size_t)(C + col0) & 7) == 0;
+            tmm_two old[COLS];
+            unsigned wanted[COLS];
+#pragma unroll
+            for (int j = 0; j < COLS; j++) {
+                wanted[j] = 0;
+                for (int n = 0; n < 2; n++) {
+                    float p = row_scale * col_scale[j][n];
+                    if (!tmm__is_strict(p, job.least, job.most) && col0 + 8 * j + n < N)
+                        wanted[j] |= 1u << n;
+                    sum[i / 2][j][i % 2 * 2 + n] *= p;
+                }
+                old[j].v[0] = old[j].v[1] = 0;
+                if (job.beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, wanted[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                tmm_store_two(C + col0 + 8 * j, row, col0 + 8 * j, aligned, wanted[j], job.alpha,
+                              job.beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+        }
+    }
+#undef TMM__FLOAT_COPY_STAGE
+    TMM__COPY_WAIT(0);
+    __syncthreads();
+
+    /* Are there elements to be left to multiply-adds? The least and the largest scales of A and B. */
+    unsigned *scales = (unsigned *)tmm_memory;
+    if (thread < 2) scales[2 * thread] = 0xffffffffu, scales[2 * thread + 1] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const tmm__split *split = i == 0 ? &a : &b;
+        bool shared = (i == 0 ? job.from_a.product_stride : job.from_b.product_stride) == 0;
+        long long fours = (shared ? 1 : job.batch) * 16ll * split->line_blocks;
+        unsigned lowest = 0xffffffffu, highest = 0;
+        for (long long j = thread; j < fours; j += 256) {
+            uint4 four = ((const uint4 *)split->scales)[j]; /* floats: not below zero */
+            unsigned of[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+            for (int n = 0; n < 4; n++) {
+                lowest = lowest < of[n] ? lowest : of[n];
+                highest = highest > of[n] ? highest : of[n];
+            }
+        }
+        atomicMin(&scales[2 * i], lowest);
+        atomicMax(&scales[2 * i + 1], highest);
+    }
+    __syncthreads();
+    float lowest = tmm__bits_float(scales[0]) * tmm__bits_float(scales[2]);
+    float highest = tmm__bits_float(scales[1]) * tmm__bits_float(scales[3]);
+    __syncthreads();
+    if (tmm__is_strict(lowest, job.least, job.most) || tmm__is_strict(highest, job.least, job.most))
+        tmm_float_strict(job, (float *)tmm_memory, thread, false);
+#else
+    (void)job;
+#endif
+}
+#endif
+
 #ifndef TMM__EMIT
 #if defined(TMM_NAME)
 /* ============================== INSTANCES ===================================================== */
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. TMM_SHARED
    comes with three tiles, or with the one that TMM_TILE asks for. */
 #if TMM__KERNELS
-#define tmm_gemm_global   TMM_FN(gemm_global)
-#define tmm_gemm_shared   TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
-#define tmm_gemm_register TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
-#define tmm_quad          TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
-#define tmm_fetch_quad    TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
-#define tmm_put_quad      TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
-#define tmm_four          TMM_FN(four)
-#define tmm_two           TMM_FN(two)
-#define tmm_sums          TMM_FN(sums)
-#define tmm_copy_tile     TMM_FN(copy_tile)
-#define tmm_copy_unit     TMM_FN(copy_unit)
-#define tmm_store_four    TMM_FN(store_four)
-#define tmm_load_two      TMM_FN(load_two)
-#define tmm_store_two     TMM_FN(store_two)
-#define tmm_find_tile     TMM_FN(find_tile)
-#define tmm_store_sums    TMM_FN(store_sums)
-#define tmm_gemm_reduce   TMM_FN(gemm_reduce)
-#define tmm_pack          TMM_FN(pack)
-#define tmm_wide          TMM_FN(wide)
-#define tmm_wide_sums     TMM_FN(wide_sums)
-#define tmm_pair          TMM_FN(pair)
-#define tmm_copy_one      TMM_FN(copy_one)
-#define tmm_finish        TMM_FN(finish)
-#define tmm_dmma          TMM_FN(dmma)
-#define tmm_gemm_sum      TMM_FN(gemm_sum)
-#define tmm_small_bytes   TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
-#define tmm_small_piece   TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
-#define tmm_small_sums    TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
-#define tmm_small_fetch   TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
-#define tmm_gemm_small    TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
-#define tmm_skinny_bytes  TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
-#define tmm_skinny_least  TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
-#define tmm_skinny_lines  TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
-#define tmm_skinny_depth  TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
-#define tmm_gemm_skinny   TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
-#define tmm_copy_pass     TMM_FN(copy_pass)
+#define tmm_gemm_global    TMM_FN(gemm_global)
+#define tmm_gemm_shared    TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
+#define tmm_gemm_register  TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
+#define tmm_quad           TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
+#define tmm_fetch_quad     TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
+#define tmm_put_quad       TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
+#define tmm_four           TMM_FN(four)
+#define tmm_two            TMM_FN(two)
+#define tmm_sums           TMM_FN(sums)
+#define tmm_copy_tile      TMM_FN(copy_tile)
+#define tmm_copy_unit      TMM_FN(copy_unit)
+#define tmm_store_four     TMM_FN(store_four)
+#define tmm_load_two       TMM_FN(load_two)
+#define tmm_store_one      TMM_FN(store_one)
+#define tmm_store_two      TMM_FN(store_two)
+#define tmm_find_tile      TMM_FN(find_tile)
+#define tmm_store_sums     TMM_FN(store_sums)
+#define tmm_gemm_reduce    TMM_FN(gemm_reduce)
+#define tmm_pack           TMM_FN(pack)
+#define tmm_wide           TMM_FN(wide)
+#define tmm_wide_sums      TMM_FN(wide_sums)
+#define tmm_pair           TMM_FN(pair)
+#define tmm_copy_one       TMM_FN(copy_one)
+#define tmm_finish         TMM_FN(finish)
+#define tmm_dmma           TMM_FN(dmma)
+#define tmm_gemm_sum       TMM_FN(gemm_sum)
+#define tmm_small_bytes    TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
+#define tmm_small_piece    TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
+#define tmm_small_sums     TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
+#define tmm_small_fetch    TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
+#define tmm_gemm_small     TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
+#define tmm_skinny_bytes   TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
+#define tmm_skinny_least   TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
+#define tmm_skinny_lines   TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
+#define tmm_skinny_depth   TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
+#define tmm_gemm_skinny    TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
+#define tmm_copy_pass      TMM_FN(copy_pass)
+#define tmm_split          TMM_FN(split)
+#define tmm_float_load     TMM_FN(float_load)
+#define tmm_float_strict   TMM_FN(float_strict)
+#define tmm_gemm_float_any TMM_FN(gemm_float_any)
 
 #define TMM__EMIT 1
 #include "tiledmm.cuh"
@@ -3589,6 +4896,64 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #undef TMM__WARPS_DOWN
 #undef TMM__EMIT
 #endif
+
+/* KERNEL TENSOR FLOAT: for any device; with large and wide tiles, and small ones, for wgmma. */
+#if TMM__FLOAT_TENSOR
+#define TMM__EMIT 11
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+#define TMM__EMIT 12
+#include "tiledmm.cuh"
+#undef TMM__EMIT
+#define TMM__EMIT      13
+#define TMM__DOWN      2
+#define TMM__COLS      128
+#define TMM__RING      4
+#define tmm_gemm_float TMM_FN(gemm_float_256x128)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float
+#undef TMM__DOWN
+#undef TMM__COLS
+#undef TMM__RING
+#define TMM__DOWN      1
+#define TMM__COLS      192
+#define TMM__RING      5
+#define tmm_gemm_float TMM_FN(gemm_float_128x192)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float
+#undef TMM__COLS
+#undef TMM__RING
+#define TMM__COLS      64
+#define TMM__RING      8
+#define tmm_gemm_float TMM_FN(gemm_float_128x64)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float
+#undef TMM__DOWN
+#undef TMM__COLS
+#undef TMM__RING
+#undef TMM__EMIT
+/* The same for mma.sync, with large and small tiles. */
+#define TMM__EMIT          14
+#define TMM__DOWN          4
+#define TMM__COLS          4
+#define TMM__RING          3
+#define tmm_gemm_float_mma TMM_FN(gemm_float_mma_128)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float_mma
+#undef TMM__DOWN
+#undef TMM__COLS
+#undef TMM__RING
+#define TMM__DOWN          2
+#define TMM__COLS          2
+#define TMM__RING          4
+#define tmm_gemm_float_mma TMM_FN(gemm_float_mma_64)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float_mma
+#undef TMM__DOWN
+#undef TMM__COLS
+#undef TMM__RING
+#undef TMM__EMIT
+#endif
 #endif /* TMM__FAST */
 #endif
 
@@ -3623,6 +4988,28 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
 }
 #endif
 
+#if TMM__FLOAT_TENSOR
+static inline int TMM_FN(gemm__float_fast)(void);
+static inline int TMM_FN(gemm__float_mma)(void);
+
+/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? */
+static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
+{
+    double work = (double)M * N * K * batch;
+    if (M < 64 || N < 64 || K < 256 || work < 1e8) return 0;
+    if (TMM_FN(gemm__float_fast)()) return 1;
+    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on devices
+       for displays. Splitting an element takes as long as 160 multiplications save; and there is a
+       tile for each multiprocessor. */
+    const tmm__device *device = tmm__current_device();
+    int capability = device->capability;
+    return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
+           (double)M * N >= 200.0 * (M + N) &&
+           ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
+           TMM_FN(gemm__float_mma)();
+}
+#endif
+
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md). `per` is what each
    multiprocessor gets:
      devices before sm_80, and elements below 4 bytes
@@ -3636,11 +5023,16 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
        double, few tensor cores for it               TMM_REGISTER: bound by units of double
        double                                        TMM_TENSOR
        else                                          TMM_PIPELINED */
-TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
+static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long long K,
+                                              long long batch, int tensor)
 {
     const tmm__device *device = tmm__current_device();
+    (void)tensor;
     double area = (double)M * N * batch / device->processors;
 #if TMM__FAST
+#if TMM__FLOAT_TENSOR
+    if (tensor && TMM_FN(gemm__float_pays)(M, N, K, batch)) return TMM_TENSOR;
+#endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
         if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
@@ -3661,6 +5053,11 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 #endif
     }
     return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
+{
+    return TMM_FN(gemm__choice)(M, N, K, batch, TMM__AUTO_TENSOR);
 }
 
 /* ============================== LAUNCHERS ===================================================== */
@@ -4226,6 +5623,305 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
                              batch, stream);
 }
+
+#if TMM__FLOAT_TENSOR
+#ifndef TMM__FLOAT_FORMS_ONCE
+#define TMM__FLOAT_FORMS_ONCE
+/* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
+   `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a tile
+   takes besides; measured on an H200. */
+enum {
+    TMM__FLOAT_FORMS = 6,
+    TMM__FLOAT_SHARED = 2,
+    TMM__FLOAT_ANY = 3,
+    TMM__FLOAT_MMA = 4,
+    TMM__FLOAT_LEAST_K = 64,
+    TMM__FLOAT_MOST = INT_MAX - 8192
+};
+typedef struct tmm__float_form {
+    int tile_m, tile_n, stages;
+    double window, tile;
+} tmm__float_form;
+static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
+    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1250, 2000},
+    {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
+
+/* A test prefers one form, or shares of K, or threads of KERNEL SPLIT. */
+#ifndef TMM__FLOAT_GUESS
+#define TMM__FLOAT_GUESS(form, parts, time) (time)
+#endif
+#ifndef TMM__SPLIT_GUESS
+#define TMM__SPLIT_GUESS(threads) (threads)
+#endif
+#endif
+
+static inline const void *TMM_FN(gemm__float_kernel)(int form)
+{
+    switch (form) {
+    case 0: return (const void *)TMM_FN(gemm_float_256x128);
+    case 1: return (const void *)TMM_FN(gemm_float_128x192);
+    case 2: return (const void *)TMM_FN(gemm_float_128x64);
+    case 4: return (const void *)TMM_FN(gemm_float_mma_128);
+    case 5: return (const void *)TMM_FN(gemm_float_mma_64);
+    }
+    return (const void *)TMM_FN(gemm_float_any);
+}
+
+/* Are there kernels for wgmma, on this device and in this program? They are compiled for sm_90a;
+   for others they are empty, and then without the shared memory that their barriers take. */
+static inline int TMM_FN(gemm__float_fast)(void)
+{
+    static thread_local int asked, fast;
+    const tmm__device *device = tmm__current_device();
+    if (asked == device->number + 1) return fast;
+    cudaFuncAttributes compiled;
+    fast = device->capability == 90 && device->shared >= TMM__FLOAT_BYTES(128, 192, 5) &&
+           cudaFuncGetAttributes(&compiled, TMM_FN(gemm__float_kernel)(0)) == cudaSuccess &&
+           compiled.sharedSizeBytes > 0;
+    (void)cudaGetLastError();
+    asked = device->number + 1;
+    return fast;
+}
+
+/* Are there kernels for mma.sync? In code for sm_80 or later, if it is not for wgmma. 2: it is for sm_90
+   or later, too, where a launch may begin early. */
+static inline int TMM_FN(gemm__float_mma)(void)
+{
+    static thread_local int asked, found;
+    const tmm__device *device = tmm__current_device();
+    if (asked == device->number + 1) return found;
+    cudaFuncAttributes compiled;
+    found = device->capability >= 80 && device->shared >= TMM__FLOAT_MMA_BYTES(128, 128, 3) &&
+            cudaFuncGetAttributes(&compiled, TMM_FN(gemm__float_kernel)(0)) == cudaSuccess &&
+            compiled.ptxVersion >= 80 && compiled.sharedSizeBytes == 0;
+    if (found && compiled.ptxVersion >= 90) found = 2;
+    (void)cudaGetLastError();
+    asked = device->number + 1;
+    return found;
+}
+
+/* A test prefers mma.sync, or the kernel for any device: 2 wgmma, 1 mma.sync, 0 the latter. */
+#ifndef TMM__FLOAT_WAY
+#define TMM__FLOAT_WAY(way) (way)
+#endif
+
+/* A launch that may begin while the one before it in the stream still works, if `early`: then the
+   kernel waits itself; with clusters of so many blocks. */
+#if TMM__CLUSTER_LAUNCH
+static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
+                                                    int bytes, int early, int cluster,
+                                                    void **arguments, tmm_stream stream)
+{
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
+    config.gridDim = grid;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (early) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute->val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = cudaLaunchAttributeClusterDimension;
+        attribute->val.clusterDim.x = (unsigned)cluster;
+        attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+    }
+    return tmm__cuda(cudaLaunchKernelExC(&config, kernel, arguments), "kernel launch");
+}
+#endif
+
+/* How operands are split for K: the least magnitude that an element may have after scaling, if it is
+   not zero; and the bounds of the product of the scales of a row and a column. */
+static inline float TMM_FN(gemm__float_least)(long long K)
+{
+    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2, see bench/NOTES.md. */
+    static const int from[] = {93, 187, 497, 1603, 5767, 21890};
+    int t = 0;
+    while (t < (int)(sizeof from / sizeof *from) && K >= from[t]) t++;
+    return ldexpf(1, -14 - t);
+}
+
+static inline void TMM_FN(gemm__float_bounds)(long long K, float *least, float *most)
+{
+    int log = 0;
+    while (K > 1ll << log) log++;
+    *least = ldexpf(1, -120);
+    *most = ldexpf(1, 97 - log);
+}
+
+/* Describes an operand of `lines` lines, split for `products` products, in memory from *offset on,
+   which is moved behind it. */
+static inline tmm__split TMM_FN(gemm__float_split)(char *memory, size_t *offset, long long lines,
+                                                   long long K, long long products)
+{
+    tmm__split split;
+    split.line_blocks = (int)((lines + 63) / 64);
+    split.k_blocks = (int)((K + 63) / 64 * 2);
+    size_t blocks = (size_t)products * split.k_blocks * split.line_blocks * TMM__BLOCK_BYTES;
+    split.blocks = (unsigned char *)memory + *offset;
+    split.scales = (float *)(memory + *offset + blocks);
+    *offset += blocks + ((size_t)products * split.line_blocks * 256 + 1023) / 1024 * 1024;
+    return split;
+}
+
+/* Launches KERNEL SPLIT for both operands; no lines: that one is split already. */
+static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm__lines *a,
+                                                          const tmm__split *split_a, int groups_A,
+                                                          const tmm__lines *b,
+                                                          const tmm__split *split_b, int groups_B,
+                                                          unsigned batch, tmm_stream stream)
+{
+    float least = TMM_FN(gemm__float_least)(K);
+    dim3 grid(groups_A + groups_B, batch);
+    /* So few that they hold all of their lines in registers, if they can. */
+    int threads = TMM__SPLIT_GUESS(K <= 1024 ? 256 : K <= 2048 ? 512 : 1024);
+    if (groups_A + groups_B == 0) return TMM_OK;
+#if TMM__CLUSTER_LAUNCH
+    tmm__lines from_a = *a, from_b = *b;
+    tmm__split to_a = *split_a, to_b = *split_b;
+    int depth = (int)K;
+    void *arguments[] = {&depth, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, threads, 0,
+                                      TMM_FN(gemm__float_fast)() || TMM_FN(gemm__float_mma)() == 2,
+                                      1, arguments, stream);
+#else
+    tmm_split<<<grid, threads, 0, stream>>>((int)K, least, groups_A, *a, *split_a, *b, *split_b);
+    return tmm__cuda(cudaGetLastError(), "kernel launch");
+#endif
+}
+
+/* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles and
+   bounds. */
+static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int may,
+                                                      tmm_stream stream)
+{
+    const long long M = job.M, N = job.N, K = job.K;
+    const int batch = job.batch;
+    static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
+    int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form = TMM__FLOAT_ANY;
+    int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
+    int parts = 1;
+    double best = 0, processors = tmm__current_device()->processors;
+    for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
+         f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
+        const tmm__float_form *one = &tmm__float_forms[f];
+        double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
+        if (f > TMM__FLOAT_MMA) tiles /= 2;
+        /* A single product of few small tiles: clusters of blocks share out the k of each. */
+        int most =
+            f == TMM__FLOAT_SHARED && (may & TMM__MAY_SPLIT) && batch == 1 ? TMM__MOST_PARTS : 1;
+        for (int n = 1; n <= most && (n == 1 || n * tiles <= processors); n *= 2) {
+            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 2500.0;
+            time = TMM__FLOAT_GUESS(f, n, time * ceil(tiles / processors));
+            if (form != TMM__FLOAT_ANY && time >= best) continue;
+            best = time;
+            form = f;
+            parts = n;
+        }
+    }
+    int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
+    memset(&job.s, 0, sizeof job.s);
+    job.s.tiles_down = (int)((M - 1) / tile_m + 1);
+    job.s.tiles_across = (int)((N - 1) / tile_n + 1);
+    double tiles = (double)job.s.tiles_down * job.s.tiles_across * batch;
+    int blocks = (int)(tiles < processors ? tiles : processors) * parts;
+    job.s.cluster = parts;
+    int bytes = TMM__FLOAT_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
+    if (form == TMM__FLOAT_ANY || form > TMM__FLOAT_MMA)
+        blocks = (int)(tiles < 2 * processors ? tiles : 2 * processors);
+    if (form == TMM__FLOAT_ANY) bytes = TMM__FLOAT_ANY_BYTES;
+    if (form >= TMM__FLOAT_MMA)
+        bytes = TMM__FLOAT_MMA_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
+    TMM_FN(gemm__float_bounds)(K, &job.least, &job.most);
+    tmm_status status = tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), bytes, &asked[form]);
+    if (status != TMM_OK) return status;
+#if TMM__CLUSTER_LAUNCH
+    void *arguments[] = {&job};
+    return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
+                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, parts,
+                                      arguments, stream);
+#else
+    (void)early, (void)fast, (void)mma;
+    if (form == TMM__FLOAT_ANY)
+        tmm_gemm_float_any<<<blocks, 256, bytes, stream>>>(job);
+    else if (form == TMM__FLOAT_MMA)
+        TMM_FN(gemm_float_mma_128)<<<blocks, 256, bytes, stream>>>(job);
+    else
+        TMM_FN(gemm_float_mma_64)<<<blocks, 256, bytes, stream>>>(job);
+    return tmm__cuda(cudaGetLastError(), "kernel launch");
+#endif
+}
+
+/* What KERNEL TENSOR FLOAT cannot do: short sums, for which the bound would not hold, and sizes
+   beyond 32 bits. */
+static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K)
+{
+    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_MOST && N <= TMM__FLOAT_MOST &&
+           K <= TMM__FLOAT_MOST && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
+}
+
+/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `ready`: op(A)
+   and op(B) as they are split already, or NULL. `memory`: the caller's; NULL: from the pool; *done is
+   0 if that has none. `may`: whether k may be shared out, which makes the bits depend on M and N. */
+static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long K, float alpha,
+                                             const float *A, long long rsA, long long csA,
+                                             long long strideA, const float *B, long long rsB,
+                                             long long csB, long long strideB, float beta, float *C,
+                                             long long ldc, long long strideC, unsigned batch,
+                                             const tmm__split *const *ready, char *memory, int may,
+                                             int *done, tmm_stream stream)
+{
+    tmm__lines from[2] = {{A, M, rsA, csA, batch > 1 ? strideA : 0},
+                          {B, N, csB, rsB, batch > 1 ? strideB : 0}};
+    tmm__split split[2];
+    /* Products at a time: all that take 1 GiB, or one. */
+    size_t one = 0, bytes = 0;
+    for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__float_split)(NULL, &one, from[i].lines, K, 1);
+    unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / one) + 1);
+    char *own = NULL;
+    for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
+        if (pass == 1 && memory == NULL && bytes > 0) {
+            memory = own = (char *)tmm__workspace(bytes, stream);
+            *done = own != NULL;
+            if (own == NULL) return TMM_OK;
+        }
+        bytes = 0;
+        for (int i = 0; i < 2; i++) {
+            if (ready != NULL && ready[i] != NULL)
+                split[i] = *ready[i];
+            else
+                split[i] = TMM_FN(gemm__float_split)(memory, &bytes, from[i].lines, K,
+                                                     from[i].product_stride ? most : 1);
+        }
+    }
+    *done = 1;
+    int groups[2];
+    for (int i = 0; i < 2; i++)
+        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * split[i].line_blocks;
+    tmm_status status = TMM_OK;
+    for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
+        unsigned products = (unsigned)tmm__min(batch - first, most);
+        from[0].X = A + first * from[0].product_stride;
+        from[1].X = B + first * from[1].product_stride;
+        status = TMM_FN(gemm__float_split_launch)(K, &from[0], &split[0], groups[0], &from[1],
+                                                  &split[1], groups[1], products, stream);
+        tmm__float_job job;
+        memset(&job, 0, sizeof job);
+        job.M = M, job.N = N, job.K = K;
+        job.from_a = from[0], job.from_b = from[1], job.a = split[0], job.b = split[1];
+        job.C = C + first * strideC, job.ldc = ldc, job.batchC = strideC;
+        job.alpha = alpha, job.beta = beta, job.batch = (int)products;
+        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, may, stream);
+    }
+    if (own != NULL) (void)cudaFreeAsync(own, stream);
+    return status;
+}
+#endif /* TMM__FLOAT_TENSOR */
 #endif /* TMM__FAST */
 
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
@@ -4246,13 +5942,21 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                        : "strideC");
     if (batch > 1 && strideC == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "strideC is 0: the products would overwrite another");
-    if (kernel == TMM_AUTO) {
-        kernel = TMM_FN(gemm_choice)(M, N, K, batch);
+    if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
+        kernel =
+            TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
 #if TMM__FAST
         if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
 #endif
     }
+#if TMM__FLOAT_TENSOR
+    /* Where it cannot be used: strictly. */
+    if (kernel == TMM_TENSOR && (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
+        kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb)
+                     ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
+                     : TMM_REGISTER;
+#endif
     if (kernel == TMM_REGISTER)
         kernel =
             TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
@@ -4271,9 +5975,16 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     case TMM_REGISTER_128: tile = 128; break;
 #if TMM__FAST
     case TMM_TENSOR:
+#if TMM__IS_FLOAT
+        if (!TMM__FLOAT_TENSOR)
+            return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                             "kernel tensor is not in this program for float: define "
+                             "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
+#else
         if (!TMM__IS_DOUBLE)
-            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double alone");
-        if (!TMM_FN(gemm__tensor_fits)())
+            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
+#endif
+        if (TMM__IS_DOUBLE && !TMM_FN(gemm__tensor_fits)())
             return tmm__fail(TMM_ERROR_UNSUPPORTED,
                              "kernel tensor needs %d bytes of shared memory a block, more than "
                              "this device has",
@@ -4308,7 +6019,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
                          M, N);
-    if ((kernel == TMM_PIPELINED || kernel == TMM_TENSOR) &&
+    if ((kernel == TMM_PIPELINED || (kernel == TMM_TENSOR && TMM__IS_DOUBLE)) &&
         !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
@@ -4364,6 +6075,19 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                           TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
             break;
 #endif
+#if TMM__FLOAT_TENSOR
+        case TMM_TENSOR: {
+            int done = 0;
+            status = TMM_FN(gemm__float)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
+                                         beta, c, ldc, strideC, grid.z, NULL, NULL, TMM__MAY_SPLIT,
+                                         &done, stream);
+            if (done || status != TMM_OK) break;
+            kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb) ? TMM_PIPELINED : TMM_REGISTER;
+            return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, a, lda, b, ldb, beta,
+                                             c, ldc, strideA, strideB, strideC, batch - first,
+                                             stream);
+        }
+#endif
         case TMM_SMALL:
             status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
                                          beta, c, ldc, strideC, grid.z, stream);
@@ -4380,6 +6104,163 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     }
     return TMM_OK;
 }
+
+#if TMM__FLOAT_TENSOR
+TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    *bytes = 0;
+    if (lines < 0 || K < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
+    if (lines > TMM__FLOAT_MOST || K > TMM__FLOAT_MOST)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor: %lld x %lld is too large for it",
+                         lines, K);
+    if (lines > 0 && K > 0) (void)TMM_FN(gemm__float_split)(NULL, bytes, lines, K, 1);
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long lines, long long K,
+                                               const float *X, long long ld, void *memory,
+                                               size_t bytes, tmm_prepared *prepared,
+                                               tmm_stream stream)
+{
+    if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
+    memset(prepared, 0, sizeof *prepared);
+    size_t needed = 0;
+    tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &needed);
+    if (status == TMM_OK) /* as if the other operand were a vector */
+        status =
+            is_B ? tmm__check_gemm(TMM_OP_N, op, 0, lines, K, 0, X, K + 1, X, ld, X, lines + 1,
+                                   sizeof(float))
+                 : tmm__check_gemm(op, TMM_OP_N, lines, 0, K, 0, X, ld, X, 1, X, 1, sizeof(float));
+    if (status != TMM_OK) return status;
+    if (needed > 0 && X == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", is_B ? "B" : "A");
+    if (memory != NULL && (bytes < needed || (size_t)memory % 16 != 0))
+        return tmm__fail(bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
+                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
+                         bytes, needed);
+    int owned = memory == NULL && needed > 0;
+    if (owned) memory = tmm__workspace(needed, stream);
+    if (owned && memory == NULL)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
+    int along_k = (op == TMM_OP_N) != is_B;
+    tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
+    if (needed > 0) {
+        size_t offset = 0;
+        tmm__split to = TMM_FN(gemm__float_split)((char *)memory, &offset, lines, K, 1);
+        status = TMM_FN(gemm__float_split_launch)(K, &from, &to, 8 * to.line_blocks, &from, &to, 0,
+                                                  1, stream);
+    }
+    if (status != TMM_OK) {
+        if (owned) (void)cudaFreeAsync(memory, stream);
+        return status;
+    }
+    prepared->X = X, prepared->memory = memory, prepared->owned = owned, prepared->is_B = is_B;
+    prepared->op = op, prepared->lines = lines, prepared->K = K, prepared->ld = ld;
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                          long long lda, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream)
+{
+    return TMM_FN(gemm__prepare)(0, op, M, K, A, lda, memory, bytes, prepared, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                          long long ldb, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream)
+{
+    return TMM_FN(gemm__prepare)(1, op, N, K, B, ldb, memory, bytes, prepared, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
+{
+    if (prepared == NULL) return TMM_OK;
+    cudaError_t error = cudaSuccess;
+    if (prepared->owned) error = cudaFreeAsync(prepared->memory, stream);
+    memset(prepared, 0, sizeof *prepared);
+    return tmm__cuda(error, "cudaFreeAsync");
+}
+
+/* The bytes for what is not prepared; an error if what is does not fit the product. */
+static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, long long K,
+                                                    const tmm_tensor_options *options,
+                                                    size_t *bytes)
+{
+    *bytes = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        const tmm_prepared *ready = options == NULL ? NULL : is_B ? options->B : options->A;
+        long long lines = is_B ? N : M;
+        size_t more = 0;
+        if (ready == NULL) {
+            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &more);
+            if (status != TMM_OK) return status;
+        } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
+                             "of %lld here",
+                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
+                             lines, K);
+        }
+        *bytes += more;
+    }
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    return TMM_FN(gemm__tensor_bytes)(M, N, K, options, bytes);
+}
+
+TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                       const tmm_tensor_options *options, tmm_stream stream)
+{
+    static const tmm_tensor_options defaults = {NULL, NULL, NULL, 0};
+    if (options == NULL) options = &defaults;
+    size_t needed = 0;
+    tmm_status status = TMM_FN(gemm__tensor_bytes)(M, N, K, options, &needed);
+    if (status != TMM_OK) return status;
+    if (options->A != NULL)
+        opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
+    if (options->B != NULL)
+        opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
+    status =
+        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    if (status != TMM_OK) return status;
+    void *memory = options->memory;
+    if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
+        return tmm__fail(options->bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
+                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
+                         options->bytes, needed);
+    if (M == 0 || N == 0) return TMM_OK;
+    if (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
+        return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                                 stream);
+    tmm__split split[2];
+    const tmm__split *ready[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const tmm_prepared *from = i == 0 ? options->A : options->B;
+        size_t offset = 0;
+        if (from == NULL) continue;
+        split[i] = TMM_FN(gemm__float_split)((char *)from->memory, &offset, from->lines, K, 1);
+        ready[i] = &split[i];
+    }
+    int done = 0, nA = opA == TMM_OP_N, nB = opB == TMM_OP_N;
+    status = TMM_FN(gemm__float)(M, N, K, alpha, A, nA ? lda : 1, nA ? 1 : lda, 0, B, nB ? ldb : 1,
+                                 nB ? 1 : ldb, 0, beta, C, ldc, 0, 1, ready, (char *)memory,
+                                 TMM__MAY_SPLIT, &done, stream);
+    if (status == TMM_OK && !done)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to split A and B: %zu bytes", needed);
+    return status;
+}
+#endif
 
 TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
                                         long long K, TMM_TYPE alpha, const TMM_TYPE *A,
@@ -6355,6 +8236,23 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
                                  beta, (TMM_TYPE *)C, ldc, stream);
+#if TMM__FLOAT_TENSOR
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, K, 1))
+        kernel = TMM_TENSOR;
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(M, N, K)) {
+        int done, nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+        tmm_status status =
+            TMM_FN(gemm__float)(M, N, K, alpha, (const float *)A, nA ? lda : 1, nA ? 1 : lda, 0,
+                                (const float *)B, nB ? ldb : 1, nB ? 1 : ldb, 0, beta, (float *)C,
+                                ldc, 0, 1, NULL, NULL, 0, &done, stream);
+        if (status == TMM_OK && !done)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "kernel tensor: no memory to split blocks of A and B");
+        return status;
+    }
+    if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* few k: the same for all blocks */
+#endif
+    if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
     int fits = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb);
     if (kernel == TMM_AUTO && fits && TMM_FN(gemm__tensor_pays)())
@@ -6601,6 +8499,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_store_sums
 #undef tmm_store_four
 #undef tmm_load_two
+#undef tmm_store_one
 #undef tmm_store_two
 #undef tmm_find_tile
 #undef tmm_gemm_reduce
@@ -6623,6 +8522,10 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_skinny_depth
 #undef tmm_gemm_skinny
 #undef tmm_copy_pass
+#undef tmm_split
+#undef tmm_float_load
+#undef tmm_float_strict
+#undef tmm_gemm_float_any
 #undef tmm_copy_passes
 #undef TMM__ONE_TILE
 #endif

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # bench/compile_time.sh [ARCHITECTURE]: seconds that nvcc takes for one architecture (default sm_90)
-# to compile a file that includes a header, with nothing used, with one call, and with the fast
-# kernels left out (TMM_SIMPLE), beside a file with an empty main. CSV: header, use, median, fastest and slowest of 5 rounds, each of all files,
-# so that a busy moment falls on all of them.
+# to compile a file that includes a header, with nothing used, with one call, with the fast kernels
+# left out (TMM_SIMPLE), and with float on tensor cores (TMM_FLOAT_TENSOR; sm_90a has most of it),
+# beside a file with an empty main. CSV: header, use, median, fastest and slowest of 5 rounds, each of
+# all files, so that a busy moment falls on all of them.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 architecture=${1:-sm_90}
@@ -15,6 +16,7 @@ main='int main(void) { return 0; }'
 echo "$main" >"$work/none.nothing.cu"
 printf '#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.nothing.cu"
 printf '#define TMM_SIMPLE\n#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.simple.cu"
+printf '#define TMM_FLOAT_TENSOR 0\n#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.float_tensor.cu"
 printf '#include "raytrace.cuh"\n%s\n' "$main" >"$work/raytrace.nothing.cu"
 cat >"$work/tiledmm.one_call.cu" <<'CODE'
 #include "tiledmm.cuh"
@@ -32,7 +34,7 @@ CODE
 TIMEFORMAT=%R
 for _ in 1 2 3 4 5; do
     for file in "$work"/*.cu; do
-        { time nvcc -arch="$architecture" -I. -c "$file" -o "$work/out.o" 2>"$work/nvcc.txt"; } 2>>"$file.times"
+        { time nvcc -gencode "arch=compute_${architecture#sm_},code=$architecture" -I. -c "$file" -o "$work/out.o" 2>"$work/nvcc.txt"; } 2>>"$file.times"
         [ ! -s "$work/nvcc.txt" ] || { cat "$work/nvcc.txt" >&2; exit 1; }
     done
 done

@@ -20,6 +20,7 @@ cat >"$work/kernels.cu" <<'END'
 #define TMM_NO_READY_MADE
 #include "tiledmm.cuh"
 #define TMM_NAME s
+#define TMM_FLOAT_TENSOR 0
 #include "tiledmm.cuh"
 END
 known=$(nvcc --list-gpu-code | tr '\n' ' ')
@@ -51,7 +52,7 @@ for architecture in 75 80 86 89 90a 100 120; do
          /bytes spill stores/ {
              kernels++
              allowed = name ~ /dgemm_pipelined/ ? 80 : name ~ /dgemm_register_64/ ? 4 \
-                 : name ~ /dgemm_tensor_128x128/ ? 8 : 0
+                 : name ~ /dgemm_tensor_128x128|sgemm_float_256x128/ ? 8 : name ~ /ssplit/ ? 16 : 0
              if ($5 > allowed) print "# " name ": " $0
          }
          END { print kernels + 0 " kernels" }' "$work/$architecture.txt" >"$work/$architecture.spills"

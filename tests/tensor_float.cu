@@ -1,0 +1,452 @@
+/* TMM_TENSOR for float: shapes, forms, tails, what is left to multiply-adds, the promised error
+   against float64 on random data, memory of the caller, prepared operands. */
+static int form_wanted = -1, parts_wanted, way_wanted = -1;
+#define TMM__FLOAT_GUESS(form, parts, time)                                                       \
+    ((form_wanted >= 0 && (form) != form_wanted) || (parts_wanted > 0 && (parts) != parts_wanted) \
+         ? 1e30                                                                                   \
+         : (time))
+#ifdef __CUCC__ /* there, also the kernel for mma.sync, whose instructions have a twin */
+#define TWIN 1
+#else
+#define TWIN 0
+#endif
+#define TMM__FLOAT_WAY(way) (TWIN && way_wanted >= 0 ? way_wanted : (way))
+#define TMM_FLOAT_TENSOR    0
+#define TMM_NO_READY_MADE
+#include "tap.h"
+#include "../tiledmm.cuh"
+#define TMM_TYPE float
+#define TMM_NAME s
+#include "../tiledmm.cuh"
+#define TMM_TYPE                      float
+#define TMM_NAME                      e
+#define TMM_EPILOGUE(value, row, col) ((value) + 2 * (float)(row) - (float)(col))
+#include "../tiledmm.cuh"
+
+enum kind {
+    UNIFORM,
+    POSITIVE,
+    SOME_WIDE,
+    ALL_WIDE,
+    WITH_NAN,
+    WITH_INF,
+    TINY,
+    HUGE_ROWS,
+    DENORMAL,
+    ZERO_LINES,
+    SPIKES,
+    INTEGERS,
+    KINDS
+};
+static const char *const kind_names[KINDS] = {
+    "uniform", "positive",           "a few wide lines", "wide",           "NaN",    "infinity",
+    "tiny",    "huge and tiny rows", "denormal",         "lines of zeros", "spikes", "integers"};
+
+typedef struct product {
+    long long M, N, K, lda, ldb, ldc, rows_a, rows_b;
+    tmm_op opA, opB;
+    float alpha, beta;
+    float *A, *B, *C, *dA, *dB, *dC;
+} product;
+
+enum { GUARD = 64 }; /* elements in front of and behind C */
+static const unsigned poison = 0x7fc0dead;
+
+static void check(cudaError_t error)
+{
+    if (error == cudaSuccess) return;
+    printf("Bail out! %s\n", cudaGetErrorString(error));
+    exit(1);
+}
+
+static float element(int kind, int is_B, long long line, long long k)
+{
+    double u = tap_uniform();
+    switch (is_B && kind != POSITIVE && kind != INTEGERS && kind != DENORMAL && kind != TINY
+                ? UNIFORM
+                : kind) {
+    case POSITIVE: return (float)(u + 1);
+    case SOME_WIDE: return (float)(line % 37 == 5 ? u * exp(40 * tap_uniform()) : u);
+    case ALL_WIDE: return (float)(u * exp(40 * tap_uniform()));
+    case WITH_NAN: return line % 50 == 7 && k % 97 == 3 ? NAN : (float)u;
+    case WITH_INF: return line % 50 == 7 && k % 97 == 3 ? (k % 2 ? INFINITY : -INFINITY) : (float)u;
+    case TINY: return (float)(u * 1e-20);
+    case HUGE_ROWS: return (float)(u * (line % 3 == 0 ? 1e35 : line % 3 == 1 ? 1e-35 : 1));
+    case DENORMAL: return (float)(u * (is_B ? 1 : 1e-40));
+    case ZERO_LINES: return line % 4 == 1 ? 0.0f : (float)u;
+    case SPIKES: return (float)(u * (tap_bits() % 61 == 0 ? 1000 : 1e-4));
+    case INTEGERS: return (float)(int)(u * 200);
+    }
+    return (float)u;
+}
+
+static void make(product *p, long long M, long long N, long long K, int ops, int pad, int kind)
+{
+    memset(p, 0, sizeof *p);
+    p->M = M, p->N = N, p->K = K, p->alpha = 1;
+    p->opA = ops & 1 ? TMM_OP_T : TMM_OP_N, p->opB = ops & 2 ? TMM_OP_T : TMM_OP_N;
+    p->rows_a = ops & 1 ? K : M, p->rows_b = ops & 2 ? N : K;
+    p->lda = (ops & 1 ? M : K) + pad, p->ldb = (ops & 2 ? K : N) + 2 * pad, p->ldc = N + pad;
+    size_t a = (size_t)(p->rows_a * p->lda), b = (size_t)(p->rows_b * p->ldb);
+    size_t c = (size_t)(M * p->ldc + 2 * GUARD);
+    p->A = (float *)malloc(a * 4), p->B = (float *)malloc(b * 4), p->C = (float *)malloc(c * 4);
+    for (size_t i = 0; i < a; i++) {
+        long long row = (long long)i / p->lda, col = (long long)i % p->lda;
+        p->A[i] = element(kind, 0, ops & 1 ? col : row, ops & 1 ? row : col);
+    }
+    for (size_t i = 0; i < b; i++) {
+        long long row = (long long)i / p->ldb, col = (long long)i % p->ldb;
+        p->B[i] = element(kind, 1, ops & 2 ? row : col, ops & 2 ? col : row);
+    }
+    for (size_t i = 0; i < c; i++) memcpy(&p->C[i], &poison, 4);
+    check(cudaMalloc(&p->dA, a * 4));
+    check(cudaMalloc(&p->dB, b * 4));
+    check(cudaMalloc(&p->dC, c * 4));
+    check(cudaMemcpy(p->dA, p->A, a * 4, cudaMemcpyHostToDevice));
+    check(cudaMemcpy(p->dB, p->B, b * 4, cudaMemcpyHostToDevice));
+}
+
+static void drop(product *p)
+{
+    free(p->A), free(p->B), free(p->C);
+    cudaFree(p->dA), cudaFree(p->dB), cudaFree(p->dC);
+}
+
+/* C as it is before, and after it on the host. */
+static void reset(const product *p, const float *C)
+{
+    check(cudaMemcpy(p->dC, C, (size_t)(p->M * p->ldc + 2 * GUARD) * 4, cudaMemcpyHostToDevice));
+}
+
+static void fetch(const product *p, float *C)
+{
+    check(cudaMemcpy(C, p->dC, (size_t)(p->M * p->ldc + 2 * GUARD) * 4, cudaMemcpyDeviceToHost));
+}
+
+static float *run(const product *p, tmm_kernel kernel)
+{
+    float *C = (float *)malloc((size_t)(p->M * p->ldc + 2 * GUARD) * 4);
+    reset(p, p->C);
+    tmm_status status = tmm_sgemm_with(kernel, p->opA, p->opB, p->M, p->N, p->K, p->alpha, p->dA,
+                                       p->lda, p->dB, p->ldb, p->beta, p->dC + GUARD, p->ldc, 0);
+    if (status != TMM_OK) tap_note("%s: %s", tmm_status_string(status), tmm_last_error());
+    fetch(p, C);
+    return C;
+}
+
+static int same(const product *p, const float *X, const float *Y)
+{
+    return memcmp(X, Y, (size_t)(p->M * p->ldc + 2 * GUARD) * 4) == 0;
+}
+
+/* Elements that break the promise: |C - Cref| <= (K + 2) u |alpha| |A||B|, and some for beta and what
+   is denormal; NaN and infinity as TMM_GLOBAL has them; nothing written outside. */
+static long long broken(const product *p, const float *C, double *worst)
+{
+    const double u = 1.0 / 16777216;
+    long long bad = 0;
+    float *strict = NULL;
+    for (int i = 0; i < GUARD; i++) {
+        bad += memcmp(&C[i], &poison, 4) != 0;
+        bad += memcmp(&C[GUARD + p->M * p->ldc + i], &poison, 4) != 0;
+    }
+    for (long long i = 0; i < p->M; i++)
+        for (long long j = 0; j < p->ldc; j++) {
+            float was = p->C[GUARD + i * p->ldc + j], is = C[GUARD + i * p->ldc + j];
+            if (j >= p->N) {
+                bad += memcmp(&was, &is, 4) != 0;
+                continue;
+            }
+            double sum = 0, size = 0;
+            for (long long k = 0; k < p->K; k++) {
+                float a = p->opA == TMM_OP_N ? p->A[i * p->lda + k] : p->A[k * p->lda + i];
+                float b = p->opB == TMM_OP_N ? p->B[k * p->ldb + j] : p->B[j * p->ldb + k];
+                sum += (double)a * b;
+                size += fabs((double)a * b);
+            }
+            sum *= p->alpha, size *= fabs(p->alpha);
+            double old = p->beta == 0 ? 0 : (double)p->beta * was;
+            if (!(size < 1e37)) {
+                if (strict == NULL) strict = run(p, TMM_GLOBAL);
+                float as = strict[GUARD + i * p->ldc + j];
+                bad += !(is == as || (is != is && as != as) || (isfinite(as) && isfinite(is)));
+                continue;
+            }
+            double error = fabs((double)is - (sum + old)), extra = 2 * (fabs(old) + size) * u;
+            extra = (p->alpha == 1 && p->beta == 0 ? 0 : extra) + (double)p->K * ldexp(1, -149);
+            if (!(error <= (double)(p->K + 2) * u * size + extra)) bad++;
+            if (size > 1e-30 && error / size / u > *worst) *worst = error / size / u;
+        }
+    free(strict);
+    return bad;
+}
+
+static void promise(long long M, long long N, long long K, int ops, int pad, int kind, float alpha,
+                    float beta, const char *what)
+{
+    product p;
+    double worst = 0;
+    make(&p, M, N, K, ops, pad, kind);
+    p.alpha = alpha, p.beta = beta;
+    if (beta != 0)
+        for (long long i = 0; i < M; i++)
+            for (long long j = 0; j < N; j++) p.C[GUARD + i * p.ldc + j] = (float)tap_uniform();
+    float *C = run(&p, TMM_TENSOR);
+    long long bad = broken(&p, C, &worst);
+    int exact = kind != INTEGERS || worst == 0;
+    tap_ok(bad == 0 && exact, "%lld x %lld x %lld, %c%c, %s%s: worst error %.1f u of %lld u", M, N,
+           K, ops & 1 ? 'T' : 'N', ops & 2 ? 'T' : 'N', kind_names[kind], what, worst, K + 2);
+    if (bad) tap_note("%lld elements are wrong", bad);
+    free(C);
+    drop(&p);
+}
+
+static void batches(void)
+{
+    enum { COUNT = 5 };
+    product p;
+    make(&p, 70, 90, 130, 0, 2, UNIFORM);
+    size_t c = (size_t)(p.M * p.ldc);
+    float *dC, *dA, *C = (float *)malloc(COUNT * c * 4);
+    check(cudaMalloc(&dA, COUNT * (size_t)(p.M * p.lda) * 4));
+    check(cudaMalloc(&dC, COUNT * c * 4));
+    for (int b = 0; b < COUNT; b++)
+        check(cudaMemcpy(dA + b * p.M * p.lda, p.A, (size_t)(p.M * p.lda) * 4,
+                         cudaMemcpyHostToDevice));
+    for (int shared = 0; shared < 2; shared++) {
+        check(cudaMemset(dC, 0xff, COUNT * c * 4));
+        tmm_status status =
+            tmm_sgemm_batched_with(TMM_TENSOR, p.opA, p.opB, p.M, p.N, p.K, 1, dA, p.lda, p.dB,
+                                   p.ldb, 0, dC, p.ldc, shared ? 0 : p.M * p.lda, 0, (long long)c,
+                                   COUNT, 0);
+        check(cudaMemcpy(C, dC, COUNT * c * 4, cudaMemcpyDeviceToHost));
+        int equal = 1;
+        for (int b = 1; b < COUNT; b++) equal &= memcmp(C, C + b * c, c * 4) == 0;
+        float *whole = (float *)malloc((c + 2 * GUARD) * 4);
+        for (size_t i = 0; i < c + 2 * GUARD; i++) memcpy(&whole[i], &poison, 4);
+        for (long long i = 0; i < p.M; i++)
+            memcpy(whole + GUARD + i * p.ldc, C + i * p.ldc, (size_t)p.N * 4);
+        double worst = 0;
+        tap_ok(status == TMM_OK && equal && broken(&p, whole, &worst) == 0,
+               "a batch%s: right, and the same bits at every position",
+               shared ? " that shares A" : "");
+        free(whole);
+    }
+    free(C);
+    cudaFree(dA), cudaFree(dC);
+    drop(&p);
+}
+
+static tmm_status tensor(const product *p, const tmm_tensor_options *options, const float *A,
+                         const float *B, float *C)
+{
+    reset(p, p->C);
+    tmm_status status = tmm_sgemm_tensor(p->opA, p->opB, p->M, p->N, p->K, p->alpha, A, p->lda, B,
+                                         p->ldb, p->beta, p->dC + GUARD, p->ldc, options, 0);
+    fetch(p, C);
+    return status;
+}
+
+static void interface(int kind, long long K, int ops)
+{
+    product p;
+    make(&p, 100, 75, K, ops, 1, kind);
+    float *expected = run(&p, TMM_TENSOR), *C = run(&p, TMM_TENSOR);
+    tmm_tensor_options options;
+    memset(&options, 0, sizeof options);
+    size_t bytes = 0, bytes_b = 1, part = 0;
+    void *memory, *memory_a;
+    tap_ok(tensor(&p, NULL, p.dA, p.dB, C) == TMM_OK && same(&p, C, expected),
+           "tmm_sgemm_tensor, K = %lld: the bits of TMM_TENSOR", K);
+    tap_ok(tmm_sgemm_tensor_memory(p.M, p.N, K, NULL, &bytes) == TMM_OK && bytes > 0 &&
+               bytes < 4 * (128 + 128) * (size_t)(K + 64) + 4096,
+           "it takes %zu bytes", bytes);
+    check(cudaMalloc(&memory, bytes + 1024));
+    check(cudaMemset(memory, 0xff, bytes + 1024));
+    options.memory = memory, options.bytes = bytes;
+    tap_ok(tensor(&p, &options, p.dA, p.dB, C) == TMM_OK && same(&p, C, expected),
+           "in memory of the caller: the same bits");
+    unsigned behind[256];
+    check(cudaMemcpy(behind, (char *)memory + bytes, 1024, cudaMemcpyDeviceToHost));
+    int kept = 1;
+    for (int i = 0; i < 256; i++) kept &= behind[i] == 0xffffffffu;
+    tap_ok(kept, "nothing is written behind it");
+    options.bytes = bytes - 1;
+    tap_ok(tensor(&p, &options, p.dA, p.dB, C) == TMM_ERROR_MEMORY && same(&p, C, p.C),
+           "a byte too few: %s", tmm_last_error());
+    options.memory = (char *)memory + 4, options.bytes = bytes + 8;
+    tap_ok(tensor(&p, &options, p.dA, p.dB, C) == TMM_ERROR_ARGUMENT && same(&p, C, p.C),
+           "not aligned: an error");
+
+    tmm_prepared a, b;
+    tmm_sgemm_prepare_memory(p.M, K, &part);
+    check(cudaMalloc(&memory_a, part));
+    tmm_status status = tmm_sgemm_prepare_A(p.opA, p.M, K, p.dA, p.lda, memory_a, part, &a, 0);
+    if (status == TMM_OK) status = tmm_sgemm_prepare_B(p.opB, K, p.N, p.dB, p.ldb, NULL, 0, &b, 0);
+    memset(&options, 0, sizeof options);
+    int right = status == TMM_OK;
+    for (int both = 1; both < 4; both++) {
+        options.A = both & 1 ? &a : NULL, options.B = both & 2 ? &b : NULL;
+        right &=
+            tensor(&p, &options, both & 1 ? NULL : p.dA, both & 2 ? NULL : p.dB, C) == TMM_OK &&
+            same(&p, C, expected);
+    }
+    tap_ok(right, "prepared A, B, and both: the same bits");
+    tap_ok(tmm_sgemm_tensor_memory(p.M, p.N, K, &options, &bytes_b) == TMM_OK && bytes_b == 0,
+           "both prepared: no memory");
+    options.A = &b;
+    tap_ok(tensor(&p, &options, p.dA, p.dB, C) == TMM_ERROR_ARGUMENT && same(&p, C, p.C),
+           "B as A: %s", tmm_last_error());
+    options.A = NULL;
+    tap_ok(tmm_sgemm_tensor(p.opA, p.opB, p.M, p.N - 1, K, 1, p.dA, p.lda, NULL, 1, 0, p.dC, p.ldc,
+                            &options, 0) == TMM_ERROR_ARGUMENT,
+           "another N: %s", tmm_last_error());
+    tap_ok(tmm_sgemm_release(&a, 0) == TMM_OK && tmm_sgemm_release(&b, 0) == TMM_OK &&
+               b.memory == NULL && tmm_sgemm_release(&b, 0) == TMM_OK,
+           "released, also twice");
+    tap_ok(tmm_sgemm_prepare_A(p.opA, p.M, K, p.dA, 1, NULL, 0, &a, 0) == TMM_ERROR_ARGUMENT &&
+               tmm_sgemm_prepare_A(p.opA, p.M, K, NULL, p.lda, NULL, 0, &a, 0) ==
+                   TMM_ERROR_ARGUMENT &&
+               tmm_sgemm_prepare_A(p.opA, p.M, -1, p.dA, p.lda, NULL, 0, &a, 0) ==
+                   TMM_ERROR_ARGUMENT &&
+               tmm_sgemm_prepare_A(p.opA, p.M, K, p.dA, p.lda, memory_a, part - 1, &a, 0) ==
+                   TMM_ERROR_MEMORY &&
+               tmm_sgemm_prepare_memory(p.M, K, NULL) == TMM_ERROR_ARGUMENT,
+           "bad arguments of prepare: %s", tmm_last_error());
+    cudaFree(memory), cudaFree(memory_a);
+    free(C), free(expected);
+    drop(&p);
+}
+
+/* From host memory, in blocks of any size: the same bits. */
+static void from_host(void)
+{
+    product p;
+    make(&p, 150, 170, 100, 0, 0, SOME_WIDE);
+    float *C[2];
+    int right = 1;
+    for (int i = 0; i < 2; i++) {
+        tmm_host_options options;
+        memset(&options, 0, sizeof options);
+        options.kernel = TMM_TENSOR;
+        options.block = i ? 64 : 0;
+        C[i] = (float *)malloc((size_t)(p.M * p.ldc + 2 * GUARD) * 4);
+        memcpy(C[i], p.C, (size_t)(p.M * p.ldc + 2 * GUARD) * 4);
+        tmm_status status = tmm_sgemm_host(p.opA, p.opB, p.M, p.N, p.K, 1, p.A, p.lda, p.B, p.ldb,
+                                           0, C[i] + GUARD, p.ldc, &options);
+        if (status != TMM_OK) tap_note("%s", tmm_last_error());
+        right &= status == TMM_OK;
+    }
+    double worst = 0;
+    tap_ok(right && same(&p, C[0], C[1]) && broken(&p, C[0], &worst) == 0,
+           "tmm_sgemm_host: right, and the same bits for other blocks");
+    tmm_host_release();
+    free(C[0]), free(C[1]);
+    drop(&p);
+}
+
+static void rules(void)
+{
+    product p;
+    make(&p, 130, 120, 300, 0, 3, UNIFORM);
+    float *first = run(&p, TMM_TENSOR);
+    int equal = 1;
+    for (int i = 0; i < 20; i++) {
+        float *again = run(&p, TMM_TENSOR);
+        equal &= same(&p, first, again);
+        free(again);
+    }
+    tap_ok(equal, "the same bits in 20 runs");
+    free(first);
+    drop(&p);
+
+    make(&p, 65, 66, 63, 1, 0, UNIFORM);
+    float *tensors = run(&p, TMM_TENSOR), *chosen = run(&p, TMM_AUTO);
+    tap_ok(same(&p, tensors, chosen), "K below 64: TMM_AUTO's bits");
+    free(chosen);
+    chosen = run(&p, TMM_AUTO_TENSOR);
+    tap_ok(same(&p, tensors, chosen), "TMM_AUTO_TENSOR of a small product, too");
+    tap_ok(tmm_sgemm_choice(p.M, p.N, p.K, 1) != TMM_TENSOR &&
+               tmm_sgemm_choice(4096, 4096, 4096, 1) != TMM_TENSOR,
+           "TMM_FLOAT_TENSOR 0: TMM_AUTO never takes TMM_TENSOR");
+    float *C = run(&p, TMM_TENSOR);
+    reset(&p, p.C);
+    tmm_status status = tmm_sgemm_with(TMM_TENSOR, TMM_OP_N, TMM_OP_N, 65, 66, 100, 0, NULL, 100,
+                                       NULL, 66, 0, p.dC + GUARD, p.ldc, 0);
+    fetch(&p, C);
+    int zeros = status == TMM_OK;
+    for (int i = 0; i < 65 * 66; i++) zeros &= C[GUARD + i] == 0;
+    tap_ok(zeros, "alpha = 0 reads neither A nor B, beta = 0 not C");
+    status = tmm_sgemm_with(TMM_TENSOR, TMM_OP_N, TMM_OP_N, 0, 66, 100, 1, NULL, 100, NULL, 66, 0,
+                            NULL, 66, 0);
+    tap_ok(status == TMM_OK && tmm_sgemm_tensor(TMM_OP_N, TMM_OP_N, 0, 66, 100, 1, NULL, 100, NULL,
+                                                66, 0, NULL, 66, NULL, 0) == TMM_OK,
+           "M = 0 does nothing");
+    free(C), free(tensors), free(chosen);
+    drop(&p);
+
+    make(&p, 70, 65, 128, 2, 1, INTEGERS); /* small enough to be exact */
+    float *plain = run(&p, TMM_TENSOR);
+    reset(&p, p.C);
+    status = tmm_egemm_with(TMM_TENSOR, p.opA, p.opB, p.M, p.N, p.K, 1, p.dA, p.lda, p.dB, p.ldb, 0,
+                            p.dC + GUARD, p.ldc, 0);
+    C = (float *)malloc((size_t)(p.M * p.ldc + 2 * GUARD) * 4);
+    fetch(&p, C);
+    int right = status == TMM_OK;
+    for (int i = 0; i < p.M; i++)
+        for (int j = 0; j < p.N; j++)
+            right &=
+                C[GUARD + i * p.ldc + j] == plain[GUARD + i * p.ldc + j] + 2 * (float)i - (float)j;
+    tap_ok(right, "TMM_EPILOGUE");
+    free(C), free(plain);
+    drop(&p);
+}
+
+int main(void)
+{
+    int device_count = 0;
+    if (cudaGetDeviceCount(&device_count) != cudaSuccess || device_count == 0) {
+        tap_skip("tensor float", "no device");
+        return tap_done();
+    }
+    tap_seed(20261122);
+    int fast = tmm_sgemm__float_fast();
+    tap_note("wgmma: %d, mma.sync: %d", fast, tmm_sgemm__float_mma());
+    for (int ops = 0; ops < 4; ops++) promise(100, 70, 130, ops, ops % 2, UNIFORM, 1, 0, "");
+    promise(65, 129, 97, 0, 1, POSITIVE, 1, 0, "");
+    promise(1, 1, 64, 0, 0, UNIFORM, 1, 0, "");
+    promise(3, 200, 333, 3, 3, UNIFORM, 1, 0, "");
+    promise(20, 10, 1700, 1, 0, SPIKES, 1, 0, "");
+    promise(66, 67, 90, 0, 1, UNIFORM, -1.5f, 0, ", alpha");
+    promise(66, 67, 90, 2, 2, SOME_WIDE, 2, 0.75f, ", alpha and beta");
+    for (int kind = 0; kind < KINDS; kind++) promise(70, 66, 128, kind % 4, 1, kind, 1, 0, "");
+    if (!fast) { /* the kernels for mma.sync or their twins */
+        way_wanted = 1;
+        for (int form = 4; form < 6; form++) {
+            form_wanted = form;
+            for (int ops = 0; ops < 4; ops += 3)
+                promise(70, 133, 100, ops, 1, SOME_WIDE, 1, 0, ", mma");
+            promise(65, 64, 64, 0, 0, INTEGERS, -1, 0, ", mma");
+        }
+        way_wanted = -1;
+    } else { /* the forms for wgmma; the last two share out k */
+        static const char *const names[] = {", 256x128", ", 128x192", ", 128x64", ", shared by 2",
+                                            ", shared by 4"};
+        for (int form = 0; form < 5; form++) {
+            form_wanted = form < 3 ? form : 2, parts_wanted = form < 3 ? 1 : form == 3 ? 2 : 4;
+            for (int ops = 0; ops < 4; ops++)
+                promise(300, 259, 64 + 200 * ops, ops, ops, UNIFORM, 1, 0, names[form]);
+            promise(515, 389, 1030, 1, 1, SOME_WIDE, -2, 0.5f, names[form]);
+            promise(257, 193, 2047, 2, 0, ZERO_LINES, 1, 0, names[form]);
+            promise(128, 200, 5000, 0, 0, SPIKES, 1, 0, names[form]);
+            promise(128, 64, 100, 0, 0, INTEGERS, 1, 0, names[form]);
+        }
+    }
+    form_wanted = -1, parts_wanted = 0;
+    batches();
+    interface(SOME_WIDE, 200, 0);
+    interface(UNIFORM, 40, 3); /* strictly */
+    from_host();
+    rules();
+    return tap_done();
+}
