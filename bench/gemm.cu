@@ -25,6 +25,7 @@
    - TMM_AUTO_TENSOR, for float, is timed beside cublasSgemm alone, --tensor-ms milliseconds each:
      its own row, its own time of cuBLAS. Its limit of arithmetic is a third of what cuBLAS reaches
      with halves, since it takes three products of halves for one of floats.
+     "prepared_B", at one size: TMM_TENSOR where B has been split beforehand.
    - The limit is whatever takes longest: 2 M N K operations by the fastest arithmetic loop of that
      type (tensor cores included where they are exact: double), A, B and C once through memory at
      the rate of a reading kernel, or an empty launch.
@@ -635,11 +636,12 @@ typedef enum contender_kind {
     CUBLAS_GEMV,
     LIMIT
 } contender_kind;
-enum { MOST_SLICES = 2048 };
+enum { MOST_SLICES = 2048, PREPARED = 8192 }; /* the size where B is prepared, too */
 
 typedef struct contender {
     contender_kind kind;
     tmm_kernel kernel; /* of ours */
+    int prepared;      /* B has been split beforehand: TMM_TENSOR of float */
     int limit;         /* which of the loops */
     double share;      /* of --ms */
     cublasLtMatmulAlgo_t algo;
@@ -666,6 +668,7 @@ typedef struct bench {
     void *pool;
     size_t pool_bytes;
     problem q;
+    tmm_prepared prepared_B;
     FILE *csv;
     int failures;
 } bench;
@@ -810,6 +813,16 @@ static int enqueue(bench *w, const contender *c)
         return i_ours(TMM_SHARED_32, &other, w->stream) == TMM_OK;
     }
     case OURS:
+        if (c->prepared) {
+            tmm_tensor_options options;
+            memset(&options, 0, sizeof options);
+            options.B = &w->prepared_B;
+            return tmm_sgemm_tensor(q->opA, q->opB, q->p.M, q->p.N, q->p.K, 1,
+                                    (const float *)matrix_data(&q->A, q->type), q->A.ld,
+                                    (const float *)matrix_data(&q->B, q->type), q->B.ld, 0,
+                                    (float *)matrix_data(&q->C, q->type), q->C.ld, &options,
+                                    w->stream) == TMM_OK;
+        }
         if (q->type == TMM_FLOAT) mine = s_ours(c->kernel, q, w->stream);
         if (q->type == TMM_DOUBLE) mine = d_ours(c->kernel, q, w->stream);
         if (q->type == TMM_INT) mine = i_ours(c->kernel, q, w->stream);
@@ -1371,6 +1384,12 @@ static void run_point(bench *w)
     }
     if (p->M == p->N && p->N == p->K && p->K <= 4096 && p->op == 0 && p->batch == 1 && p->pad == 0)
         c[count].kind = OURS, c[count++].kernel = TMM_SHARED_32; /* the textbook's */
+    /* what is left of a product of halves where the same B serves many */
+    if (q->type == TMM_FLOAT && p->M == PREPARED && p->N == PREPARED && p->K == PREPARED &&
+        p->op == 0 && p->batch == 1 && p->pad == 0 && is_auto_tensor(c[ours - 1].kernel) &&
+        tmm_sgemm_prepare_B(q->opB, p->K, p->N, (const float *)matrix_data(&q->B, q->type), q->B.ld,
+                            NULL, 0, &w->prepared_B, w->stream) == TMM_OK)
+        c[count].kind = OURS, c[count].kernel = TMM_TENSOR, c[count++].prepared = 1;
     int own = count;
     for (int n = 0; n < own; n++) c[n].share = n < ours ? 1 : 0.25;
     if (q->type != TMM_INT) {
@@ -1438,8 +1457,11 @@ static void run_point(bench *w)
         if (strcmp(c[n].result, "ok") == 0 && run_once(w, &c[n]) &&
             look(w).checksum != c[n].checksum)
             c[n].result = "VARIES";
-        add_row(w, &c[n], n < ours ? tmm_kernel_string(c[n].kernel) : "textbook", n < ours,
-                cublas ? &beside[n] : NULL, lt, gemv);
+        const char *name = c[n].prepared ? "prepared_B"
+                           : n < ours    ? tmm_kernel_string(c[n].kernel)
+                                         : "textbook";
+        add_row(w, &c[n], name, n < ours || c[n].prepared, cublas ? &beside[n] : NULL, lt, gemv);
+        if (c[n].prepared) (void)tmm_sgemm_release(&w->prepared_B, w->stream);
     }
     if (made_lt) drop_lt(w);
 }
@@ -1592,6 +1614,9 @@ static void print_goals(const bench *w)
         snprintf(what, sizeof what, "float, auto_tensor, ratio at %d,%d,%d", M, N, K);
         goal(what, r ? r->ratio : 0, tensor_goals[n].ratio, "");
     }
+    const row *prepared = find_row_of("prepared_B", TMM_FLOAT, PREPARED, PREPARED, PREPARED);
+    snprintf(what, sizeof what, "float, prepared B, ratio at %d", PREPARED);
+    goal(what, prepared ? prepared->ratio : 0, 4, "");
     lowest_gain(w);
     for (int t = 0; t < 2; t++) {
         if (!w->o.types[t]) continue;
