@@ -132,7 +132,7 @@
    TMM_TENSOR with its largest tiles), and for large products copies of A and B in the form that
    they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
    sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
-   tmm_?gemm_host keeps what it had for its next call: up to 64 MB of pinned memory, and of each
+   tmm_?gemm_host keeps what it had for its next call: up to 128 MB of pinned memory, and of each
    device's memory up to an eighth.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
@@ -343,9 +343,9 @@ typedef struct tmm_host_options {
     void *const *workspace; /* memory on each device of the list, used instead of allocating; the
                                 call adapts to its size. NULL: allocates */
     const size_t *workspace_bytes; /* the size of each */
-    void *pinned; /* pinned host memory for staging. NULL: allocates 4 MiB a thread, if A, B or
+    void *pinned; /* pinned host memory for staging. NULL: allocates 8 MiB a thread, if A, B or
                                 C is pageable, and keeps it for the next call (tmm_host_release) */
-    size_t pinned_bytes;     /* its size: 4 MiB at least */
+    size_t pinned_bytes;     /* its size: 8 MiB at least */
     tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
 } tmm_host_options;
 
@@ -412,8 +412,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
                                  const void *C, long long ldc, int trials, unsigned long long seed,
                                  double *excess);
 
-/* Gives back the pinned memory (up to 64 MiB) that tmm_?gemm_host and tmm_?matmul keep for their next
-   call with pageable matrices. The end of the program does so, too. */
+/* Gives back what tmm_?gemm_host, tmm_?gemm_multi and tmm_?matmul keep for their next call: pinned
+   memory (up to 128 MiB) and device memory (up to an eighth of each device's). The end of the
+   program does so, too. */
 #if TMM__HOST_LAYER && (defined(TMM_IMPLEMENTATION) || !TMM__HOST) /* otherwise with its code */
 TMM_API void tmm_host_release(void);
 #endif
@@ -6361,7 +6362,7 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
 #define TMM__HOST_DEPTH 4096 /* part of what defines the bits */
 #endif
 #ifndef TMM__HOST_CHUNK
-#define TMM__HOST_CHUNK (2 << 20) /* bytes of a pinned chunk */
+#define TMM__HOST_CHUNK (4 << 20) /* bytes of a pinned chunk */
 #endif
 #ifndef TMM__HOST_LINE
 #define TMM__HOST_LINE 65536 /* bytes of a line of a block of B and C, where N allows */
