@@ -5022,6 +5022,7 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md). `per` is what each
    multiprocessor gets:
+     float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
      devices before sm_80, and elements below 4 bytes
        M N batch / per <= 900                        TMM_SHARED_16
        else                                          TMM_REGISTER
