@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The one entry: ./build.sh run | test | bench | install | clean. --help says more.
+# The one entry: ./build.sh run | test | bench | report | install | clean. --help says more.
 set -u
 cd "$(dirname "$0")" || exit 1
 ARCHITECTURES="75 80 86 89 90 90a 100 120"
@@ -15,6 +15,9 @@ usage() {
 ./build.sh test --gpu              only the tests that run on a GPU
 ./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks, the multiply
                                    beside cuBLAS; CSV files to FOLDER (default: build/bench)
+./build.sh report [OPTIONS]        runs demos and benchmarks and makes the report of them: page.html,
+                                   plots, tables, CSV in build/report; --help lists the options;
+                                   --system first: with the Python that is there, no installation
 ./build.sh install PREFIX          puts the headers, the CMake package and the .pc file under PREFIX
 ./build.sh clean                   removes what was built
 TEXT
@@ -26,14 +29,19 @@ die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
 
-# need COMMAND PACKAGE: installs the Debian package where that is possible.
-need() {
-    have "$1" && return 0
+# get WHAT PACKAGE: installs the Debian package where that is possible.
+get() {
     if [ "$(id -u)" = 0 ] && have apt-get; then
         say "build.sh: $1 is missing, installing it (apt-get install $2)"
         { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"; } \
             >/dev/null 2>&1
     fi
+}
+
+# need COMMAND PACKAGE: and stops if it is still missing.
+need() {
+    have "$1" && return 0
+    get "$1" "$2"
     have "$1" || die "$1 is missing; install the package $2 (on Debian or Ubuntu: sudo apt-get install $2)"
 }
 
@@ -93,6 +101,34 @@ run_demo() {
         fi
     fi
     "${launch[@]}" "$program" "$@"
+}
+
+# ------------------------------------------ report ----------------------------------------------
+# Python with what bench/report needs, in an environment of its own that is made once.
+make_report() {
+    local python=build/report-python/bin/python wanted=bench/report/requirements.txt
+    if [ "${1-}" = --system ]; then
+        shift
+        have python3 || die "python3 is missing; install the package python3"
+        exec python3 bench/report "$@"
+    fi
+    need g++ g++
+    if newer build/report-python/ready "$wanted"; then
+        need python3 python3-venv
+        python3 -c 'import ensurepip' 2>/dev/null || get "Python's venv" python3-venv
+        say "build.sh: installing matplotlib into build/report-python"
+        mkdir -p build || exit 1
+        {
+            rm -rf build/report-python
+            python3 -m venv build/report-python &&
+                "$python" -m pip install -q --disable-pip-version-check -r "$wanted"
+        } >build/report-python.log 2>&1 || {
+            tail -n 5 build/report-python.log >&2
+            die "it could not be installed (is python3-venv there?); ./build.sh report --system takes the Python that is there"
+        }
+        touch build/report-python/ready
+    fi
+    exec "$python" bench/report "$@"
 }
 
 # ------------------------------------------ test ------------------------------------------------
@@ -325,6 +361,7 @@ case ${1-} in
 run) shift; run_demo "$@" ;;
 test) shift; run_tests "$@" ;;
 bench) shift; exec bash bench/gpu.sh "${1:-build/bench}" ;;
+report) shift; make_report "$@" ;;
 install) shift; exec bash cmake/install.sh "$@" ;;
 clean) rm -rf build ;;
 -h | --help | help) usage ;;

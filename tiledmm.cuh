@@ -132,7 +132,7 @@
    TMM_TENSOR with its largest tiles), and for large products copies of A and B in the form that
    they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
    sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
-   tmm_?gemm_host keeps what it had for its next call: up to 64 MB of pinned memory, and of each
+   tmm_?gemm_host keeps what it had for its next call: up to 128 MB of pinned memory, and of each
    device's memory up to an eighth.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
@@ -343,9 +343,9 @@ typedef struct tmm_host_options {
     void *const *workspace; /* memory on each device of the list, used instead of allocating; the
                                 call adapts to its size. NULL: allocates */
     const size_t *workspace_bytes; /* the size of each */
-    void *pinned; /* pinned host memory for staging. NULL: allocates 4 MiB a thread, if A, B or
+    void *pinned; /* pinned host memory for staging. NULL: allocates 8 MiB a thread, if A, B or
                                 C is pageable, and keeps it for the next call (tmm_host_release) */
-    size_t pinned_bytes;     /* its size: 4 MiB at least */
+    size_t pinned_bytes;     /* its size: 8 MiB at least */
     tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
 } tmm_host_options;
 
@@ -412,8 +412,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
                                  const void *C, long long ldc, int trials, unsigned long long seed,
                                  double *excess);
 
-/* Gives back the pinned memory (up to 64 MiB) that tmm_?gemm_host and tmm_?matmul keep for their next
-   call with pageable matrices. The end of the program does so, too. */
+/* Gives back what tmm_?gemm_host, tmm_?gemm_multi and tmm_?matmul keep for their next call: pinned
+   memory (up to 128 MiB) and device memory (up to an eighth of each device's). The end of the
+   program does so, too. */
 #if TMM__HOST_LAYER && (defined(TMM_IMPLEMENTATION) || !TMM__HOST) /* otherwise with its code */
 TMM_API void tmm_host_release(void);
 #endif
@@ -3539,7 +3540,7 @@ typedef struct tmm__float_job {
 #ifndef TMM__FLOAT_BAND
 #define TMM__FLOAT_BAND 8
 #endif
-enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192, TMM__MOST_PARTS = 4 };
+enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
 #ifndef TMM__LO_SHIFT
@@ -4106,8 +4107,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
    Tensor cores always have the next group to do; between windows, that of the other warpgroup.
 
    Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If a product has few
-   tiles, the 2 or 4 blocks of a cluster share out the windows of one; the first of them gets the
-   sums of the others in its shared memory, adds them in order, and stores C.
+   tiles, the two blocks of a cluster share out the windows of one; the first of them gets the sums
+   of the other in its shared memory, adds them to its own, and stores C.
 
    A window of 256 x 128 is 12.6 million operations and 96 KB copied: 131 operations a byte of the
    second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes the
@@ -4125,9 +4126,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
         SUMS = COLS / 2, /* of a thread, in 64 rows */
         HALF = SUMS / 2,
-        PAIRS = COLS / 8, /* of neighbours, in one row */
-        WARPS = 8,        /* that multiply */
-        CAN_SHARE = (TMM__MOST_PARTS - 1) * DOWN * SUMS * 1024 <= STAGES * STAGE
+        PAIRS = COLS / 8,             /* of neighbours, in one row */
+        WARPS = 8,                    /* that multiply */
+        CAN_SHARE = DOWN * COLS <= 64 /* smallest tiles only */
     };
     static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(128 * DOWN, COLS, STAGES),
                   "what the launcher asks for");
@@ -4145,7 +4146,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
     int tiles = s.tiles_down * s.tiles_across;
-    const int parts = CAN_SHARE ? s.cluster : 1; /* blocks of a cluster that share a tile's k */
+    const int parts = CAN_SHARE ? s.cluster : 1; /* 2: the blocks of a cluster share a tile's k */
     int part = blockIdx.x % parts, step = gridDim.x / parts;
     int first = CAN_SHARE ? a.k_blocks / 2 * part / parts * 2 : 0;
     int last = CAN_SHARE ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
@@ -4288,12 +4289,12 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #undef TMM__SMALL
 #undef TMM__LARGE
 #undef TMM__WAIT_FOR
-            if (CAN_SHARE && parts > 1) {   /* the other blocks' sums go to the first one */
+            if (CAN_SHARE && parts > 1) {   /* the second block's sums go to the first one */
                 tmm__cluster_arrive(false); /* its ring may be written to */
                 tmm__cluster_wait();
                 if (part > 0) {
                     unsigned there = tmm__in_block(tmm_memory + skip, 0);
-                    there += (part - 1) * (DOWN * SUMS * 1024) + thread * 16;
+                    there += thread * 16;
 #pragma unroll
                     for (int i = 0; i < DOWN * SUMS; i += 4)
                         tmm__put_in_block(there + i * 1024, &sum[i / SUMS][i % SUMS]);
@@ -4302,13 +4303,12 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 tmm__cluster_wait();
                 if (part > 0) continue;
                 const float4 *got = (const float4 *)(tmm_memory + skip) + thread;
-                for (int other = 1; other < parts; other++, got += DOWN * SUMS * 64)
 #pragma unroll
-                    for (int i = 0; i < DOWN * SUMS; i += 4) {
-                        float4 four = got[i * 64];
-                        float *of = &sum[i / SUMS][i % SUMS];
-                        of[0] += four.x, of[1] += four.y, of[2] += four.z, of[3] += four.w;
-                    }
+                for (int i = 0; i < DOWN * SUMS; i += 4) {
+                    float4 four = got[i * 64];
+                    float *of = &sum[i / SUMS][i % SUMS];
+                    of[0] += four.x, of[1] += four.y, of[2] += four.z, of[3] += four.w;
+                }
             }
 
             /* Scale and store. The scales of columns are read before the first store: the compiler
@@ -4990,13 +4990,24 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
 #if TMM__FLOAT_TENSOR
 static inline int TMM_FN(gemm__float_fast)(void);
 static inline int TMM_FN(gemm__float_mma)(void);
+static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
+                                              long long batch, int way, int may, int *form,
+                                              int *parts);
 
-/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? */
+/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
+   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz. The
+   strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both need
+   some microseconds besides, about the same. Square: from 560 on. */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
     double work = (double)M * N * K * batch;
-    if (M < 64 || N < 64 || K < 256 || work < 1e8) return 0;
-    if (TMM_FN(gemm__float_fast)()) return 1;
+    if (M < 64 || N < 64 || K < 256) return 0;
+    if (TMM_FN(gemm__float_fast)()) {
+        int form, parts, may = batch == 1 ? TMM__MAY_SPLIT : 0;
+        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form, &parts);
+        double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
+        return split + clocks / 1.9e9 < 2 * work / 40e12;
+    }
     /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on devices
        for displays. Splitting an element takes as long as 160 multiplications save; and there is a
        tile for each multiprocessor. */
@@ -5011,6 +5022,7 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md). `per` is what each
    multiprocessor gets:
+     float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
      devices before sm_80, and elements below 4 bytes
        M N batch / per <= 900                        TMM_SHARED_16
        else                                          TMM_REGISTER
@@ -5642,7 +5654,7 @@ typedef struct tmm__float_form {
     double window, tile;
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1250, 2000},
+    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1600, 2000},
     {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
 
 /* A test prefers one form, or shares of K, or threads of KERNEL SPLIT. */
@@ -5776,10 +5788,14 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
                                                           unsigned batch, tmm_stream stream)
 {
     float least = TMM_FN(gemm__float_least)(K);
-    dim3 grid(groups_A + groups_B, batch);
-    /* So few that they hold all of their lines in registers, if they can. */
-    int threads = TMM__SPLIT_GUESS(K <= 1024 ? 256 : K <= 2048 ? 512 : 1024);
-    if (groups_A + groups_B == 0) return TMM_OK;
+    /* As measured on an H200; up to 4096 k they hold all of their lines in registers. */
+    int groups = groups_A + groups_B, few = groups <= tmm__current_device()->processors;
+    int threads = TMM__SPLIT_GUESS(K <= 256          ? 256
+                                   : K <= 512 && few ? 1024
+                                   : K <= 2048       ? 512
+                                                     : 1024);
+    if (groups == 0) return TMM_OK;
+    dim3 grid(groups, batch);
 #if TMM__CLUSTER_LAUNCH
     tmm__lines from_a = *a, from_b = *b;
     tmm__split to_a = *split_a, to_b = *split_b;
@@ -5794,6 +5810,35 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
 #endif
 }
 
+/* The form of KERNEL TENSOR FLOAT that takes least time, of those for wgmma (way 2), mma.sync (1) or
+   any device (0), and how many blocks share a tile's k, 2 if `may` allows it. Returns the clocks. */
+static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
+                                              long long batch, int way, int may, int *form,
+                                              int *parts)
+{
+    double best = 0, processors = tmm__current_device()->processors;
+    *form = TMM__FLOAT_ANY;
+    *parts = 1;
+    for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
+         f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
+        const tmm__float_form *one = &tmm__float_forms[f];
+        double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
+        if (f > TMM__FLOAT_MMA) tiles /= 2;
+        /* A single product of few small tiles: two blocks share out the k of each, if there are
+           multiprocessors for all. Shares of four were no faster (bench/NOTES.md). */
+        int share = f == TMM__FLOAT_SHARED && (may & TMM__MAY_SPLIT) && batch == 1;
+        for (int n = 1; n <= (share && 2 * tiles <= processors ? 2 : 1); n++) {
+            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 3600.0;
+            time = TMM__FLOAT_GUESS(f, n, time * ceil(tiles / processors));
+            if (*form != TMM__FLOAT_ANY && time >= best) continue;
+            best = time;
+            *form = f;
+            *parts = n;
+        }
+    }
+    return best;
+}
+
 /* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles and
    bounds. */
 static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int may,
@@ -5802,27 +5847,11 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
     const long long M = job.M, N = job.N, K = job.K;
     const int batch = job.batch;
     static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
-    int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form = TMM__FLOAT_ANY;
+    int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form;
     int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
-    int parts = 1;
-    double best = 0, processors = tmm__current_device()->processors;
-    for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
-         f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
-        const tmm__float_form *one = &tmm__float_forms[f];
-        double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
-        if (f > TMM__FLOAT_MMA) tiles /= 2;
-        /* A single product of few small tiles: clusters of blocks share out the k of each. */
-        int most =
-            f == TMM__FLOAT_SHARED && (may & TMM__MAY_SPLIT) && batch == 1 ? TMM__MOST_PARTS : 1;
-        for (int n = 1; n <= most && (n == 1 || n * tiles <= processors); n *= 2) {
-            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 2500.0;
-            time = TMM__FLOAT_GUESS(f, n, time * ceil(tiles / processors));
-            if (form != TMM__FLOAT_ANY && time >= best) continue;
-            best = time;
-            form = f;
-            parts = n;
-        }
-    }
+    int parts;
+    double processors = tmm__current_device()->processors;
+    (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &form, &parts);
     int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
     memset(&job.s, 0, sizeof job.s);
     job.s.tiles_down = (int)((M - 1) / tile_m + 1);
@@ -6334,7 +6363,7 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
 #define TMM__HOST_DEPTH 4096 /* part of what defines the bits */
 #endif
 #ifndef TMM__HOST_CHUNK
-#define TMM__HOST_CHUNK (2 << 20) /* bytes of a pinned chunk */
+#define TMM__HOST_CHUNK (4 << 20) /* bytes of a pinned chunk */
 #endif
 #ifndef TMM__HOST_LINE
 #define TMM__HOST_LINE 65536 /* bytes of a line of a block of B and C, where N allows */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
 # compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer,
-# matmul, gemm, host, rays, memory. Leaves in OUTDIR
+# matmul, gemm, accuracy, host, rays, memory. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
@@ -9,6 +9,7 @@
 #   gemm.csv       demos/matmul.cu, with cuBLAS beside our kernels: a row per measurement
 #   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
+#   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
 #   memory.csv     demos/memory
@@ -16,7 +17,7 @@
 set -u
 out=${1:?usage: bench/gpu.sh OUTDIR [PART...]}
 shift
-parts=" ${*:-tests sanitizer matmul gemm host rays memory} "
+parts=" ${*:-tests sanitizer matmul gemm accuracy host rays memory} "
 wants() { case $parts in *" $1 "*) true ;; *) false ;; esac; }
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
@@ -62,6 +63,7 @@ case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1) in
 9.0) architecture=(-gencode "arch=compute_90a,code=sm_90a") ;;
 esac
 nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
+nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DWITH_CUBLAS -lcublas -o $work/accuracy &
 nvcc -O3 "${architecture[@]}" bench/host.cu -lcublas -o $work/host &
 nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
 for name in overlap outofcore multigpu; do build $name demos/$name.cu & done
@@ -137,6 +139,12 @@ if wants gemm; then
     step "gemm beside cuBLAS"
     beside "gemm beside cuBLAS" $work/gemm_cublas --csv "$out/gemm_cublas.csv"
     beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
+fi
+
+if wants accuracy; then
+    step "accuracy"
+    show accuracy $work/accuracy --csv "$out/accuracy.csv"
+    grep -E 'FAILED' $work/one.txt
 fi
 
 if wants host; then

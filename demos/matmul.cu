@@ -353,7 +353,8 @@ typedef struct row {
     char method[48];
     const char *memory;
     int on_gpu, threads;
-    double seconds, end_to_end; /* negative: not measured */
+    double seconds, end_to_end; /* median of all timings; negative: not measured */
+    double least, mean, most;   /* of the same timings */
     double abs_error, rel_error;
     int verdict; /* 1 right, 0 wrong, -1 unchecked */
 } row;
@@ -397,10 +398,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *x, int count)
+/* The timings of a row, in seconds: their median, and what else is said of them. */
+static void summarise(row *r, double *x, int count)
 {
     qsort(x, (size_t)count, sizeof *x, by_value);
-    return count % 2 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
+    r->seconds = count % 2 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
+    r->least = x[0], r->most = x[count - 1], r->mean = 0;
+    for (int n = 0; n < count; n++) r->mean += x[n] / count;
 }
 
 typedef int (*multiply)(problem *p, int variant); /* enqueues one product; 1 on success */
@@ -444,9 +448,9 @@ static int succeeded(cudaError_t error, const char *what)
     return error == cudaSuccess;
 }
 
-/* Median seconds of one product, by events. A product shorter than a millisecond is repeated
-   within one measurement, since an event has a resolution of half a microsecond. */
-static int time_on_device(problem *p, multiply run, int variant, double *seconds)
+/* Seconds of one product, by events. A product shorter than a millisecond is repeated within one
+   measurement, since an event has a resolution of half a microsecond. */
+static int time_on_device(problem *p, multiply run, int variant, row *r)
 {
     double times[1000];
     cudaEvent_t start, stop;
@@ -470,7 +474,7 @@ static int time_on_device(problem *p, multiply run, int variant, double *seconds
     }
     cudaEventDestroy(start);
     cudaEventDestroy(stop);
-    if (good) *seconds = median(times, p->o.reps);
+    if (good) summarise(r, times, p->o.reps);
     return good;
 }
 
@@ -611,14 +615,14 @@ static int close_output(output_file *file, int keep)
 
 static void print_csv(FILE *f, const table *t, const options *o, const device_limits *d)
 {
-    fprintf(f, "name,memory,type,M,N,K,device,real_time_ms,end_to_end_ms,gflops,percent_of_peak,"
-               "speed_up,efficiency,max_abs_error,max_rel_error,verdict\n");
+    fprintf(f, "name,memory,type,M,N,K,device,real_time_ms,min_ms,mean_ms,max_ms,end_to_end_ms,"
+               "gflops,percent_of_peak,speed_up,efficiency,max_abs_error,max_rel_error,verdict\n");
     for (int n = 0; n < t->count; n++) {
         const row *r = &t->rows[n];
         double rate = flops(o) / r->seconds;
-        fprintf(f, "%s,%s,%s,%lld,%lld,%lld,\"%s\",%.6g,", r->method, r->memory,
+        fprintf(f, "%s,%s,%s,%lld,%lld,%lld,\"%s\",%.6g,%.6g,%.6g,%.6g,", r->method, r->memory,
                 types[o->type].name, o->M, o->N, o->K, r->on_gpu ? d->name : "CPU",
-                r->seconds * 1e3);
+                r->seconds * 1e3, r->least * 1e3, r->mean * 1e3, r->most * 1e3);
         if (r->end_to_end >= 0) fprintf(f, "%.6g", r->end_to_end * 1e3);
         fprintf(f, ",%.6g,", rate * 1e-9);
         if (r->on_gpu && !ON_CPU) fprintf(f, "%.4g", 100 * rate / d->peak[o->type]);
@@ -749,7 +753,7 @@ static int add_device_row(problem *p, table *t, const char *method, const char *
     if (!run(p, variant) || !succeeded(cudaDeviceSynchronize(), "kernel")) return 0;
     if (!end_to_end(p, run, variant, &r->end_to_end)) return 0;
     check(p, r);
-    if (!time_on_device(p, run, variant, &r->seconds)) return 0;
+    if (!time_on_device(p, run, variant, r)) return 0;
     t->count++;
     return 1;
 }
@@ -778,7 +782,7 @@ static int add_cpu_row(problem *p, table *t, int threads)
             return 0;
         }
     } while (n < p->o.reps && now() - start < 0.5);
-    r->seconds = median(times, n);
+    summarise(r, times, n);
     check(p, r);
     if (!threads) t->sequential = r->seconds;
     t->count++;

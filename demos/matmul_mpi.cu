@@ -49,7 +49,8 @@ static const u64 SEED = 20260901;
 
 static int world_rank, world_size;
 static cudaStream_t computing, copying;
-static int direct; /* MPI takes device pointers */
+static int direct;   /* MPI takes device pointers */
+static int on_cores; /* --cpu: no kernels; device memory of the CPU runner is host memory */
 
 /* ---------------------------------- words to the user ----------------------------------------- */
 /* Ends all ranks. */
@@ -77,20 +78,23 @@ typedef struct options {
 
 static void print_help(void)
 {
-    printf("usage: mpirun -n RANKS matmul_mpi [N] [options]\n"
-           "Multiplies two N x N matrices with 1, 2, 4, ... ranks up to all, and prints times,\n"
-           "speed-ups and what a model predicts for more nodes. Default: N = %d.\n\n"
-           "  --type float|double  element type (default float)\n"
-           "  --panel P            so many columns of A and rows of B at a time (default %d)\n"
-           "  --grid RxC           grid for all ranks, R C of them (default: nearest to square);\n"
-           "                       measures 1 rank and all\n"
-           "  --reps R             runs of each, of which the median is shown (default 3)\n"
-           "  --network US,GBS     latency in microseconds and GB/s of the network that the model\n"
-           "                       is about (default: as measured between these ranks)\n"
-           "  --staged             by way of the host even if MPI takes device pointers\n"
-           "  --csv FILE           write the table to FILE as well\n"
-           "  --help               this text\n",
-           DEFAULT_SIZE, DEFAULT_PANEL);
+    printf(
+        "usage: mpirun -n RANKS matmul_mpi [N] [options]\n"
+        "Multiplies two N x N matrices with 1, 2, 4, ... ranks up to all, and prints times,\n"
+        "speed-ups and what a model predicts for more nodes. Default: N = %d.\n\n"
+        "  --type float|double  element type (default float)\n"
+        "  --panel P            so many columns of A and rows of B at a time (default %d)\n"
+        "  --grid RxC           grid for all ranks, R C of them (default: nearest to square);\n"
+        "                       measures 1 rank and all\n"
+        "  --reps R             runs of each, of which the median is shown (default 3)\n"
+        "  --network US,GBS     latency in microseconds and GB/s of the network that the model\n"
+        "                       is about (default: as measured between these ranks)\n"
+        "  --cpu                each rank multiplies with the CPU's own product on one core, the\n"
+        "                       blocked one of tmm_sgemm_cpu (built by cpu/cucc only)\n"
+        "  --staged             by way of the host even if MPI takes device pointers\n"
+        "  --csv FILE           write the table to FILE as well\n"
+        "  --help               this text\n",
+        DEFAULT_SIZE, DEFAULT_PANEL);
 }
 
 /* All ranks read the same words and come to the same verdict; rank 0 says it. */
@@ -154,6 +158,10 @@ static int parse_options(int count, char **words, options *o)
             o->latency *= 1e-6, o->bandwidth *= 1e9;
         } else if (strcmp(word, "--staged") == 0) {
             o->staged = 1;
+            takes_value = 0;
+        } else if (strcmp(word, "--cpu") == 0) {
+            if (!ON_CPU) return refuse("%s needs a program built by cpu/cucc", word);
+            on_cores = 1;
             takes_value = 0;
         } else if (strcmp(word, "--csv") == 0) {
             if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
@@ -473,7 +481,14 @@ static void multiply(const grid *g, int s, const char *A, long long lda, const c
     long long width = g->cuts[s + 1] - g->cuts[s];
     tmm_status status = TMM_OK;
     if (g->m == 0 || g->n == 0) return;
-    if (g->type == TMM_FLOAT)
+    if (on_cores) must(cudaStreamSynchronize(computing), "copies of panels");
+    if (on_cores && g->type == TMM_FLOAT)
+        status = tmm_sgemm_cpu(TMM_OP_N, TMM_OP_N, g->m, g->n, width, 1, (const float *)A, lda,
+                               (const float *)B, ldb, s > 0, (float *)g->C, g->n);
+    else if (on_cores)
+        status = tmm_dgemm_cpu(TMM_OP_N, TMM_OP_N, g->m, g->n, width, 1, (const double *)A, lda,
+                               (const double *)B, ldb, s > 0, (double *)g->C, g->n);
+    else if (g->type == TMM_FLOAT)
         status = tmm_sgemm(TMM_OP_N, TMM_OP_N, g->m, g->n, width, 1, (const float *)A, lda,
                            (const float *)B, ldb, s > 0, (float *)g->C, g->n, computing);
     else
@@ -635,7 +650,8 @@ static double check_freivalds(const grid *g)
 typedef struct figures {
     long long N, panel;
     int ranks, rows, cols;
-    double seconds;    /* the median run, from the first rank's start to the last one's end */
+    double seconds; /* the median run, from the first rank's start to the last one's end */
+    double least, mean, most; /* of the same runs */
     double not_hidden; /* part of it in which a device had nothing to multiply, mean over ranks */
     double rate;       /* flop/s of each rank's products, all at once, without communication */
     double latency, bandwidth; /* of messages between pairs of ranks, all at once */
@@ -735,7 +751,9 @@ static void measure(MPI_Comm comm, const options *o, long long N, figures *f)
         times[n] = took;
         idle[n] = waited / g.ranks / took;
     }
-    f->seconds = median(times, o->reps);
+    f->seconds = median(times, o->reps); /* and they are in order now */
+    f->least = times[0], f->most = times[o->reps - 1];
+    for (int n = 0; n < o->reps; n++) f->mean += times[n] / o->reps;
     f->not_hidden = g.ranks == 1 ? 0 : median(idle, o->reps);
     f->error = largest(check_samples(&g), comm);
     f->excess = largest(check_freivalds(&g), comm);
@@ -811,14 +829,19 @@ static int where_it_stops(const figures *node, size_t size, int weak, forecast *
 /* ---------------------------------- tables ---------------------------------------------------- */
 static void csv_row(FILE *csv, const char *source, const char *scaling, const options *o, double N,
                     long long panel, int ranks, int rows, int cols, double seconds, double one,
-                    double hidden, double model, const char *verdict)
+                    double hidden, double model, const char *verdict, const figures *spread)
 {
     double rate = flops(N) / seconds;
     if (csv)
-        fprintf(csv, "%s,%s,%s,%.0f,%lld,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n", source,
+        fprintf(csv, "%s,%s,%s,%.0f,%lld,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s,", source,
                 scaling, o->type == TMM_FLOAT ? "float" : "double", N, panel, ranks, rows, cols,
                 1e3 * seconds, 1e-9 * rate, rate / one, rate / one / ranks, hidden, 1e3 * model,
                 verdict);
+    if (csv && spread)
+        fprintf(csv, "%.9g,%.9g,%.9g\n", 1e3 * spread->least, 1e3 * spread->mean,
+                1e3 * spread->most);
+    else if (csv)
+        fprintf(csv, ",,\n");
 }
 
 static void print_head(const char *title)
@@ -845,7 +868,7 @@ static void print_row(const figures *f, const options *o, const char *scaling, d
                f->excess);
     fflush(stdout);
     csv_row(csv, "measured", scaling, o, (double)f->N, f->panel, f->ranks, f->rows, f->cols,
-            f->seconds, one, f->not_hidden, model.seconds, f->good ? "ok" : "wrong");
+            f->seconds, one, f->not_hidden, model.seconds, f->good ? "ok" : "wrong", f);
 }
 
 /* What the model says about nodes with a device each, as fast as one rank alone. */
@@ -873,7 +896,7 @@ static void print_model(const figures *node, const options *o, FILE *csv)
                    weak ? "weak" : "strong", N, 1e3 * t.seconds, 1e-9 * rate, rate / one,
                    100 * rate / one / nodes[n], 100 * share);
             csv_row(csv, "model", weak ? "weak" : "strong", o, N, node->panel, nodes[n], rows, cols,
-                    t.seconds, one, share, t.seconds, "predicted");
+                    t.seconds, one, share, t.seconds, "predicted", NULL);
         }
     for (int weak = 0; weak < 2; weak++) {
         forecast t;
@@ -980,7 +1003,9 @@ static int find_place(const options *o, int devices)
                nodes, nodes > 1 ? "s" : "", device.name);
         printf("Panels go %s.\n", direct ? "from device to device: MPI takes device pointers"
                                          : "through pinned host memory");
-        if (ON_CPU)
+        if (on_cores)
+            printf("Each rank multiplies on the CPU, by blocks that its caches hold, no kernel.\n");
+        else if (ON_CPU)
             printf("All times are CPU times of the real kernels; a product there keeps its rank\n"
                    "busy, so that no broadcast is hidden behind it.\n");
         if (ON_CPU ? ranks > cores : ranks > devices)
@@ -1028,7 +1053,8 @@ static int run(int count, char **words)
     must(cudaStreamCreateWithFlags(&copying, cudaStreamNonBlocking), "cudaStreamCreate");
     if (csv.stream)
         fprintf(csv.stream, "source,scaling,type,N,panel,ranks,rows,cols,real_time_ms,gflops,"
-                            "speed_up,efficiency,not_hidden,model_ms,verdict\n");
+                            "speed_up,efficiency,not_hidden,model_ms,verdict,"
+                            "min_ms,mean_ms,max_ms\n");
     int good = measure_all(&o, csv.stream);
     if (csv.stream) good &= close_output(&csv, good);
     MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);

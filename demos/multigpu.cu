@@ -26,7 +26,7 @@ enum { ON_CPU = 1, DEFAULT_SIZE = 192 };
 #else
 enum { ON_CPU = 0, DEFAULT_SIZE = 8192 };
 #endif
-enum { MOST = 16, SPLITS = 7 };
+enum { MOST = 16, SPLITS = 7, MOST_REPS = 100 };
 
 typedef struct options {
     long long N;
@@ -121,7 +121,7 @@ static int parse_options(int count, char **words, options *o)
         } else if (strcmp(word, "--weights") == 0) {
             if (!(o->weight_count = parse_list(word, value, o->weights))) return 0;
         } else if (strcmp(word, "--reps") == 0) {
-            if (!parse_number(word, value, 1, 100, &number)) return 0;
+            if (!parse_number(word, value, 1, MOST_REPS, &number)) return 0;
             o->reps = (int)number;
         } else if (strcmp(word, "--csv") == 0) {
             if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
@@ -240,13 +240,26 @@ static tmm_status multiply(const problem *p, const void *B, void *C, const tmm_h
                           (const double *)B, N, 0, (double *)C, N, how);
 }
 
-/* The fastest of some runs: wall time, and what each device reported in that run. */
-static int time_runs(const problem *p, tmm_host_options *how, void *C, tmm_host_report *report,
-                     double *seconds)
+typedef struct spread {
+    double median, mean, most;
+} spread;
+
+static int by_value(const void *a, const void *b)
 {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The fastest of some runs: wall time, and what each device reported in that run. `around`: of the
+   wall times of all of them. */
+static int time_runs(const problem *p, tmm_host_options *how, void *C, tmm_host_report *report,
+                     double *seconds, spread *around)
+{
+    int reps = p->o.reps;
+    double times[MOST_REPS];
     tmm_host_report now_reported[MOST];
     *seconds = HUGE_VAL;
-    for (int n = -1; n < p->o.reps; n++) { /* the first loads the kernels and counts for nothing */
+    for (int n = -1; n < reps; n++) { /* the first loads the kernels and counts for nothing */
         memset(C, 0xff, p->bytes);
         how->report = now_reported;
         double start = now();
@@ -255,10 +268,15 @@ static int time_runs(const problem *p, tmm_host_options *how, void *C, tmm_host_
             return 0;
         }
         double took = now() - start;
+        if (n >= 0) times[n] = took;
         if (n < 0 || took >= *seconds) continue;
         *seconds = took;
         memcpy(report, now_reported, (size_t)how->device_count * sizeof *report);
     }
+    qsort(times, (size_t)reps, sizeof *times, by_value);
+    around->median = 0.5 * (times[(reps - 1) / 2] + times[reps / 2]);
+    around->most = times[reps - 1], around->mean = 0;
+    for (int n = 0; n < reps; n++) around->mean += times[n] / reps;
     return 1;
 }
 
@@ -270,7 +288,8 @@ static int add_split(const problem *p, const char *name, const tmm_host_options 
     tmm_host_options how = *split;
     tmm_host_report report[MOST];
     double seconds, fastest = HUGE_VAL, slowest = 0;
-    if (!time_runs(p, &how, p->C, report, &seconds)) return 0;
+    spread around;
+    if (!time_runs(p, &how, p->C, report, &seconds, &around)) return 0;
     int same = memcmp(p->C, p->one, p->bytes) == 0;
     printf("%-10s", name);
     for (int n = 0; n < o->device_count; n++)
@@ -284,10 +303,10 @@ static int add_split(const problem *p, const char *name, const tmm_host_options 
     printf(" %6.2f %9.2f %8.2f  %s\n", fastest > 0 ? slowest / fastest : 1, 1e3 * seconds,
            alone / seconds, same ? "same bits" : "WRONG");
     for (int n = 0; n < o->device_count && csv; n++)
-        fprintf(csv, "%s,%s,%lld,%d,%d,%lld,%.6g,%.6g,%.6g,%s\n", name,
+        fprintf(csv, "%s,%s,%lld,%d,%d,%lld,%.6g,%.6g,%.6g,%s,%.6g,%.6g,%.6g\n", name,
                 o->type == TMM_FLOAT ? "float" : "double", o->N, n, report[n].device,
                 report[n].rows, 1e3 * report[n].seconds, 1e3 * seconds, alone / seconds,
-                same ? "ok" : "wrong");
+                same ? "ok" : "wrong", 1e3 * around.median, 1e3 * around.mean, 1e3 * around.most);
     return same;
 }
 
@@ -328,6 +347,7 @@ static int check_one(problem *p, double *alone)
     const options *o = &p->o;
     tmm_host_options how;
     tmm_host_report report[MOST];
+    spread around;
     double excess = HUGE_VAL;
     memset(&how, 0, sizeof how);
     how.device_count = o->device_count, how.devices = o->devices;
@@ -345,7 +365,7 @@ static int check_one(problem *p, double *alone)
     }
     int identity = memcmp(p->C, p->A, p->bytes) == 0;
     how.device_count = 1;
-    if (!time_runs(p, &how, p->one, report, alone)) return 0;
+    if (!time_runs(p, &how, p->one, report, alone, &around)) return 0;
     tmm_status status = tmm_freivalds(o->type, o->N, o->N, o->N, p->A, o->N, p->B, o->N, p->one,
                                       o->N, 5, 1, &excess);
     int product = status == TMM_OK && excess <= 1;
@@ -399,7 +419,7 @@ int main(int count, char **words)
         fill_random(o->type, p.B, o->N * o->N);
         if (o->csv)
             fprintf(csv.stream, "name,type,N,place,device,rows,device_ms,real_time_ms,speed_up,"
-                                "verdict\n");
+                                "verdict,median_ms,mean_ms,max_ms\n");
         good = check_one(&p, &alone) && add_splits(&p, alone, csv.stream);
         if (good)
             printf(

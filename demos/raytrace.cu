@@ -150,12 +150,17 @@ typedef struct job {
     int has_expected;
 } job;
 
+typedef struct spread {
+    double least, mean, most;
+} spread;
+
 /* What one row of the table holds; times in seconds, 0: not measured. */
 typedef struct row {
     int spheres;
-    double seconds[COLUMNS];
-    double filling;  /* of constant memory */
-    double touching; /* how many spheres can touch a tile of 64 x 64 pixels, on average */
+    double seconds[COLUMNS]; /* medians */
+    spread around[COLUMNS];  /* of the same timings */
+    double filling;          /* of constant memory */
+    double touching;         /* how many spheres can touch a tile of 64 x 64 pixels, on average */
     int wrong[COLUMNS];
 } row;
 
@@ -202,9 +207,9 @@ static int launch(const job *j, int where, int count)
     return succeeded(cudaGetLastError(), "kernel");
 }
 
-/* Median seconds of a launch. Short ones are repeated within a measurement: an event has a
-   resolution of half a microsecond. */
-static int time_on_device(const job *j, int where, int count, double *seconds)
+/* Median seconds of a launch, and their spread. Short ones are repeated within a measurement: an
+   event has a resolution of half a microsecond. */
+static int time_on_device(const job *j, int where, int count, double *seconds, spread *around)
 {
     double times[REPS];
     cudaEvent_t start, stop;
@@ -227,13 +232,18 @@ static int time_on_device(const job *j, int where, int count, double *seconds)
     cudaEventDestroy(start);
     cudaEventDestroy(stop);
     qsort(times, REPS, sizeof *times, by_value);
-    if (good) *seconds = times[REPS / 2];
-    return good;
+    if (!good) return 0;
+    *seconds = times[REPS / 2];
+    around->least = times[0], around->most = times[REPS - 1], around->mean = 0;
+    for (int n = 0; n < REPS; n++) around->mean += times[n] / REPS;
+    return 1;
 }
 
 /* One kernel: an image into poisoned memory, compared; then the timing. */
 static int measure(job *j, row *r, int where)
 {
+    double *seconds = &r->seconds[where];
+    spread *around = &r->around[where];
     size_t bytes = (size_t)j->o.width * j->o.height * 4;
     if (!succeeded(cudaMemset(j->device_image, 0xA5, bytes), "cudaMemset") ||
         !launch(j, where, r->spheres) ||
@@ -242,11 +252,11 @@ static int measure(job *j, row *r, int where)
     if (!j->has_expected) memcpy(j->expected, j->image, bytes);
     j->has_expected = 1;
     r->wrong[where] = memcmp(j->image, j->expected, bytes) != 0;
-    if (!time_on_device(j, where, r->spheres, &r->seconds[where])) return 0;
+    if (!time_on_device(j, where, r->spheres, seconds, around)) return 0;
     if (where != RAYT_CONSTANT || r->spheres > TABLE) return 1;
-    double whole = r->seconds[where];
-    if (!time_on_device(j, CONSTANT_ONLY, r->spheres, &r->seconds[where])) return 0;
-    r->filling = whole - r->seconds[where];
+    double whole = *seconds;
+    if (!time_on_device(j, CONSTANT_ONLY, r->spheres, seconds, around)) return 0;
+    r->filling = whole - *seconds;
     return 1;
 }
 
@@ -279,7 +289,8 @@ static int add_row(job *j, row *r, int count)
     if (o->cpu) {
         double begin = now();
         if (!rendered(rayt_render_cpu(j->host, count, j->expected, o->width, o->height))) return 0;
-        r->seconds[CPU] = now() - begin;
+        double took = r->seconds[CPU] = now() - begin;
+        r->around[CPU].least = r->around[CPU].mean = r->around[CPU].most = took;
         j->has_expected = 1;
     }
     r->touching = count_touching(j, count);
@@ -435,16 +446,19 @@ static int write_csv(const job *j, const row *rows, int count, const cudaDeviceP
         return 0;
     }
     fprintf(file, "name,spheres,memory,width,height,real_time,time_unit,rays_per_second,"
-                  "tests_per_second,correct,seed,device\n");
+                  "tests_per_second,correct,seed,device,min_time,mean_time,max_time\n");
     for (int n = 0; n < count; n++)
         for (int c = 0; c < COLUMNS; c++) {
             const row *r = &rows[n];
             double rays = (double)j->o.width * j->o.height;
             if (!(r->seconds[c] > 0)) continue;
-            fprintf(file, "raytrace/%s/%d,%d,%s,%d,%d,%.6f,ms,%.6g,%.6g,%d,%llu,\"%s\"\n",
+            fprintf(file,
+                    "raytrace/%s/%d,%d,%s,%d,%d,%.6f,ms,%.6g,%.6g,%d,%llu,\"%s\",%.6f,%.6f,"
+                    "%.6f\n",
                     column_name(c), r->spheres, r->spheres, column_name(c), j->o.width, j->o.height,
                     r->seconds[c] * 1e3, rays / r->seconds[c], rays * r->spheres / r->seconds[c],
-                    !r->wrong[c], j->o.seed, c == CPU ? "CPU" : device->name);
+                    !r->wrong[c], j->o.seed, c == CPU ? "CPU" : device->name,
+                    r->around[c].least * 1e3, r->around[c].mean * 1e3, r->around[c].most * 1e3);
         }
     int failed = ferror(file);
     failed |= fclose(file);

@@ -67,7 +67,7 @@ check "outofcore: memory that is none" refuses 2 "such as 64K" "$program" --memo
 program=$work/multigpu
 check "multigpu: one device acts as two" passes 'acts as several' "$program" 96 --reps 1 --csv "$work/m.csv"
 check "multigpu: seven splits and the automatic one, with the same bits" lines 'same bits' 8
-check "multigpu: CSV" csv "$work/m.csv" 16 10
+check "multigpu: CSV" csv "$work/m.csv" 16 13
 check "multigpu: three devices" passes '^2: device 2' env CUCC_DEVICES=3 "$program" 70 --type double --reps 1
 check "multigpu --rows" passes '^as asked +50 ' env CUCC_DEVICES=2 "$program" 64 --rows 50,14 --reps 1
 check "multigpu --weights" passes '^as asked +48 ' "$program" 64 --devices 0,0 --weights 3,1 --reps 1

@@ -180,14 +180,16 @@ is_csv() {
     rows=$(table | wc -l)
     passed || return 1
     [ "$(wc -l <"$csv")" = $((rows + 1)) ] || { echo "$rows rows, but lines in the file: $(wc -l <"$csv")" && return 1; }
-    head -n 1 "$csv" | grep -q '^name,memory,type,M,N,K,device,' || return 1
-    awk -F, 'NR == 1 { fields = NF } NF != fields { print "fields: " $0; bad = 1 } END { exit bad || fields < 12 }' "$csv"
+    head -n 1 "$csv" | grep -q '^name,memory,type,M,N,K,device,real_time_ms,min_ms,mean_ms,max_ms,' || return 1
+    awk -F, 'NR == 1 { fields = NF } NF != fields { print "fields: " $0; bad = 1 }
+        NR > 1 && !($9 > 0 && $9 <= $8 && $8 <= $11 && $9 <= $10 && $10 <= $11) { print "times: " $0; bad = 1 }
+        END { exit bad || fields < 12 }' "$csv"
 }
 check "--csv: a header and a line for each row, all with as many fields, in place of an older file" is_csv
 same_methods() { passed && [ "$(sed 1d "$csv" | cut -d, -f1)" = "$(methods)" ]; }
 check "--csv: the rows of the printed table, in order" same_methods
 # The errors depend on the filling alone, so they show which seed it had.
-errors_with() { run 40 --no-cpu --csv "$work/seed.csv" "$@" && cut -d, -f1,14- "$work/seed.csv"; }
+errors_with() { run 40 --no-cpu --csv "$work/seed.csv" "$@" && cut -d, -f1,17- "$work/seed.csv"; }
 differ_by_seed() {
     local first second third
     first=$(errors_with) second=$(errors_with --seed 1) third=$(errors_with --seed 2)

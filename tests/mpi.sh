@@ -73,7 +73,8 @@ csv() {
     cat "$1"
     [ ! -e "$1.tmp" ] && awk -F, -v rows="$2" '
         function near(a, b) { return a - b < 1e-6 * b && b - a < 1e-6 * b }
-        NF != 15 { bad = 1 }
+        NF != 18 { bad = 1 }
+        $1 == "measured" && !($16 > 0 && $16 <= $9 && $9 <= $18 && $16 <= $17 * 1.000001 && $17 <= $18 * 1.000001) { bad = 1 }
         NR == 1 { next }
         { rate = 2e-6 * $4 ^ 3 / $9; key = $1 $2 }
         !near($10, rate) || !near($12, $11 / $6) || $9 <= 0 || $13 < 0 || $13 > 1 || $14 <= 0 { bad = 1 }
@@ -111,6 +112,9 @@ check "a type that is none" refuses 2 "float or double" 1 "$program" --type int
 check "a grid for other ranks" refuses 2 "as many ranks" 4 "$program" --grid 3x1
 check "a network that is none" refuses 2 "microseconds and GB/s" 1 "$program" --network fast
 check "a file that cannot be written" refuses 2 "cannot write" 2 "$program" 20 --csv /none/x.csv
+check "--cpu: the product of the CPU itself" passes '^ +4 +2 x 2 +90 .* ok$' 4 "$program" 90 --panel 7 --reps 2 --cpu --csv "$work/c.csv"
+check "--cpu: CSV" csv "$work/c.csv" 12
+check "--cpu, double, streams that advance late" passes '^ +3 +1 x 3 +50 .* ok$' 3 env CUCC_STREAMS=late:5 "$program" 50 --panel 9 --type double --cpu --reps 1
 check "no device" refuses 2 "no usable CUDA device" 2 env CUCC_DEVICES=0 "$program" 20
 check "no memory for panels ends all ranks" refuses 1 "memory for a block: out of memory" 2 env CUCC_MEMORY=20000 "$program" 100
 

@@ -429,11 +429,10 @@ int main(void)
             promise(65, 64, 64, 0, 0, INTEGERS, -1, 0, ", mma");
         }
         way_wanted = -1;
-    } else { /* the forms for wgmma; the last two share out k */
-        static const char *const names[] = {", 256x128", ", 128x192", ", 128x64", ", shared by 2",
-                                            ", shared by 4"};
-        for (int form = 0; form < 5; form++) {
-            form_wanted = form < 3 ? form : 2, parts_wanted = form < 3 ? 1 : form == 3 ? 2 : 4;
+    } else { /* the forms for wgmma; the last shares out k */
+        static const char *const names[] = {", 256x128", ", 128x192", ", 128x64", ", shared by 2"};
+        for (int form = 0; form < 4; form++) {
+            form_wanted = form < 3 ? form : 2, parts_wanted = form < 3 ? 1 : 2;
             for (int ops = 0; ops < 4; ops++)
                 promise(300, 259, 64 + 200 * ops, ops, ops, UNIFORM, 1, 0, names[form]);
             promise(515, 389, 1030, 1, 1, SOME_WIDE, -2, 0.5f, names[form]);

@@ -1,0 +1,548 @@
+/* bench/accuracy.cu - how far the float products of tiledmm.cuh are from the exact ones, on data
+   that is kind and data that is not, beside cuBLAS.
+
+   Build   nvcc -O3 -arch=native bench/accuracy.cu -DWITH_CUBLAS -lcublas -o accuracy
+           (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native;
+           without the last two words: no rows by cuBLAS. cpu/cucc bench/accuracy.cu for the CPU)
+   Run     ./accuracy                  all kinds of data, K from 1 to 100000; under a minute
+           ./accuracy --kind spike_40 --k 4096
+           ./accuracy --help           lists the kinds
+
+   A row is one kind of data at one K, C = A B with M = N = --size. For every element of C
+     error = (|C - Cref| - K 2^-150) / (|A||B|)_ij / u,    u = 2^-24, at least 0
+   where Cref and |A||B| are summed in double: products of floats are exact there, and the sum is
+   off by K 2^-53 (|A||B|)_ij at most, 0.0002 u at K = 100000. K 2^-150 is what K operations may lose
+   where results are denormal. An element of C whose |A||B| is 0 must be 0.
+   The largest and the mean error of each contender are shown, in units of u:
+     strict   TMM_AUTO, which sums by multiply-adds
+     tensor   TMM_TENSOR, if the header has it for float and the device can
+     SGEMM    cublasSgemm with a default handle
+     TF32     cublasGemmEx with CUBLAS_COMPUTE_32F_FAST_TF32
+   The promise of the first two is an error of K + 2 (for integers, exactness): a row that breaks it
+   is FAILED, and so is the run. The others promise nothing here; "above" says that they broke it. */
+#define TMM_FLOAT_TENSOR 0 /* compiled, but taken only where it is asked for */
+#include "../tiledmm.cuh"
+#ifdef WITH_CUBLAS
+#include <cublas_v2.h>
+#endif
+#include <errno.h>
+#include <time.h>
+
+#ifdef __CUCC__ /* on the CPU runner: to see that it works */
+enum { ON_CPU = 1, SIZE = 48 };
+#else
+enum { ON_CPU = 0, SIZE = 1024 };
+#endif
+
+typedef unsigned long long u64;
+
+/* ---------------------------------- kinds of data --------------------------------------------- */
+typedef enum kind {
+    UNIFORM,
+    POSITIVE,
+    NORMAL,
+    PHI_HALF,
+    PHI_1,
+    PHI_2,
+    PHI_4,
+    PHI_8,
+    EQUAL,
+    SLIVERS,
+    SPIKE_20,
+    SPIKE_40,
+    GRADED,
+    GRADED_K,
+    WIDE_24,
+    WIDE_30,
+    WIDE_36,
+    WIDE_60,
+    CANCEL,
+    DENORMAL,
+    DENORMAL_C,
+    HUGE_SCALE,
+    TINY_SCALE,
+    MIXED_SCALE,
+    LARGEST,
+    INTEGERS,
+    KINDS
+} kind;
+
+static const struct {
+    const char *name, *text;
+} kinds[KINDS] = {
+    {"uniform", "uniform in (-1, 1)"},
+    {"positive", "uniform in (0, 1)"},
+    {"normal", "normal, mean 0, deviation 1"},
+    {"phi_0.5", "(u - 0.5) exp(0.5 z), u uniform in (0, 1), z normal"},
+    {"phi_1", "(u - 0.5) exp(z)"},
+    {"phi_2", "(u - 0.5) exp(2 z)"},
+    {"phi_4", "(u - 0.5) exp(4 z)"},
+    {"phi_8", "(u - 0.5) exp(8 z)"},
+    {"equal", "one value to a row of A, one to a column of B: every rounding alike"},
+    {"slivers", "A is 1 at every 64th k, else just under 2^-25; B is 1"},
+    {"spike_20", "uniform, an element of 2^20 in each row of A, which meets zeros of B"},
+    {"spike_40", "the same with 2^40"},
+    {"graded", "uniform, rows of A and columns of B by 2^-30 to 2^30"},
+    {"graded_k", "uniform, column k of A by 2^-20 to 2^20 and row k of B by 2^20 to 2^-20"},
+    {"wide_24", "both signs, exponents uniform from -24 to 0"},
+    {"wide_30", "both signs, exponents uniform from -30 to 0"},
+    {"wide_36", "both signs, exponents uniform from -36 to 0"},
+    {"wide_60", "both signs, exponents uniform from -60 to 0"},
+    {"cancel", "uniform, A = (X, X) and B = (Y; -Y): C is 0"},
+    {"denormal", "uniform, A by 2^-130 and B by 2^100: A is denormal"},
+    {"denormal_c", "uniform, A and B by 2^-72: C is denormal"},
+    {"huge", "uniform by 2^55"},
+    {"tiny", "uniform by 2^-60"},
+    {"mixed", "uniform, A by 2^120 and B by 2^-120"},
+    {"largest", "uniform, A by the largest float and B by 2^-20"},
+    {"integers", "whole numbers below 2^11, |A||B| below 2^24: C must be exact"},
+};
+
+static __host__ __device__ u64 mix(u64 z) /* splitmix64 */
+{
+    z += 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+/* In (0, 1), never 0 and never 1. */
+static __device__ double fraction(u64 bits)
+{
+    return ((double)(bits >> 12) + 0.5) / 4503599627370496.0;
+}
+
+/* As a float, not away from zero: 1 - 2^-53 would be 1. */
+static __device__ float shorten(double x)
+{
+    float y = (float)x;
+    return fabs((double)y) > fabs(x) ? __int_as_float(__float_as_int(y) - 1) : y;
+}
+
+static __device__ double normal(u64 bits)
+{
+    return sqrt(-2 * log(fraction(bits))) * cos(6.283185307179586 * fraction(mix(bits ^ 0x5bd1)));
+}
+
+/* Element k of row `line` of A, or of column `line` of B. */
+static __device__ double element(kind what, int of_B, long long line, long long k, long long K,
+                                 u64 seed)
+{
+    u64 side = mix(seed + (u64)of_B), bits = mix(side + (u64)line * 0x100000001b3ull + (u64)k);
+    u64 more = mix(bits ^ 0xa5a5);
+    double x = 2 * fraction(bits) - 1;
+    switch (what) {
+    case POSITIVE: return fraction(bits);
+    case NORMAL: return normal(bits);
+    case PHI_HALF: return 0.5 * x * exp(0.5 * normal(more));
+    case PHI_1: return 0.5 * x * exp(normal(more));
+    case PHI_2: return 0.5 * x * exp(2 * normal(more));
+    case PHI_4: return 0.5 * x * exp(4 * normal(more));
+    case PHI_8: return 0.5 * x * exp(8 * normal(more));
+    case EQUAL: return 0.5 + 0.5 * fraction(mix(side + (u64)line));
+    case SLIVERS: return of_B || k % 64 == 0 ? 1 : ldexp(0.9995, -25);
+    case SPIKE_20:
+    case SPIKE_40:
+        if (K <= 5) return x;
+        if (of_B) return k % 16 == 5 ? 0 : x;
+        return k == line % ((K + 10) / 16) * 16 + 5 ? ldexp(x, what == SPIKE_20 ? 20 : 40) : x;
+    case GRADED: return ldexp(x, (int)(line * (of_B ? 11 : 7) % 61) - 30);
+    case GRADED_K: {
+        int power = K > 1 ? (int)(40 * k / (K - 1)) - 20 : 0;
+        return ldexp(x, of_B ? -power : power);
+    }
+    case WIDE_24: return copysign(ldexp(1 + fabs(x), -(int)(more % 25)), x);
+    case WIDE_30: return copysign(ldexp(1 + fabs(x), -(int)(more % 31)), x);
+    case WIDE_36: return copysign(ldexp(1 + fabs(x), -(int)(more % 37)), x);
+    case WIDE_60: return copysign(ldexp(1 + fabs(x), -(int)(more % 61)), x);
+    case CANCEL: {
+        long long half = K / 2, twin = k < half ? k : k - half;
+        if (twin >= half) return 0; /* the odd one */
+        x = 2 * fraction(mix(side + (u64)line * 0x100000001b3ull + (u64)twin)) - 1;
+        return of_B && k >= half ? -(double)shorten(x) : x;
+    }
+    case DENORMAL: return ldexp(x, of_B ? 100 : -130);
+    case DENORMAL_C: return ldexp(x, -72);
+    case HUGE_SCALE: return ldexp(x, 55);
+    case TINY_SCALE: return ldexp(x, -60);
+    case MIXED_SCALE: return ldexp(x, of_B ? -120 : 120);
+    case LARGEST: return of_B ? ldexp(x, -20) : x * 3.4028234663852886e38;
+    case INTEGERS: {
+        double most = of_B ? floor(8191.0 / (double)K) : 2047; /* 2047 * 8191 < 2^24 */
+        if (of_B && K > 8191) return k % (K / 8191 + 1) == 0 ? (more % 2 ? 1 : -1) : 0;
+        most = most > 2047 ? 2047 : most;
+        return floor(x * (most + 0.5) + 0.5);
+    }
+    default: return x;
+    }
+}
+
+/* Fills a matrix of rows x cols. */
+static __global__ void fill(kind what, int of_B, float *X, long long rows, long long cols,
+                            long long K, u64 seed)
+{
+    long long step = (long long)gridDim.x * blockDim.x;
+    for (long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; at < rows * cols;
+         at += step) {
+        long long row = at / cols, col = at % cols;
+        X[at] = shorten(element(what, of_B, of_B ? col : row, of_B ? row : col, K, seed));
+    }
+}
+
+/* ---------------------------------- reference and errors -------------------------------------- */
+enum { TILE = 64, DEPTH = 16, EACH = 4 };
+
+/* R = A B and S = |A||B| in double: 256 threads to a tile of 64 x 64, 4 x 4 elements each. */
+static __global__ void reference(const float *A, const float *B, double *R, double *S, int M, int N,
+                                 long long K)
+{
+    __shared__ double a[DEPTH][TILE + 1], b[DEPTH][TILE];
+    int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE, thread = (int)threadIdx.x;
+    int i0 = thread / (TILE / EACH), j0 = thread % (TILE / EACH);
+    double sum[EACH][EACH] = {{0}}, size[EACH][EACH] = {{0}};
+    for (long long k0 = 0; k0 < K; k0 += DEPTH) {
+        for (int n = thread; n < TILE * DEPTH; n += 256) {
+            int i = n / DEPTH, k = n % DEPTH;
+            a[k][i] = row0 + i < M && k0 + k < K ? A[(row0 + i) * K + k0 + k] : 0;
+        }
+        for (int n = thread; n < TILE * DEPTH; n += 256) {
+            int k = n / TILE, j = n % TILE;
+            b[k][j] = col0 + j < N && k0 + k < K ? B[(k0 + k) * N + col0 + j] : 0;
+        }
+        __syncthreads();
+        for (int k = 0; k < DEPTH; k++)
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+#pragma unroll
+                for (int j = 0; j < EACH; j++) {
+                    double x = a[k][i0 + i * (TILE / EACH)], y = b[k][j0 + j * (TILE / EACH)];
+                    sum[i][j] = fma(x, y, sum[i][j]);
+                    size[i][j] = fma(fabs(x), fabs(y), size[i][j]);
+                }
+        __syncthreads();
+    }
+    for (int i = 0; i < EACH; i++)
+        for (int j = 0; j < EACH; j++) {
+            int row = row0 + i0 + i * (TILE / EACH), col = col0 + j0 + j * (TILE / EACH);
+            if (row >= M || col >= N) continue;
+            R[(long long)row * N + col] = sum[i][j];
+            S[(long long)row * N + col] = size[i][j];
+        }
+}
+
+enum { BLOCKS = 256, WARPS = BLOCKS * 8 };
+typedef struct findings {
+    u64 largest; /* the bits of a double, in units of u */
+    double sums[WARPS];
+} findings;
+
+static __global__ void compare(const float *C, const double *R, const double *S, long long count,
+                               double allowed, findings *f)
+{
+    long long step = (long long)gridDim.x * blockDim.x;
+    double largest = 0, sum = 0;
+    for (long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += step) {
+        double off = fabs((double)C[at] - R[at]) - allowed, error = 0;
+        if (off > 0) error = off / S[at] * 16777216.0;
+        if (!isfinite(C[at]) || !(error <= 1e99) || (S[at] == 0 && C[at] != 0)) error = 1e99;
+        largest = error > largest ? error : largest;
+        sum += error;
+    }
+    for (int lane = 16; lane; lane /= 2) {
+        double other = __shfl_xor_sync(~0u, largest, lane);
+        largest = other > largest ? other : largest;
+        sum += __shfl_xor_sync(~0u, sum, lane);
+    }
+    if (threadIdx.x % 32 != 0) return;
+    f->sums[((int)blockIdx.x * blockDim.x + threadIdx.x) / 32] = sum;
+    atomicMax(&f->largest, (u64)__double_as_longlong(largest));
+}
+
+/* ---------------------------------- what is asked for ----------------------------------------- */
+enum { MOST_K = 64 };
+typedef struct options {
+    int kinds[KINDS], any_kind, quick, ks;
+    long long K[MOST_K], size;
+    const char *csv;
+    u64 seed;
+} options;
+
+static void print_help(void)
+{
+    printf("usage: accuracy [options]\n"
+           "The error of float products of tiledmm.cuh, and of cuBLAS, against double.\n\n"
+           "  --kind NAME   this kind of data only (repeatable); see below\n"
+           "  --k K         this K only (repeatable)\n"
+           "  --size N      C is N x N (default %d)\n"
+           "  --quick       a few K, and C at most 256 x 256\n"
+           "  --csv FILE    writes the rows to FILE as well\n"
+           "  --seed S      repeats the data of another run\n"
+           "  --help        this text\n\nkinds:\n",
+           SIZE);
+    for (int n = 0; n < KINDS; n++) printf("  %-11s %s\n", kinds[n].name, kinds[n].text);
+}
+
+static int refuse(const char *format, const char *argument)
+{
+    fprintf(stderr, "accuracy: ");
+    fprintf(stderr, format, argument);
+    fprintf(stderr, "\naccuracy: --help lists what can be asked\n");
+    return 0;
+}
+
+static int parse_number(const char *text, long long low, long long high, long long *number)
+{
+    char *rest;
+    if (!text || *text < '0' || *text > '9') return 0;
+    errno = 0;
+    *number = strtoll(text, &rest, 10);
+    return !errno && !*rest && *number >= low && *number <= high;
+}
+
+static int parse_options(int count, char **words, options *o)
+{
+    static const int all[] = {1, 2, 3, 5, 8, 16, 31, 64, 100, 256, 1000, 1024, 4096, 10000, 100000};
+    static const int few[] = {1, 31, 64, 1000};
+    memset(o, 0, sizeof *o);
+    o->seed = (u64)time(NULL);
+    o->quick = ON_CPU;
+    for (int n = 1; n < count; n++) {
+        const char *word = words[n], *value = n + 1 < count ? words[n + 1] : NULL;
+        const char *shown = value ? value : "nothing";
+        long long number;
+        if (strcmp(word, "--help") == 0) {
+            print_help();
+            exit(0);
+        } else if (strcmp(word, "--quick") == 0) {
+            o->quick = 1;
+            continue;
+        } else if (strcmp(word, "--kind") == 0) {
+            int found = 0;
+            while (found < KINDS && !(value && strcmp(value, kinds[found].name) == 0)) found++;
+            if (found == KINDS) return refuse("--kind: there is no kind '%s'", shown);
+            o->kinds[found] = o->any_kind = 1;
+        } else if (strcmp(word, "--k") == 0) {
+            if (!parse_number(value, 1, 1 << 24, &number))
+                return refuse("--k is a whole number from 1 to 2^24, not '%s'", shown);
+            if (o->ks == MOST_K) return refuse("%s: too many of them", word);
+            o->K[o->ks++] = number;
+        } else if (strcmp(word, "--size") == 0) {
+            if (!parse_number(value, 1, 32768, &o->size))
+                return refuse("--size is a whole number from 1 to 32768, not '%s'", shown);
+        } else if (strcmp(word, "--seed") == 0) {
+            if (!parse_number(value, 0, LLONG_MAX, &number))
+                return refuse("--seed is a whole number, not '%s'", shown);
+            o->seed = (u64)number;
+        } else if (strcmp(word, "--csv") == 0) {
+            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            o->csv = value;
+        } else {
+            return refuse("'%s' is not understood", word);
+        }
+        n++;
+    }
+    for (int n = 0; n < KINDS && !o->any_kind; n++) o->kinds[n] = 1;
+    int own_ks = o->ks;
+    for (size_t n = 0; n < (o->quick ? sizeof few : sizeof all) / sizeof(int) && !own_ks; n++)
+        o->K[o->ks++] = o->quick ? few[n] : all[n];
+    if (!o->size) o->size = o->quick && SIZE > 256 ? 256 : SIZE;
+    return 1;
+}
+
+/* ---------------------------------- the job --------------------------------------------------- */
+typedef enum contender { STRICT, TENSOR, SGEMM, TF32, CONTENDERS } contender;
+static const char *const names[CONTENDERS] = {"strict", "tensor", "cublas_sgemm", "cublas_tf32"};
+static const char *const headings[CONTENDERS] = {"strict", "tensor", "SGEMM", "TF32"};
+
+typedef struct bench {
+    options o;
+    int has[CONTENDERS];
+    float *A, *B, *C;
+    double *R, *S;
+    findings *found, *copied;
+    char device[256], versions[96];
+    FILE *csv;
+    int rows, failures;
+#ifdef WITH_CUBLAS
+    cublasHandle_t cublas;
+#endif
+} bench;
+
+static void must(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return;
+    fprintf(stderr, "accuracy: %s: %s\n", what, cudaGetErrorString(error));
+    exit(2);
+}
+
+/* C = A B by one of them; 0 if it does not do this. */
+static int multiply(bench *w, contender who, int M, int N, long long K)
+{
+    switch (who) {
+    case STRICT:
+        if (tmm_sgemm_choice(M, N, K, 1) == TMM_TENSOR) {
+            fprintf(stderr,
+                    "accuracy: TMM_AUTO takes tensor cores: that is not the strict kernel\n");
+            exit(2);
+        }
+        return tmm_sgemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, w->A, K, w->B, N, 0, w->C, N, 0) == TMM_OK;
+    case TENSOR:
+        return tmm_sgemm_with(TMM_TENSOR, TMM_OP_N, TMM_OP_N, M, N, K, 1, w->A, K, w->B, N, 0, w->C,
+                              N, 0) == TMM_OK;
+#ifdef WITH_CUBLAS /* column-major: C^T = B^T A^T */
+    case SGEMM: {
+        float one = 1, zero = 0;
+        return cublasSgemm(w->cublas, CUBLAS_OP_N, CUBLAS_OP_N, N, M, (int)K, &one, w->B, N, w->A,
+                           (int)K, &zero, w->C, N) == CUBLAS_STATUS_SUCCESS;
+    }
+    case TF32: {
+        float one = 1, zero = 0;
+        return cublasGemmEx(w->cublas, CUBLAS_OP_N, CUBLAS_OP_N, N, M, (int)K, &one, w->B,
+                            CUDA_R_32F, N, w->A, CUDA_R_32F, (int)K, &zero, w->C, CUDA_R_32F, N,
+                            CUBLAS_COMPUTE_32F_FAST_TF32,
+                            CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
+    }
+#endif
+    default: return 0;
+    }
+}
+
+static void run_point(bench *w, kind what, int size, long long K)
+{
+    int M = size, N = size;
+    u64 seed = mix(w->o.seed + mix((u64)what * 1000003u + (u64)K + (u64)size * 7919u));
+    dim3 tiles((unsigned)((N - 1) / TILE + 1), (unsigned)((M - 1) / TILE + 1));
+    fill<<<2048, 256>>>(what, 0, w->A, M, K, K, seed);
+    fill<<<2048, 256>>>(what, 1, w->B, K, N, K, seed);
+    reference<<<tiles, 256>>>(w->A, w->B, w->R, w->S, M, N, K);
+    must(cudaGetLastError(), "the reference");
+    double promise = what == INTEGERS ? 0 : (double)K + 2;
+    const char *verdict = "ok";
+    printf("%-11s %6d %7lld %8.0f", kinds[what].name, size, K, promise);
+    for (int who = 0; who < CONTENDERS; who++) {
+        if (!w->has[who]) continue;
+        must(cudaMemset(w->C, 0xff, (size_t)M * (size_t)N * sizeof(float)), "poison"); /* NaN */
+        must(cudaMemset(w->found, 0, sizeof *w->found), "poison");
+        if (!multiply(w, (contender)who, M, N, K)) {
+            printf("  %9s %9s", "refused", "");
+            if (who == STRICT) {
+                fprintf(stderr, "accuracy: %s\n", tmm_last_error());
+                w->failures++;
+            }
+            continue;
+        }
+        compare<<<BLOCKS, 256>>>(w->C, w->R, w->S, (long long)M * N, (double)K * ldexp(1, -150),
+                                 w->found);
+        must(cudaGetLastError(), "the comparison");
+        must(cudaMemcpy(w->copied, w->found, sizeof *w->found, cudaMemcpyDeviceToHost),
+             "the kernels that were checked");
+        double largest, mean = 0;
+        memcpy(&largest, &w->copied->largest, sizeof largest);
+        for (int n = 0; n < WARPS; n++) mean += w->copied->sums[n];
+        mean /= (double)M * N;
+        int ours = who == STRICT || who == TENSOR, broken = !(largest <= promise);
+        const char *result = !broken ? "ok" : ours ? "FAILED" : "above";
+        if (broken && ours) w->failures++;
+        if (broken && (ours || strcmp(verdict, "ok") == 0)) verdict = result;
+        printf("  %9.3g %9.2g", largest, mean);
+        if (w->csv)
+            fprintf(w->csv, "%s,%d,%d,%lld,%s,%s,%.6g,%.6g,%.0f,%s,\"%s\",%s,%llu\n",
+                    kinds[what].name, M, N, K, names[who],
+                    who == STRICT ? tmm_kernel_string(tmm_sgemm_choice(M, N, K, 1)) : names[who],
+                    largest, mean, promise, result, w->device, w->versions, w->o.seed);
+    }
+    printf("  %s\n", verdict);
+    fflush(stdout);
+    w->rows++;
+}
+
+static void set_up(bench *w)
+{
+    cudaDeviceProp properties;
+    int device = 0, driver = 0, runtime = 0, version = 0;
+    must(cudaGetDevice(&device), "no CUDA device");
+    must(cudaGetDeviceProperties(&properties, device), "no CUDA device");
+    must(cudaDriverGetVersion(&driver), "version of the driver");
+    must(cudaRuntimeGetVersion(&runtime), "version of the runtime");
+    w->has[STRICT] = 1;
+#ifdef WITH_CUBLAS
+#ifndef _WIN32 /* settings that would let cuBLAS compute otherwise than strictly, or than in TF32 */
+    unsetenv("NVIDIA_TF32_OVERRIDE");
+    unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
+#endif
+    if (cublasCreate(&w->cublas) != CUBLAS_STATUS_SUCCESS) {
+        fprintf(stderr, "accuracy: cublasCreate failed\n");
+        exit(2);
+    }
+    cublasGetVersion(w->cublas, &version);
+    w->has[SGEMM] = w->has[TF32] = 1;
+#endif
+    snprintf(w->device, sizeof w->device, "%s", properties.name);
+    snprintf(w->versions, sizeof w->versions, "%d.%d,%d.%d,%d.%d.%d", driver / 1000,
+             driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10, version / 10000,
+             version % 10000 / 100, version % 100);
+    if (w->o.csv) {
+        w->csv = fopen(w->o.csv, "w");
+        if (!w->csv) {
+            fprintf(stderr, "accuracy: cannot write %s: %s\n", w->o.csv, strerror(errno));
+            exit(2);
+        }
+        fprintf(w->csv, "kind,M,N,K,kernel,choice,max_u,mean_u,promise_u,result,device,driver,"
+                        "toolkit,cublas,seed\n");
+    }
+}
+
+/* For operands and results of that many elements. */
+static void get_memory(bench *w, long long most_operand, long long elements)
+{
+    must(cudaMalloc((void **)&w->A, (size_t)most_operand * sizeof(float)), "memory for A");
+    must(cudaMalloc((void **)&w->B, (size_t)most_operand * sizeof(float)), "memory for B");
+    must(cudaMalloc((void **)&w->C, (size_t)elements * sizeof(float)), "memory for C");
+    must(cudaMalloc((void **)&w->R, (size_t)elements * sizeof(double)), "memory");
+    must(cudaMalloc((void **)&w->S, (size_t)elements * sizeof(double)), "memory");
+    must(cudaMalloc((void **)&w->found, sizeof *w->found), "memory");
+    w->copied = (findings *)malloc(sizeof *w->copied);
+    if (!w->copied) exit(2);
+}
+
+int main(int count, char **words)
+{
+    static bench state;
+    bench *w = &state;
+    static const kind squares[6] = {UNIFORM, POSITIVE, NORMAL, PHI_HALF, PHI_2, PHI_4};
+    if (!parse_options(count, words, &w->o)) return 2;
+    set_up(w);
+    /* the large squares: as other studies of such products have them */
+    long long size = w->o.size, most = size, K = 0;
+    int large = !w->o.quick && !w->o.any_kind && size == SIZE && w->o.ks > 1 ? 4096 : 0;
+    for (int n = 0; n < w->o.ks; n++) K = w->o.K[n] > K ? w->o.K[n] : K;
+    if (large > most) most = large;
+    long long operand = K * size > most * large ? K * size : most * large, trial = 256;
+    operand = operand > trial * trial ? operand : trial * trial;
+    most = most > trial ? most : trial;
+    get_memory(w, operand, most * most);
+    /* has this header the tensor path for float, and can this device do it? */
+    fill<<<64, 256>>>(UNIFORM, 0, w->A, trial, trial, trial, 1);
+    fill<<<64, 256>>>(UNIFORM, 1, w->B, trial, trial, trial, 1);
+    w->has[TENSOR] = multiply(w, TENSOR, (int)trial, (int)trial, trial);
+    must(cudaDeviceSynchronize(), "the first product");
+
+    printf("%s; driver, CUDA, cuBLAS: %s; seed %llu\n", w->device, w->versions, w->o.seed);
+    if (!w->has[TENSOR]) printf("no TMM_TENSOR here: %s\n", tmm_last_error());
+    printf("largest and mean error, in units of u (|A||B|)_ij\n%-11s %6s %7s %8s", "kind", "M = N",
+           "K", "promise");
+    for (int who = 0; who < CONTENDERS; who++)
+        if (w->has[who]) printf("  %9s %9s", headings[who], "mean");
+    printf("\n");
+    for (int what = 0; what < KINDS; what++) {
+        if (!w->o.kinds[what]) continue;
+        for (int n = 0; n < w->o.ks; n++) run_point(w, (kind)what, (int)size, w->o.K[n]);
+    }
+    for (int n = 0; n < 6 && large; n++) run_point(w, squares[n], large, large);
+    if (w->csv && fclose(w->csv) != 0) {
+        fprintf(stderr, "accuracy: cannot write %s: %s\n", w->o.csv, strerror(errno));
+        return 2;
+    }
+    printf("%d rows, %d FAILED\n", w->rows, w->failures);
+    return w->failures != 0;
+}

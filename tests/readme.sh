@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# README.md and its like: every link leads somewhere, and a link to a line to the section it names.
+# Run from the repository root; prints TAP. Needs nothing but a shell.
+set -u
+number=0
+say() { # say STATUS TEXT
+    number=$((number + 1))
+    [ "$1" = 0 ] && printf 'ok %d - %s\n' $number "$2" || printf 'not ok %d - %s\n' $number "$2"
+}
+for page in README.md CONTRIBUTING.md bench/NOTES.md cpu/README.md demos/memory/README.md demos/python/README.md; do
+    folder=$(dirname "$page") bad=
+    while IFS= read -r link; do
+        text=${link%%](*} target=${link#*](}
+        text=${text#[} target=${target%)}
+        case $target in http*) continue ;; esac
+        file=${target%%#*} line=${target##*#L}
+        [ -e "$folder/$file" ] || bad="$bad $target: no such file;"
+        case $target in
+        *#L*)
+            found=$(grep -n "=== $text ===" "$folder/$file" | cut -d: -f1)
+            [ "$found" = "$line" ] || bad="$bad $target: $text is at line ${found:-none};"
+            ;;
+        esac
+    done < <(grep -o '\[[^]]*\]([^) ]*)' "$page"; grep -o 'src="[^"]*"' "$page" | sed 's/src="\(.*\)"/[image](\1)/')
+    [ -z "$bad" ]
+    say $? "$page: links$bad"
+done
+printf '1..%d\n' $number
