@@ -91,11 +91,11 @@ check "CPU runner: the six files link" link "$work/program.cpu" "$work" cpu/cucc
 relay "CPU runner" "$work/program.cpu"
 
 # ---- what an object file has in it ----------------------------------------------------------------
-# Only the buffer of tmm_last_error is shared among plain files.
+# Only the buffer of tmm_last_error and the memory pools of devices are shared among plain files.
 exports_nothing() {
     nm -g --defined-only "$1" >"$work/symbols.txt" && grep -q plain_a_multiplies "$work/symbols.txt" || return 1
     # cucc: the CPU runner's own templates, with a type of the library in their names
-    ! grep tmm_ "$work/symbols.txt" | grep -v -e tmm__message -e cucc
+    ! grep tmm_ "$work/symbols.txt" | grep -v -e tmm__message -e tmm__pool -e tmm__make_pool -e cucc
 }
 check "CPU runner: a plain .cu exports no function of the library" exports_nothing "$work/plain_a.o"
 
