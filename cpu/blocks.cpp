@@ -144,7 +144,9 @@ struct worker {
     fiber *fiber_of[max_threads];
     uint3 index[max_threads];
     lane_request lane[max_threads];
-    unsigned int order[max_threads]; /* the order in which threads are run and released */
+    unsigned int live[max_warps];       /* lanes that have not finished, a bit each */
+    unsigned int exchanging[max_warps]; /* lanes in_warp_function */
+    unsigned int order[max_threads];    /* the order in which threads are run and released */
     std::minstd_rand random;
     unsigned int position; /* of the current thread in that order */
     unsigned int current;
@@ -334,29 +336,22 @@ int barrier(const char *site, int predicate)
 
 /* ---- warp functions -------------------------------------------------------------------------- */
 
-static unsigned int live_lanes_of(const worker &w, unsigned int first)
-{
-    unsigned int lanes = 0;
-    for (unsigned int i = 0; i < warp_lanes && first + i < w.threads; i++)
-        if (w.state[first + i] != finished) lanes |= 1u << i;
-    return lanes;
-}
-
 /* Answers the lanes of MASK if all of them that live have arrived. The last one to arrive computes
  * everybody's result, so that a fast lane cannot overwrite what a slow one has yet to read. */
-static void complete_warp_function(worker &w, unsigned int first, unsigned int mask)
+static void complete_warp_function(worker &w, unsigned int warp, unsigned int mask)
 {
-    lane_request *lane = w.lane + first;
-    thread_state *state = w.state + first;
-    unsigned int lanes = mask & live_lanes_of(w, first);
+    lane_request *lane = w.lane + warp * warp_lanes;
+    thread_state *state = w.state + warp * warp_lanes;
+    unsigned int lanes = mask & w.live[warp];
     uint64_t ballot = 0;
-    for (int i = 0; i < warp_lanes; i++) {
-        if (!(lanes >> i & 1)) continue;
-        if (state[i] != in_warp_function || lane[i].mask != mask) return;
+    if ((w.exchanging[warp] & lanes) != lanes) return;
+    for (unsigned int left = lanes; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        if (lane[i].mask != mask) return;
         ballot |= (lane[i].value & 1) << i;
     }
-    for (int i = 0; i < warp_lanes; i++) {
-        if (!(lanes >> i & 1)) continue;
+    for (unsigned int left = lanes; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
         int source = lane[i].source_lane & (warp_lanes - 1);
         bool defined = lanes >> source & 1; /* else all ones, to be noticed */
         if (lane[i].function == warp_ballot)
@@ -365,6 +360,7 @@ static void complete_warp_function(worker &w, unsigned int first, unsigned int m
             lane[i].result = defined ? lane[source].value : ~(uint64_t)0;
         state[i] = ready;
     }
+    w.exchanging[warp] &= ~lanes;
 }
 
 uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value, int source_lane)
@@ -376,7 +372,8 @@ uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value
               thread % warp_lanes, mask);
     w.lane[thread] = {function, mask, source_lane, value, 0};
     w.state[thread] = in_warp_function;
-    complete_warp_function(w, thread / warp_lanes * warp_lanes, mask);
+    w.exchanging[thread / warp_lanes] |= 1u << thread % warp_lanes;
+    complete_warp_function(w, thread / warp_lanes, mask);
     wait(w);
     return w.lane[thread].result;
 }
@@ -389,15 +386,17 @@ int lane_number()
 unsigned int live_lanes()
 {
     worker &w = worker_in_kernel("__activemask");
-    return live_lanes_of(w, w.current / warp_lanes * warp_lanes);
+    return w.live[w.current / warp_lanes];
 }
 
 /* The lanes of its warp need not wait for a thread that has exited. */
 static void leave_warp(worker &w, unsigned int thread)
 {
-    unsigned int first = thread / warp_lanes * warp_lanes;
-    for (unsigned int t = first; t < first + warp_lanes && t < w.threads; t++)
-        if (w.state[t] == in_warp_function) complete_warp_function(w, first, w.lane[t].mask);
+    unsigned int warp = thread / warp_lanes;
+    w.live[warp] &= ~(1u << thread % warp_lanes);
+    for (unsigned int i = 0; i < warp_lanes; i++)
+        if (w.exchanging[warp] >> i & 1)
+            complete_warp_function(w, warp, w.lane[warp * warp_lanes + i].mask);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -481,6 +480,10 @@ static void run_block(worker &w, uint64_t block)
     shuffle_order(w);
     fill_shared_memory(w);
     memset(w.state, unstarted, w.threads);
+    memset(w.exchanging, 0, sizeof w.exchanging);
+    for (unsigned int t = 0; t < w.threads; t += warp_lanes)
+        w.live[t / warp_lanes] =
+            w.threads - t >= warp_lanes ? 0xffffffffu : (1u << (w.threads - t)) - 1;
     w.unfinished = w.threads;
     w.waiting = 0;
     w.predicates = 0;
