@@ -93,7 +93,7 @@ check "CPU runner: the six files link" link "$work/program.cpu" "$work" cpu/cucc
 relay "CPU runner" "$work/program.cpu"
 
 # ---- what an object file has in it ----------------------------------------------------------------
-# Plain files share the buffer of tmm_last_error and the pools of device memory, nothing else.
+# Only the buffer of tmm_last_error and the memory pools of devices are shared among plain files.
 exports_nothing() {
     nm -g --defined-only "$1" >"$work/symbols.txt" && grep -q plain_a_multiplies "$work/symbols.txt" || return 1
     # cucc: the CPU runner's own templates, with a type of the library in their names

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The kernels of tiledmm.cuh keep no registers in local memory ("spills"), on any architecture: those
 # of float and double, as ptxas reports them. Let off are what TMM_AUTO never takes, KERNEL PIPELINED
-# for double, and outside the loop 4 bytes of the smaller KERNEL REGISTER for double and 8 of the
-# largest KERNEL TENSOR (a counter of tiles).
+# for double, and outside the loop 4 bytes of the smaller KERNEL REGISTER for double and 12 of
+# the largest KERNEL TENSOR (counters of tiles).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 work=build/test/registers
@@ -52,7 +52,8 @@ for architecture in 75 80 86 89 90a 100 120; do
          /bytes spill stores/ {
              kernels++
              allowed = name ~ /dgemm_pipelined/ ? 80 : name ~ /dgemm_register_64/ ? 4 \
-                 : name ~ /dgemm_tensor_128x128|sgemm_float_256x128/ ? 8 : name ~ /ssplit/ ? 16 : 0
+                 : name ~ /dgemm_tensor_128x128/ ? 12 \
+                 : name ~ /sgemm_float_256x128/ ? 8 : name ~ /ssplit/ ? 16 : 0
              if ($5 > allowed) print "# " name ": " $0
          }
          END { print kernels + 0 " kernels" }' "$work/$architecture.txt" >"$work/$architecture.spills"
