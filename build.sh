@@ -88,6 +88,7 @@ run_demo() {
             if grep -q WITH_CUBLAS "$source" && [ -e "$(dirname "$(command -v nvcc)")/../include/cublas_v2.h" ]; then
                 flags+=(-DWITH_CUBLAS -lcublas)
             fi
+            say "build.sh: compiling $source"
             nvcc "${mpi[@]}" "${flags[@]}" "$source" -o "$program" || die "nvcc could not build $source"
         fi
     else
@@ -97,10 +98,21 @@ run_demo() {
         say "build.sh: $lacking: $demo runs on the CPU, with its real kernels"
         need g++ g++
         if newer "$program" "$source" ./*.cuh cpu/* cpu/include/*; then
+            say "build.sh: compiling $source"
             CXX=$host cpu/cucc -Xcompiler -fopenmp "$source" -o "$program" || die "cpu/cucc could not build $source"
         fi
     fi
     "${launch[@]}" "$program" "$@"
+    local status=$?
+    if [ -t 1 ] && [ $# = 0 ]; then
+        case $demo in
+        matmul) printf '%s\n' "" "next: ./build.sh run matmul --type double        (--help: all options)" \
+            "      ./build.sh run raytrace                    (a picture, by each kind of memory)" \
+            "      ./build.sh report                          (a page with tables and plots of this machine)" ;;
+        *) printf '\nnext: ./build.sh run %s --help\n' "$demo" ;;
+        esac
+    fi
+    return $status
 }
 
 # ------------------------------------------ report ----------------------------------------------
