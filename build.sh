@@ -257,7 +257,7 @@ compile_only() { # compile_only FILE ARCHITECTURES: all at once, warnings are er
         flags+=(-gencode "arch=compute_$architecture,code=sm_$architecture")
     done
     # warnings come from what is before the optimizer; tests/registers.sh compiles with it
-    nvcc --help | grep -q Ofast-compile && flags+=(-Ofast-compile=max)
+    nvcc --help | grep -q -e -Ofc && flags+=(-Ofc=max)
     check "nvcc compiles $file for sm_${2// /, }" \
         nvcc "${flags[@]}" "${WARNINGS[@]}" -c "$file" -o "build/test/$(basename "$file").$BASHPID.o"
     rm -f "build/test/$(basename "$file").$BASHPID.o"
