@@ -47,6 +47,8 @@ relay() {
 cpu=(cpu/cucc -O0 -I. -Xcompiler "-Wall,-Wextra,-Werror")
 gpu=(nvcc -I. -arch=sm_80 -Werror all-warnings -Xcompiler "-Wall,-Wextra")
 have_gpu && gpu[2]=-arch=native
+# what does not run here need not be optimised
+have_gpu || ! have nvcc || { nvcc --help | grep -q -e -Ofc && gpu+=(-Ofc=max); }
 plain_files="plain_a plain_b extern impl"
 no_nvcc="nvcc is not installed"
 

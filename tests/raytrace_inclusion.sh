@@ -29,6 +29,8 @@ no_nvcc="nvcc is not installed"
 cpu=(cpu/cucc -I. -Xcompiler "-Wall,-Wextra,-Werror")
 gpu=(nvcc -I. -arch=sm_80 -Werror all-warnings -Xcompiler "-Wall,-Wextra")
 have_gpu && gpu[2]=-arch=native
+# what does not run here need not be optimised
+have_gpu || ! have nvcc || { nvcc --help | grep -q -e -Ofc && gpu+=(-Ofc=max); }
 
 # ---- one program of C, C++ and four .cu files -----------------------------------------------------
 # Each file renders the same scene its way; main compares all with the CPU.
