@@ -1,7 +1,13 @@
 #!/usr/bin/env bash
 # README.md and its like: every link leads somewhere, and a link to a line to the section it names.
-# Run from the repository root; prints TAP. Needs nothing but a shell.
+# Run from the repository root; prints TAP. `tests/readme.sh --fix` first puts the numbers of lines right.
 set -u
+if [ "${1-}" = --fix ]; then
+    while IFS= read -r name; do
+        line=$(grep -n "=== $name ===" tiledmm.cuh | cut -d: -f1)
+        [ -n "$line" ] && sed -i "s/\[$name\](tiledmm\.cuh#L[0-9]*)/[$name](tiledmm.cuh#L$line)/g" README.md
+    done < <(grep -o '\[KERNEL [A-Z ]*\](tiledmm.cuh#L' README.md | sed 's/^\[\(.*\)\].*/\1/' | sort -u)
+fi
 number=0
 say() { # say STATUS TEXT
     number=$((number + 1))
