@@ -3539,15 +3539,11 @@ typedef struct tmm__float_job {
     tmm__schedule s; /* the tiles of C */
 } tmm__float_job;
 
-#ifndef TMM__FLOAT_BAND
-#define TMM__FLOAT_BAND 8
-#endif
+enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
 enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
-#ifndef TMM__LO_SHIFT
-#define TMM__LO_SHIFT 11
-#endif
+enum { TMM__LO_SHIFT = 11 };
 
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
