@@ -223,10 +223,19 @@ cpu_test() { # a test program on the CPU runner: three thread orders, then sanit
     fi
 }
 
+# What nvcc is to compile for: the GPU that is here; of compute capability 9.0 with what it alone has.
+gpu_architecture() {
+    case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1) in
+    9.0) echo -gencode arch=compute_90a,code=sm_90a ;;
+    *) echo -arch=native ;;
+    esac
+}
+
 gpu_test() {
     local name=$1 program=build/test/$1.gpu
     local visible=${CUDA_VISIBLE_DEVICES-0}
-    if nvcc -O3 -arch=native "${WARNINGS[@]}" -Xcompiler -fopenmp "tests/$name.cu" -o "$program" 2>"$program.err"; then
+    # shellcheck disable=SC2046
+    if nvcc -O3 $(gpu_architecture) "${WARNINGS[@]}" -Xcompiler -fopenmp "tests/$name.cu" -o "$program" 2>"$program.err"; then
         [ "$name" = no_device ] && visible=
         tap "$name, GPU" env CUDA_VISIBLE_DEVICES="$visible" "$program"
     else

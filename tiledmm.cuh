@@ -3168,8 +3168,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
        copied along k            element (k, line) at (lines + 4) (line % 4) + 4 (line / 4) + k
    4 more elements a plane do the same for the copies along k, which write to all four planes.
 
-   The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED.
-   Bands of 8 rows of tiles: those at work at a time form a square of sorts.
+   The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED;
+   or each block has a whole tile, and only those of a last, short round are cut along k, into pieces
+   that all run at once: the last s.sharers blocks have them. Bands of 8 rows of tiles: those at work at a time form a square of sorts.
 
                                    128 x 128     128 x 64      64 x 64
        global loads, of M N K      1/64          3/128         1/32        elements
@@ -3726,7 +3727,8 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
     return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
-/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns`, in shared memory, halves;
+/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), in shared
+   memory, halves;
    thread t of it has of c, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
@@ -3740,14 +3742,6 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
 #define TMM__NAMES_32                                                                  \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
     "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define TMM__NAMES_64                                                                 \
-    TMM__NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "    \
-                  "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, " \
-                  "%57, %58, %59, %60, %61, %62, %63"
-#define TMM__NAMES_96                                                                 \
-    TMM__NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, "    \
-                  "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, " \
-                  "%89, %90, %91, %92, %93, %94, %95"
 #define TMM__WGMMA_ASM(n, names, a, b, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                \
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" names "}, %" a ", %" b \
@@ -3763,17 +3757,9 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
         asm volatile(TMM__WGMMA_ASM("96", TMM__NAMES_48, "48", "49", "50")
                      : TMM__C32(0), TMM__C16(32)
                      : "l"(a), "l"(b), "r"(add));
-    else if (columns == 64)
+    else
         asm volatile(TMM__WGMMA_ASM("64", TMM__NAMES_32, "32", "33", "34")
                      : TMM__C32(0)
-                     : "l"(a), "l"(b), "r"(add));
-    else if (columns == 128)
-        asm volatile(TMM__WGMMA_ASM("128", TMM__NAMES_64, "64", "65", "66")
-                     : TMM__C32(0), TMM__C32(32)
-                     : "l"(a), "l"(b), "r"(add));
-    else
-        asm volatile(TMM__WGMMA_ASM("192", TMM__NAMES_96, "96", "97", "98")
-                     : TMM__C32(0), TMM__C32(32), TMM__C32(64)
                      : "l"(a), "l"(b), "r"(add));
 }
 #endif /* TMM__WGMMA */
@@ -4130,6 +4116,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     };
     static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(128 * DOWN, COLS, STAGES),
                   "what the launcher asks for");
+    static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     __shared__ unsigned scales_least[2], scales_most[2]; /* of A and B */

@@ -94,6 +94,8 @@ if wants sanitizer; then
         sanitize $tool $work/matmul_check 300 260 600 --kernel tensor --type double --no-cpu --reps 1
         sanitize $tool $work/matmul_check 130 70 2000 --kernel tensor --type double --no-cpu --reps 1
         sanitize $tool $work/matmul_check 130 7 3000 --kernel skinny --no-cpu --reps 1
+        # racecheck of all its shapes takes minutes
+        [ $tool = racecheck ] || sanitize $tool build/test/tensor_float.gpu
         sanitize $tool $work/raytrace_check --width 200 --height 150 --spheres 700 --no-cpu --out $work/s
     done
     sanitize memcheck $work/raytrace_check --width 200 --height 150 --spheres 9000 --no-cpu --out $work/s
