@@ -246,19 +246,25 @@ static int run(problem *p, int streams, timeline *t)
 }
 
 /* A bar for each stream: > copy in, # compute, < copy out. Overlapping streams lie one above
-   another; what a stream does is from one event to the next, waiting for an engine included. */
+   another; what a stream does is from one event to the next, waiting for an engine included.
+   What takes less than a column is given one; computing is drawn last, so that it stays visible. */
 static void draw(const problem *p, const timeline *t, int streams, double scale)
 {
-    static const char signs[3] = {'>', '#', '<'};
+    static const struct {
+        int part;
+        char sign;
+    } parts[3] = {{0, '>'}, {2, '<'}, {1, '#'}};
     for (int s = 0; s < streams; s++) {
         char bar[WIDTH + 1];
         memset(bar, ' ', WIDTH);
         bar[WIDTH] = 0;
-        for (int n = s; n < p->o.products; n += streams)
-            for (int part = 0; part < 3; part++) {
-                int from = (int)(t->at[n][part] / scale * WIDTH);
-                int to = (int)(t->at[n][part + 1] / scale * WIDTH);
-                for (int x = from; x < to && x < WIDTH; x++) bar[x] = signs[part];
+        for (int i = 0; i < 3; i++)
+            for (int n = s; n < p->o.products; n += streams) {
+                const float *at = &t->at[n][parts[i].part];
+                int from = (int)(at[0] / scale * WIDTH), to = (int)(at[1] / scale * WIDTH);
+                if (from > WIDTH - 1) from = WIDTH - 1;
+                if (to <= from) to = from + 1;
+                for (int x = from; x < to && x < WIDTH; x++) bar[x] = parts[i].sign;
             }
         printf("  stream %d |%s|\n", s, bar);
     }
@@ -337,14 +343,14 @@ int main(int count, char **words)
         double least = transfer > serial.compute ? transfer : serial.compute;
         printf("\nserial: %.3f ms = copies in %.3f + compute %.3f + copies out %.3f\n",
                serial.total, serial.in, serial.compute, serial.out);
-        draw(&p, &serial, 1, serial.total);
+        double longest = serial.total > streamed.total ? serial.total : streamed.total;
+        draw(&p, &serial, 1, longest);
         printf("\n%d stream%s: %.3f ms, %.2f times as fast\n", o->streams,
                o->streams > 1 ? "s" : "", streamed.total, serial.total / streamed.total);
-        draw(&p, &streamed, o->streams, serial.total);
-        printf("  > copy in   # compute   < copy out; the width is the serial time\n");
-        printf("\nfloor: the slowest of the three, %s, takes %.3f ms; with streams it takes %.2f "
-               "times "
-               "that.\n",
+        draw(&p, &streamed, o->streams, longest);
+        printf("  > copy in   # compute   < copy out; the width is %.3f ms\n", longest);
+        printf("\nfloor: the slowest of the three, %s, takes %.3f ms; "
+               "with streams it takes %.2f times that.\n",
                least == serial.compute  ? "computing"
                : serial.in > serial.out ? "copying in"
                                         : "copying out",
