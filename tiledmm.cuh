@@ -1181,8 +1181,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                              long long ldc, long long strideA, long long strideB,
                                              long long strideC, long long batch, tmm_stream stream);
 
-/* The kernel that TMM_AUTO takes for this shape on the current device (for leading dimensions above
-   2^26 or K above 2^34 a TMM_REGISTER). */
+/* The kernel that TMM_AUTO takes for this shape on the current device; for leading dimensions from
+   2^26 on (double: 2^24) or K above 2^34 it takes a TMM_REGISTER instead. */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR
@@ -5063,12 +5063,14 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 #define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
 #endif
 
-/* What KERNEL PIPELINED and TENSOR cannot do: strides and numbers of tiles and steps beyond 32
-   bits. */
-static inline int TMM_FN(gemm__pipelined_fits)(long long M, long long N, long long K,
-                                               long long stride_A, long long stride_B)
+/* Can KERNEL PIPELINED, or TENSOR for double, do this? Not if there are too many tiles or steps for
+   32 bits, or if the lines that a thread copies one after the other, 16 apart (32 at most in
+   TENSOR), are too far from each other in memory. */
+static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N, long long K,
+                                     long long stride_A, long long stride_B)
 {
-    long long most = 0xFFFFFFFFll / (16 * (long long)sizeof(TMM_TYPE));
+    long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
+    long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
     double tiles = ceil(M / 64.0) * ceil(N / 64.0);
     return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
 }
@@ -5168,7 +5170,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     double saving = (form != NN ? 0.15 : 0.06) * 2 * M * N * K / device->arithmetic;
     if ((form == ANY || form == NN) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 && SIZE >= 4 &&
         !TMM__IS_DOUBLE && TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128)) {
+        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + 128, N + 128)) {
         form = TN;
         if (!inA) pitchA = ((M - 1) / most_m + 1) * most_m;
         if (!inB) pitchB = ((N - 1) / most_n + 1) * most_n;
@@ -5359,7 +5361,7 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
     double saving = 0.15 * 2 * M * N * K / device->arithmetic;
     if (!(wideA && wideB) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__pipelined_fits)(M, N, K, M + 128, N + 128))
+        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + 128, N + 128))
         pack = 1;
 
     tmm__schedule s;
@@ -5959,14 +5961,14 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         kernel =
             TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
 #if TMM__FAST
-        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
 #endif
     }
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR && (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
-        kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb)
+        kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb)
                      ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
                      : TMM_REGISTER;
 #endif
@@ -6033,7 +6035,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                          "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
                          M, N);
     if ((kernel == TMM_PIPELINED || (kernel == TMM_TENSOR && TMM__IS_DOUBLE)) &&
-        !TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb))
+        !TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
                          tmm_kernel_string(kernel), K, lda, ldb);
@@ -6095,7 +6097,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                          beta, c, ldc, strideC, grid.z, NULL, NULL, TMM__MAY_SPLIT,
                                          &done, stream);
             if (done || status != TMM_OK) break;
-            kernel = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb) ? TMM_PIPELINED : TMM_REGISTER;
+            kernel = TMM_PIPELINED;
+            if (!TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb)) kernel = TMM_REGISTER;
             return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, a, lda, b, ldb, beta,
                                              c, ldc, strideA, strideB, strideC, batch - first,
                                              stream);
@@ -8267,13 +8270,15 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    int fits = TMM_FN(gemm__pipelined_fits)(M, N, K, lda, ldb);
-    if (kernel == TMM_AUTO && fits && TMM_FN(gemm__tensor_pays)())
+    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() &&
+        TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, lda, ldb))
         kernel = TMM_TENSOR;
-    else if (kernel == TMM_AUTO && fits && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128)
+    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
+        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb))
         kernel = TMM_PIPELINED;
     int tensor = kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)();
-    if (fits && (kernel == TMM_PIPELINED || tensor)) { /* otherwise the next call says why not */
+    if ((kernel == TMM_PIPELINED || tensor) && /* otherwise the next call says why not */
+        TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb)) {
         int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
 #if TMM__IS_DOUBLE
         if (tensor)

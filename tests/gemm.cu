@@ -121,6 +121,43 @@ static int test_on_gpu; /* a real device: larger sizes are affordable */
 #define GARBAGE ((short)0x7bad)
 #include "gemm.cu"
 
+/* Strides of KERNEL TENSOR that would not fit into its 32 bits: refused by name, and TMM_AUTO knows
+   a way. */
+static void test_wide_lines(void)
+{
+    enum { M = 33, N = 40, K = 24 };
+    const long long ld = 1ll << 24;
+    size_t bytes = (size_t)((M - 1) * ld + K) * sizeof(double), free_bytes, total;
+    double *A, *B, *C, h[M * N];
+    CHECK_CUDA(cudaMalloc((void **)&B, sizeof h));
+    CHECK_CUDA(cudaMalloc((void **)&C, sizeof h));
+    tmm_status status =
+        tmm_dgemm_with(TMM_TENSOR, TMM_OP_N, TMM_OP_N, M, N, K, 1, B, ld, B, N, 0, C, N, 0);
+    tap_ok(status == TMM_ERROR_UNSUPPORTED && strstr(tmm_last_error(), "lda") != NULL,
+           "double tensor refuses a leading dimension of 2^24");
+    CHECK_CUDA(cudaMemGetInfo(&free_bytes, &total));
+    if (test_on_gpu && free_bytes > bytes + bytes / 4) {
+        double row[K];
+        int wrong = 0;
+        CHECK_CUDA(cudaMalloc((void **)&A, bytes));
+        for (int i = 0; i < M * N; i++) h[i] = 1;
+        CHECK_CUDA(cudaMemcpy(B, h, sizeof h, cudaMemcpyHostToDevice));
+        for (int i = 0; i < M; i++) {
+            for (int k = 0; k < K; k++) row[k] = i;
+            CHECK_CUDA(cudaMemcpy(A + i * ld, row, sizeof row, cudaMemcpyHostToDevice));
+        }
+        status = tmm_dpgemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, ld, B, N, 0, C, N, 0);
+        CHECK_CUDA(cudaMemcpy(h, C, sizeof h, cudaMemcpyDeviceToHost));
+        for (int i = 0; i < M * N; i++) wrong += h[i] != i / N * K;
+        tap_ok(status == TMM_OK && wrong == 0, "double, TMM_AUTO: a leading dimension of 2^24");
+        CHECK_CUDA(cudaFree(A));
+    } else {
+        tap_skip("double, TMM_AUTO: a leading dimension of 2^24", "needs 6 GB of device memory");
+    }
+    CHECK_CUDA(cudaFree(B));
+    CHECK_CUDA(cudaFree(C));
+}
+
 /* 64-bit addresses: leading dimensions beyond 2^31 elements. */
 static void test_far(void)
 {
@@ -200,6 +237,7 @@ int main(void)
     test_type_s24();
     test_type_h();
     test_grids();
+    test_wide_lines();
     test_far();
     return tap_done();
 }
