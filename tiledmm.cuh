@@ -6057,6 +6057,10 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         alpha = 0;
         rsA = csA = strideA = rsB = csB = strideB = 0;
     }
+#if TMM__FAST
+    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
+    int may = batch > 1 ? 0 : TMM__MAY_SPLIT | TMM__MAY_PACK;
+#endif
     for (long long first = 0; first < batch; first += 65535) { /* the limit of gridDim.z */
         dim3 grid((unsigned)(tiles_down * tiles_across), 1,
                   (unsigned)tmm__min(batch - first, 65535));
@@ -6080,22 +6084,20 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 #if TMM__FAST
         case TMM_PIPELINED:
             status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                             strideB, beta, c, ldc, strideC, grid.z,
-                                             TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+                                             strideB, beta, c, ldc, strideC, grid.z, may, stream);
             break;
 #if TMM__IS_DOUBLE
         case TMM_TENSOR:
             status = TMM_FN(gemm__tensor)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                          strideB, beta, c, ldc, strideC, grid.z,
-                                          TMM__MAY_SPLIT | TMM__MAY_PACK, stream);
+                                          strideB, beta, c, ldc, strideC, grid.z, may, stream);
             break;
 #endif
 #if TMM__FLOAT_TENSOR
         case TMM_TENSOR: {
             int done = 0;
-            status = TMM_FN(gemm__float)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
-                                         beta, c, ldc, strideC, grid.z, NULL, NULL, TMM__MAY_SPLIT,
-                                         &done, stream);
+            status =
+                TMM_FN(gemm__float)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
+                                    beta, c, ldc, strideC, grid.z, NULL, NULL, may, &done, stream);
             if (done || status != TMM_OK) break;
             kernel = TMM_PIPELINED;
             if (!TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb)) kernel = TMM_REGISTER;
