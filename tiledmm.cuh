@@ -362,16 +362,17 @@ struct tmm_host_report {
     size_t memory; /* bytes of device memory for blocks and panels */
 };
 
-/* What lies on one device: operands of tmm_?gemm_multi. */
+/* What lies on one device: operands of tmm_?gemm_multi. If rows is 0, A, lda, C and ldc may be
+   anything, if rows_B is 0, B and ldb. */
 typedef struct tmm_part {
     int device;
     long long rows;   /* of op(A) and C */
     long long rows_B; /* of B as stored: of op(B) for TMM_OP_N, columns of it for TMM_OP_T */
-    const void *A;    /* rows x K for TMM_OP_N, K x rows for TMM_OP_T; may be NULL if rows = 0 */
+    const void *A;    /* rows x K for TMM_OP_N, K x rows for TMM_OP_T */
     long long lda;
-    const void *B; /* rows_B x N for TMM_OP_N, rows_B x K for TMM_OP_T; NULL if rows_B = 0 */
+    const void *B; /* rows_B x N for TMM_OP_N, rows_B x K for TMM_OP_T */
     long long ldb;
-    void *C; /* rows x N; NULL if rows = 0 */
+    void *C; /* rows x N */
     long long ldc;
     double seconds; /* set by the call: how long this device took */
 } tmm_part;
@@ -408,7 +409,7 @@ TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, co
      product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
      "A new approach to probabilistic rounding error analysis", 2019); on matrices of one repeated
      value, where they are not, a right product can exceed it: compare element by element then.
-   Needs memory for (2 K + M + N) doubles. */
+   Infinities and NaN, in A or B, too, make *excess infinite. Needs memory for N + K + 2 M doubles. */
 TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
                                  const void *A, long long lda, const void *B, long long ldb,
                                  const void *C, long long ldc, int trials, unsigned long long seed,
@@ -926,11 +927,10 @@ inline cudaMemPool_t tmm__make_pool(int device)
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = device;
-    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess ||
-        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return NULL;
-    }
+    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) pool = NULL;
+    if (pool != NULL) /* refused, the pool only keeps less */
+        (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    (void)cudaGetLastError();
     return pool;
 }
 
@@ -5956,7 +5956,8 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                          : strideB < 0 ? "strideB"
                                        : "strideC");
     if (batch > 1 && strideC == 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "strideC is 0: the products would overwrite another");
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "strideC is 0: the products would overwrite each other");
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
         kernel =
             TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
@@ -6145,12 +6146,12 @@ static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long li
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
-    tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &needed);
-    if (status == TMM_OK) /* as if the other operand were a vector */
-        status =
-            is_B ? tmm__check_gemm(TMM_OP_N, op, 0, lines, K, 0, X, K + 1, X, ld, X, lines + 1,
-                                   sizeof(float))
-                 : tmm__check_gemm(op, TMM_OP_N, lines, 0, K, 0, X, ld, X, 1, X, 1, sizeof(float));
+    /* As if C had no rows, or no columns. */
+    tmm_status status =
+        is_B ? tmm__check_gemm(TMM_OP_N, op, 0, lines, K, 0, X, LLONG_MAX, X, ld, X, LLONG_MAX,
+                               sizeof(float))
+             : tmm__check_gemm(op, TMM_OP_N, lines, 0, K, 0, X, ld, X, 1, X, 1, sizeof(float));
+    if (status == TMM_OK) status = TMM_FN(gemm_prepare_memory)(lines, K, &needed);
     if (status != TMM_OK) return status;
     if (needed > 0 && X == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", is_B ? "B" : "A");
@@ -6208,6 +6209,8 @@ static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, lo
                                                     size_t *bytes)
 {
     *bytes = 0;
+    if (M < 0 || N < 0 || K < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", M < 0 ? "M" : N < 0 ? "N" : "K");
     for (int is_B = 0; is_B < 2; is_B++) {
         const tmm_prepared *ready = options == NULL ? NULL : is_B ? options->B : options->A;
         long long lines = is_B ? N : M;
@@ -6947,6 +6950,9 @@ static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
     l->bytesB = (l->pitchB * (size_t)(nB ? l->kc : l->bn) + align - 1) / align * align;
     l->bytesC = (l->pitchC * (size_t)l->bm + align - 1) / align * align;
     l->bytes = (size_t)l->nA * l->bytesA + (size_t)l->nB * l->bytesB + (size_t)l->nC * l->bytesC;
+    double all = (double)l->nA * (double)l->bytesA + (double)l->nB * (double)l->bytesB +
+                 (double)l->nC * (double)l->bytesC;
+    if (all > 1e18) l->bytes = (size_t)-1; /* more than 64 bits, or any memory */
 }
 
 static inline void tmm__layout_blocks(const tmm__job *job, tmm__layout *l, long long bm,
@@ -7428,8 +7434,8 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
             tmm__named(device, small.launch(&small, edge, edge, edge, memory, edge, memory + bytes,
                                             edge, 1, memory + 2 * bytes, edge, stream));
     }
-    if (error == cudaSuccess && status == TMM_OK) {
-        error = cudaEventRecord(end, stream);
+    if (status == TMM_OK) {
+        if (error == cudaSuccess) error = cudaEventRecord(end, stream);
         if (error == cudaSuccess) error = cudaEventSynchronize(end);
         if (error == cudaSuccess) error = cudaEventElapsedTime(&ms, begin, end);
         status = tmm__on(device, error, "calibration");
@@ -7449,16 +7455,16 @@ static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *
 /* Are the devices of the list of one kind, so that there is nothing to measure? */
 static inline int tmm__same_kind(const tmm__host *h)
 {
-    const tmm__device *first = NULL;
+    tmm__device first;
     for (int n = 0; n < h->count; n++) {
         if (cudaSetDevice(h->workers[n].device) != cudaSuccess) {
             (void)cudaGetLastError(); /* which the calibration will meet again */
             return 0;
         }
         const tmm__device *device = tmm__current_device();
-        if (n == 0) first = device;
-        if (device->processors != first->processors || device->capability != first->capability ||
-            device->arithmetic != first->arithmetic || device->bandwidth != first->bandwidth)
+        if (n == 0) first = *device;
+        if (device->processors != first.processors || device->capability != first.capability ||
+            device->arithmetic != first.arithmetic || device->bandwidth != first.bandwidth)
             return 0;
     }
     return 1;
@@ -7667,20 +7673,19 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
         return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the list of %lld blocks",
                          w->task_count);
     (void)tmm__order(l, w->tasks);
-    tmm_status status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
-    if (status == TMM_OK && o->workspace != NULL) {
+    cudaError_t error = cudaSetDevice(w->device);
+    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking);
+    if (error != cudaSuccess) return tmm__on(w->device, error, "cudaSetDevice or stream");
+    if (o->workspace != NULL) {
         w->memory = (char *)o->workspace[w->number];
         w->memory += (256 - (size_t)w->memory % 256) % 256;
-    }
-    cudaError_t error = cudaSuccess;
-#define TMM__TRY(call) \
-    if (status == TMM_OK && error == cudaSuccess) error = call
-    TMM__TRY(cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking));
-    if (status == TMM_OK && error == cudaSuccess && o->workspace == NULL) {
+    } else {
+        error = tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in);
+        if (error != cudaSuccess) return tmm__on(w->device, error, "cudaMalloc");
         w->owns_memory = 1;
-        status = tmm__on(w->device, tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in),
-                         "cudaMalloc");
     }
+#define TMM__TRY(call) \
+    if (error == cudaSuccess) error = call
     TMM__TRY(cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking));
     TMM__TRY(cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking));
     for (int s = 0; s < h->streams; s++)
@@ -7707,8 +7712,7 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
         TMM__TRY(cudaEventCreate(&block->out.event));
     }
 #undef TMM__TRY
-    if (status == TMM_OK) status = tmm__on(w->device, error, "stream or event");
-    return status;
+    return tmm__on(w->device, error, "stream or event");
 }
 
 static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
@@ -8372,9 +8376,10 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
                              "parts[%d]: rows or rows_B is negative or too large", n);
         rows += p->rows;
         rows_B += p->rows_B;
-        status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, !(alpha == 0), p->A, p->lda, unread,
-                                 N > 1 ? N : 1, p->C, p->rows > 0 ? p->ldc : (N > 1 ? N : 1),
-                                 sizeof(TMM_TYPE));
+        long long lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
+        if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
+        status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, !(alpha == 0), p->A, lda, unread,
+                                 N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
         if (status == TMM_OK && p->rows_B > 0)
             status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
                                        opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
@@ -8648,9 +8653,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
     if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");
 
-    double *r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
-    if (r == NULL)
-        return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %lld doubles", N + K + 2 * M);
+    double numbers = (double)N + (double)K + 2.0 * (double)M, *r = NULL;
+    if (numbers < 1e18) r = (double *)malloc((size_t)(N + K + 2 * M + 1) * sizeof(double));
+    if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
     double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
 
     double normB = 0; /* Frobenius norm */

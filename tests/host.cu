@@ -439,6 +439,8 @@ static void test_multi(tmm_type type, tmm_op opA, tmm_op opB, long long M, long 
                 cudaMemcpy(memory[n][2], (char *)p.before + offC, p.bytesC - offC,
                            cudaMemcpyHostToDevice);
                 t->A = memory[n][0], t->B = memory[n][1], t->C = memory[n][2];
+                if (t->rows == 0) t->A = NULL, t->C = NULL, t->lda = t->ldc = 0;
+                if (t->rows_B == 0) t->B = NULL, t->ldb = 0;
                 row += t->rows, row_B += t->rows_B;
             }
             cudaSetDevice(0);

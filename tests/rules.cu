@@ -117,12 +117,15 @@ static void test_errors(void)
                  "error = NULL");
     test_rejects(tmm_freivalds(TMM_FLOAT, 2, 2, 2, hA, 2, hB, 2, hC, 2, 0, 1, &error), "trials",
                  "no trials");
+    tmm_status status =
+        tmm_freivalds(TMM_FLOAT, 1ll << 60, 0, 0, NULL, 1, NULL, 1, NULL, 1, 1, 1, &error);
+    tap_ok(status == TMM_ERROR_MEMORY, "freivalds of more rows than there is memory for: %s",
+           tmm_last_error());
     tap_ok(error == -1, "rejected checks leave their result alone");
 
     /* A device without memory, planted where that can be done: reported, nothing left behind. (Large
        matrices go by tmm_?gemm_host, of which tests/host.cu asks the same.) */
     size_t before, after, total;
-    tmm_status status = TMM_ERROR_MEMORY;
     cudaMemGetInfo(&before, &total);
 #ifdef __CUCC__
     setenv("CUCC_FAIL", "malloc:3", 1);

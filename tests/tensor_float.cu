@@ -313,6 +313,12 @@ static void interface(int kind, long long K, int ops)
                    TMM_ERROR_MEMORY &&
                tmm_sgemm_prepare_memory(p.M, K, NULL) == TMM_ERROR_ARGUMENT,
            "bad arguments of prepare: %s", tmm_last_error());
+    status = tmm_sgemm_prepare_B(p.opB, K, -1, p.dB, p.ldb, NULL, 0, &b, 0);
+    tap_ok(status == TMM_ERROR_ARGUMENT && strstr(tmm_last_error(), "N is negative") != NULL,
+           "a negative N is called N: %s", tmm_last_error());
+    status = tmm_sgemm_tensor_memory(-1, p.N, K, NULL, &bytes);
+    tap_ok(status == TMM_ERROR_ARGUMENT && strstr(tmm_last_error(), "M is negative") != NULL,
+           "a negative M is called M: %s", tmm_last_error());
     cudaFree(memory), cudaFree(memory_a);
     free(C), free(expected);
     drop(&p);
