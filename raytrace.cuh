@@ -342,7 +342,8 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
                                     int height);
 
 /* Prints an image in host memory with 24-bit colour escape sequences, `columns` characters wide
-   (1 to 1000), two pixels of the preview to a character cell (needs UTF-8). */
+   (1 to 1000; at most as many as the image has pixels), two pixels of the preview to a character
+   cell (needs UTF-8). Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns);
 #endif /* !__CUDACC_RTC__ */
@@ -457,7 +458,7 @@ RAYT_KERNEL void __launch_bounds__(256)
    warp want the same address. A load from there brings 8 bytes at most, where one from global
    memory brings 16, and takes as long for 4 bytes as for 8. So as few loads as possible: two
    spheres lie together in such an order that 3 loads bring what 2 tests need. The spheres have to
-   be brought into constant memory anyway; rayt_split brings them into that order, and squares radii.
+   be brought into constant memory anyway; rayt_split puts them in that order and squares radii.
 
         row 0           row 1           row 2 ..     row n, n even    row n + 1 ..
         +---+---+---+---+---+---+---+---+---+---     +---+---+---+---+---
@@ -611,9 +612,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     image[(size_t)row * width + column] = pixel;
 }
 /* END OF KERNEL */
-#endif /* RAYT__KERNELS */
 
-#if RAYT__KERNELS
 /* ============================== CULLING ======================================================= */
 /* What RAYT_CULLED is made of. Decisions about whole rectangles of pixels (can the sphere touch
    it? how near can it come there?) are made with a margin, so that they may err on the side of
@@ -949,9 +948,9 @@ static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const
    delays the block, and the last block is what the launch waits for. For the others the sphere is
    certain, and one exact square root a pixel remains.
 
-   32 bytes are loaded a sphere and tile, from the caches; 4 bytes a pixel are written. What bounds
-   it: the issue of instructions and the latency of the steps of a block; with few spheres, the
-   writing of the image.
+   A tile loads 16 bytes of each sphere that it looks at, and 32 of each that it lists, from the
+   caches; 4 bytes a pixel are written. What bounds it: the issue of instructions and the latency of
+   the steps of a block; with few spheres, the writing of the image.
 
    With `starts`, tile number t looks only at the spheres lists[starts[t]] .. + counts[t] - 1, if
    starts[t] is not negative; see BINNING. A list too long for shared memory is worked off in parts,
@@ -1254,8 +1253,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 
 /* ============================== INSTANCES ===================================================== */
-/* KERNEL TILE for tiles of 64 and 32 pixels. Small tiles, with small regions, are for small spheres,
-   and for images of few pixels, which must keep all multiprocessors busy. */
+/* KERNEL TILE for tiles of 64 and 32 pixels. Small tiles, with small regions, are for small
+   spheres, and for images of few pixels, which must keep all multiprocessors busy. */
 #define RAYT__EMIT
 #define RAYT_TILE   64
 #define RAYT_ACROSS 4
@@ -1387,10 +1386,11 @@ typedef struct rayt__scratch {
     int in_order;
 } rayt__scratch;
 
-/* A pool of this header's own for a device, which keeps what it has once got: the default pool would
-   give it back at every synchronisation, and each call would wait for memory again. NULL if there is
-   none. Made when first asked for, by one thread at a time: C++ sees to that for static variables. */
-static inline cudaMemPool_t rayt__make_pool(int device)
+/* A pool of this header's own for a device, which keeps what it has once got: the default pool
+   would give it back at every synchronisation, and each call would wait for memory again. NULL if
+   there is none. Made when first asked for, by one thread at a time: C++ sees to that for static
+   variables, and that those of `inline` functions are the same in all files of a program. */
+inline cudaMemPool_t rayt__make_pool(int device)
 {
     cudaMemPoolProps props;
     cudaMemPool_t pool = NULL;
@@ -1399,14 +1399,14 @@ static inline cudaMemPool_t rayt__make_pool(int device)
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = device;
-    if (cudaMemPoolCreate(&pool, &props) == cudaSuccess &&
-        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep) == cudaSuccess)
-        return pool;
+    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) pool = NULL;
+    if (pool != NULL) /* refused, the pool only keeps less */
+        (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
     (void)cudaGetLastError();
-    return NULL;
+    return pool;
 }
 
-static inline cudaMemPool_t rayt__pool(void)
+inline cudaMemPool_t rayt__pool(void)
 {
     int device = -1;
     (void)cudaGetDevice(&device);
@@ -1573,8 +1573,8 @@ static inline rayt__grid rayt__make_grid(int edge, int width, int height, int fi
     return grid;
 }
 
-/* Tiles of 64, unless that leaves multiprocessors without one or, with bins, spheres are so many that
-   they must be small to be seen. */
+/* Tiles of 64, unless that leaves multiprocessors without one or, with bins, spheres are so many
+   that they must be small to be seen. */
 static inline rayt__grid rayt__choose_grid(int count, int width, int height, int first_row,
                                            int rows)
 {
@@ -1629,15 +1629,18 @@ RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spher
                                       int rows, rayt_stream stream)
 {
     rayt_status status = rayt__check_where(where);
-    if (status == RAYT_OK) status = rayt__check(spheres, count, band, width, rows);
+    if (status == RAYT_OK) status = rayt__check_spheres(spheres, count);
+    if (status == RAYT_OK) status = rayt__check_size("width", width);
     if (status == RAYT_OK) status = rayt__check_size("height", height);
     if (status != RAYT_OK) return status;
     if (first_row < 0 || rows < 0 || rows > height - first_row)
         return rayt__fail(RAYT_ERROR_ARGUMENT,
                           "first_row is %d and rows is %d, but the image has %d rows", first_row,
                           rows, height);
+    if (band == NULL && width > 0 && rows > 0)
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "band is NULL, the memory for the image's rows");
     if ((size_t)band % 4 != 0)
-        return rayt__fail(RAYT_ERROR_ARGUMENT, "image is not aligned to 4 bytes");
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "the image is not aligned to 4 bytes");
     if (width == 0) return RAYT_OK;
     int most = rayt__most_rows(width);
     for (int done = 0; done < rows && status == RAYT_OK; done += most)
@@ -1650,6 +1653,8 @@ RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spher
 RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, int count,
                                  unsigned char *image, int width, int height, rayt_stream stream)
 {
+    rayt_status status = rayt__check(spheres, count, image, width, height);
+    if (status != RAYT_OK) return status;
     return rayt_render_rows(where, spheres, count, image, width, height, 0, height, stream);
 }
 
@@ -1833,6 +1838,14 @@ static inline rayt_status rayt__open(rayt__file *file, const char *path, const u
     return status;
 }
 
+/* Gives the file up: an older one stays. */
+static inline void rayt__abandon(rayt__file *file)
+{
+    fclose(file->stream);
+    if (file->part != NULL) remove(file->part);
+    free(file->part);
+}
+
 static inline rayt_status rayt__close(rayt__file *file)
 {
     rayt_status status = RAYT_OK;
@@ -1967,13 +1980,10 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
     size_t row_size = 1 + 3 * (size_t)width;
     unsigned char *bytes = (unsigned char *)malloc(row_size);
     if (png == NULL || bytes == NULL) {
-        status = rayt__fail(RAYT_ERROR_MEMORY, "no host memory to compress a picture");
-        fclose(file.stream);
-        remove(file.part);
-        free(file.part);
+        rayt__abandon(&file);
         free(png);
         free(bytes);
-        return status;
+        return rayt__fail(RAYT_ERROR_MEMORY, "no host memory to compress a picture");
     }
     png->stream = file.stream;
     png->adler_low = 1;

@@ -58,6 +58,9 @@ static void arguments(void)
             "rows");
     refused("negative row", rayt_render_rows(RAYT_GLOBAL, s, 1, image, 4, 4, -1, 3, 0), bad,
             "first_row");
+    refused("negative rows", rayt_render_rows(RAYT_GLOBAL, s, 1, image, 4, 4, 1, -3, 0), bad,
+            "rows is -3");
+    refused("null band", rayt_render_rows(RAYT_GLOBAL, s, 1, NULL, 4, 4, 1, 3, 0), bad, "band");
     refused("host: null image", rayt_render_host(RAYT_GLOBAL, NULL, 0, NULL, 4, 4, NULL, NULL), bad,
             "image");
     refused("host: where",
