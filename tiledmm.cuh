@@ -492,22 +492,18 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #endif
 
 /* How many stages a ring of buffers has; two where copies cannot be under way for long. */
-#ifndef TMM__STAGES
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__STAGES(most) 2
 #else
 #define TMM__STAGES(most) (most)
 #endif
-#endif
 
 /* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
    CPU: see tmm_dmma. */
-#ifndef TMM__TENSOR
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__TENSOR 0
 #else
 #define TMM__TENSOR 1
-#endif
 #endif
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
@@ -3685,9 +3681,6 @@ static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, uns
 static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
 {
     unsigned done;
-#ifdef TMM__SPIN_LIMIT /* in clocks, for tests: a fault becomes an error and not a hang */
-    long long begin = clock64();
-#endif
     do {
         asm volatile("{\n.reg .pred p;\n"
                      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
@@ -3695,9 +3688,6 @@ static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsig
                      : "=r"(done)
                      : "r"(barrier), "r"(parity)
                      : "memory");
-#ifdef TMM__SPIN_LIMIT
-        if (clock64() - begin > TMM__SPIN_LIMIT) break;
-#endif
     } while (!done);
 }
 
@@ -5644,12 +5634,9 @@ static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
     {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1600, 2000},
     {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
 
-/* A test prefers one form, or shares of K, or threads of KERNEL SPLIT. */
+/* A test prefers one form, or shares of K. */
 #ifndef TMM__FLOAT_GUESS
 #define TMM__FLOAT_GUESS(form, parts, time) (time)
-#endif
-#ifndef TMM__SPLIT_GUESS
-#define TMM__SPLIT_GUESS(threads) (threads)
 #endif
 #endif
 
@@ -5777,10 +5764,7 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
     float least = TMM_FN(gemm__float_least)(K);
     /* As measured on an H200; up to 4096 k they hold all of their lines in registers. */
     int groups = groups_A + groups_B, few = groups <= tmm__current_device()->processors;
-    int threads = TMM__SPLIT_GUESS(K <= 256          ? 256
-                                   : K <= 512 && few ? 1024
-                                   : K <= 2048       ? 512
-                                                     : 1024);
+    int threads = K <= 256 ? 256 : K <= 512 && few ? 1024 : K <= 2048 ? 512 : 1024;
     if (groups == 0) return TMM_OK;
     dim3 grid(groups, batch);
 #if TMM__CLUSTER_LAUNCH
@@ -6358,13 +6342,11 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
 #ifndef TMM__HOST_CHUNK
 #define TMM__HOST_CHUNK (4 << 20) /* bytes of a pinned chunk */
 #endif
-#ifndef TMM__HOST_LINE
-#define TMM__HOST_LINE 65536 /* bytes of a line of a block of B and C, where N allows */
-#endif
 #ifndef TMM__MULTI_COLUMNS
 #define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
 #endif
 enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64, TMM__AHEAD = 8 };
+enum { TMM__HOST_LINE = 65536 }; /* bytes of a line of a block of B and C, where N allows */
 
 #ifdef _WIN32
 #define TMM__THREADS      0 /* the calling thread copies */
@@ -8551,7 +8533,6 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_float_load
 #undef tmm_float_strict
 #undef tmm_gemm_float_any
-#undef tmm_copy_passes
 #undef TMM__ONE_TILE
 #endif
 #ifndef TMM__MAKING_READY
