@@ -2340,45 +2340,20 @@ static __device__ __forceinline__ TMM_TYPE tmm_finish(TMM_SUM sum, TMM_TYPE alph
     return value;
 }
 
-/* C += A B by a warp, for double on the tensor cores of sm_80 and later: sums of multiply-adds as
-   without them, 32 a lane and instruction. A is 16 x 8, B 8 x 8, C 16 x 8 (PTX ISA 9.7, "Matrix
-   Fragments for mma.m16n8k8"). With g = lane / 4 and t = lane % 4, a lane has
-      a[0], a[1]: A(g, t), A(g + 8, t)      a[2], a[3]: A(g, t + 4), A(g + 8, t + 4)
-      b[0], b[1]: B(t, g), B(t + 4, g)
-      c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8
-   Before sm_90, four instructions of 8 x 8 x 4. The twin, which no GPU runs, has the same lanes. */
+/* tmm__mma_double for kernels of any TMM_SUM, of which those for double alone call it: C += A B by a
+   warp, A is 16 x 8, B 8 x 8, C 16 x 8. With g = lane / 4 and t = lane % 4, a lane has
+      a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
+      b0, b1: B(t, g), B(t + 4, g)
+      c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8 */
 static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
                                                 TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
 {
-#if TMM__ASYNC
-    double x[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
-    double y[6] = {(double)a0, (double)a1, (double)a2, (double)a3, (double)b0, (double)b1};
-#if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+d"(x[0]), "+d"(x[1]), "+d"(x[2]), "+d"(x[3])
-        : "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]), "d"(y[4]), "d"(y[5]));
-#else
+    double sums[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
+    double a[4] = {(double)a0, (double)a1, (double)a2, (double)a3};
+    double b[2] = {(double)b0, (double)b1};
+    tmm__mma_double(sums, a, b);
 #pragma unroll
-    for (int i = 0; i < 4; i++) /* a[i] with b[i / 2], to rows g or g + 8 */
-        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-            : "+d"(x[i % 2 * 2]), "+d"(x[i % 2 * 2 + 1])
-            : "d"(y[i]), "d"(y[4 + i / 2]));
-#endif
-#pragma unroll
-    for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)x[i];
-#else
-    int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    for (int k = 0; k < 8; k++) {
-        TMM_SUM a[2], b[2];
-        for (int i = 0; i < 2; i++) {
-            TMM_SUM a_mine = k < 4 ? i ? a1 : a0 : i ? a3 : a2;
-            a[i] = (TMM_SUM)__shfl_sync(0xffffffffu, a_mine, 4 * g + k % 4);
-            b[i] = (TMM_SUM)__shfl_sync(0xffffffffu, k < 4 ? b0 : b1, 4 * (2 * t + i) + k % 4);
-        }
-        for (int i = 0; i < 4; i++) c[i] += a[i / 2] * b[i % 2];
-    }
-#endif
+    for (int i = 0; i < 4; i++) c[i] = (TMM_SUM)sums[i];
 }
 
 /* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
