@@ -21,8 +21,8 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
-   With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for many
-   products, and in memory of the caller:
+   With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for
+   many products, and in memory of the caller:
      tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
                                               tmm_tensor_options or NULL
      tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what it takes
@@ -63,19 +63,19 @@
                         sm_80 on; elsewhere right but slow. For K below 64 as TMM_AUTO
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
-     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large operand
-                        once, at the speed of memory
+     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
+                        operand once, at the speed of memory
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a single product
-     they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which depend on the
-     shape, the form and alignment of A and B, the device, and memory for them (LIMITS) only.
-     TMM_TENSOR for float has bits of its own, the same at all positions in a batch; in a single
-     product of few tiles they depend on its shape and the device, too.
+     k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a
+     single product they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which
+     depend on the shape, the form and alignment of A and B, the device, and memory for them
+     (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
+     in a single product of few tiles they depend on its shape and the device, too.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -85,11 +85,12 @@
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
-     TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is faster;
-                         defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not defined:
-                         nothing of it is compiled, for float TMM_TENSOR is TMM_ERROR_UNSUPPORTED
-                         and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and _multi take it when
-                         asked by name or with TMM_AUTO_TENSOR, then with the same bits for all blocks
+     TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
+                         faster; defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not
+                         defined: nothing of it is compiled, for float TMM_TENSOR is
+                         TMM_ERROR_UNSUPPORTED and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and
+                         _multi take it when asked by name or with TMM_AUTO_TENSOR, then with the
+                         same bits for all blocks
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -140,9 +141,9 @@
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
    it takes 4 bytes for each element of A and B, M, N and K rounded up to 64 (batches: 1 GiB at a
-   time); without it is TMM_PIPELINED. Each row of op(A) and column of op(B) may span 2^28 (K = 64) to
-   2^34 (K = 21890) in magnitude, zeros apart; those with NaN, infinity or a wider span are summed in
-   float, at a fraction of the speed: keep to TMM_PIPELINED if many are like that.
+   time); without it is TMM_PIPELINED. Each row of op(A) and column of op(B) may span 2^28 (K = 64)
+   to 2^34 (K = 21890) in magnitude, zeros apart; those with NaN, infinity or a wider span are
+   summed in float, at a fraction of the speed: keep to TMM_PIPELINED if many are like that.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
@@ -254,8 +255,8 @@
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
 
-/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may be
-   defined as nothing, 1 or 0. */
+/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
+   be defined as nothing, 1 or 0. */
 #ifdef TMM_FLOAT_TENSOR
 #define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
 #define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
@@ -409,7 +410,8 @@ TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, co
      product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
      "A new approach to probabilistic rounding error analysis", 2019); on matrices of one repeated
      value, where they are not, a right product can exceed it: compare element by element then.
-   Infinities and NaN, in A or B, too, make *excess infinite. Needs memory for N + K + 2 M doubles. */
+   Infinities and NaN, in A or B, too, make *excess infinite. Needs memory for N + K + 2 M
+   doubles. */
 TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
                                  const void *A, long long lda, const void *B, long long ldb,
                                  const void *C, long long ldc, int trials, unsigned long long seed,
@@ -1182,11 +1184,11 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR
-/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are split already, or in memory of
-   the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions
-   as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and leading
-   dimension are ignored: they are those it was prepared with. The bits are those of gemm_with.
-   Memory of the caller is free again when the product is complete in the stream.
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are split already, or in memory
+   of the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading
+   dimensions as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and
+   leading dimension are ignored: they are those it was prepared with. The bits are those of
+   gemm_with. Memory of the caller is free again when the product is complete in the stream.
      Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated. */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
@@ -1199,10 +1201,11 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
 TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
                                               const tmm_tensor_options *options, size_t *bytes);
 
-/* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream. `memory`,
-   aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M, or N);
-   NULL: allocated, until gemm_release. A and B must stay as they are until then: where halves do not
-   suffice, products read them. Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
+/* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
+   `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
+   or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where
+   halves do not suffice, products read them. Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is
+   all zeros. */
 TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream);
@@ -1246,9 +1249,9 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
                                      long long ldc, const tmm_host_options *options);
 
 /* How much memory gemm_host would take with these options: bytes on each device of the list
-   (device_bytes has options->device_count elements, at least 1), and pinned bytes for staging, which
-   pageable matrices alone need. A workspace of that size, or any other, can then be given in the
-   options. Without rows and weights, equal shares are assumed. Errors: as above. */
+   (device_bytes has options->device_count elements, at least 1), and pinned bytes for staging,
+   which pageable matrices alone need. A workspace of that size, or any other, can then be given in
+   the options. Without rows and weights, equal shares are assumed. Errors: as above. */
 TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
                                             long long K, const tmm_host_options *options,
                                             size_t *device_bytes, size_t *pinned_bytes);
@@ -1644,9 +1647,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    whole pieces, that is done: the pieces are ready at the same time. Where it would be many (few
    tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
 
-   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a whole
-   piece of one tile, and at the end each gets a part of the tile from all others, through shared
-   memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
+   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
+   whole piece of one tile, and at the end each gets a part of the tile from all others, through
+   shared memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
       sums of      block 0        block 1        block 2           were it three
       part 0       added up  <--  sent      <--  sent
       part 1       sent      -->  added up  <--  sent
@@ -1773,8 +1776,9 @@ static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row
     if (whole) *(tmm_four *)C = four;
 }
 
-/* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before others
-   are stored, for the compiler cannot know that they do not overlap, and would wait for each. */
+/* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
+   others are stored, for the compiler cannot know that they do not overlap, and would wait for
+   each. */
 static __device__ __forceinline__ tmm_two tmm_load_two(const TMM_TYPE *C, bool aligned,
                                                        unsigned wanted)
 {
@@ -1883,8 +1887,8 @@ TMM_KERNEL void __launch_bounds__(256)
     bool along_k = k_stride == 1;
     bool aligned = ((size_t)from | line_stride * sizeof(TMM_TYPE)) % 16 == 0;
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp. Along the lines: 64 threads
-       with elements 4 k apart. */
+    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp. Along the lines: 64
+       threads with elements 4 k apart. */
     int k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
     int line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
@@ -2340,8 +2344,8 @@ static __device__ __forceinline__ TMM_TYPE tmm_finish(TMM_SUM sum, TMM_TYPE alph
     return value;
 }
 
-/* tmm__mma_double for kernels of any TMM_SUM, of which those for double alone call it: C += A B by a
-   warp, A is 16 x 8, B 8 x 8, C 16 x 8. With g = lane / 4 and t = lane % 4, a lane has
+/* tmm__mma_double for kernels of any TMM_SUM, of which those for double alone call it: C += A B by
+   a warp, A is 16 x 8, B 8 x 8, C 16 x 8. With g = lane / 4 and t = lane % 4, a lane has
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
       b0, b1: B(t, g), B(t + 4, g)
       c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8 */
@@ -2358,7 +2362,8 @@ static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM 
 
 /* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
    matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
-   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of the parts:
+   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of the
+   parts:
 
       parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
                warp 0       warp 1                warp 7            lane: element
@@ -2427,9 +2432,9 @@ TMM_KERNEL void __launch_bounds__(256)
    columns of B), filled by asynchronous copies two steps ahead: up to K = 128 all of A and B that
    a tile needs is on its way before the first multiply-add. What is contiguous along k is
    transposed by copying single elements.
-   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4 for
-   16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier; at
-   512 copies and arithmetic, each about two thirds of the time, which overlap by half.
+   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4
+   for 16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier;
+   at 512 copies and arithmetic, each about two thirds of the time, which overlap by half.
 
    A tile may also be shared by fewer warps, a team of 2^team_log2, with 8 / 2^team_log2 tiles to a
    block: for batches of tiny products. Tiles are numbered through all products of a batch.
@@ -2773,7 +2778,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <
 
    Global loads: lines K elements of L once, and of S width K for each block; WIDTH 16: 8 FLOP per
    byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
-   blockIdx.y counts parts of k (one, unless partials is given), as in SMALL; blockIdx.z products. */
+   blockIdx.y counts parts of k (one, unless partials is given), as in SMALL; blockIdx.z
+   products. */
 
 /* As in SMALL: expressions of the type, TMM__ALONG and TMM__WIDTH. */
 #ifndef TMM__SKINNY_WARPS
@@ -3140,8 +3146,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
    4 more elements a plane do the same for the copies along k, which write to all four planes.
 
    The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED;
-   or each block has a whole tile, and only those of a last, short round are cut along k, into pieces
-   that all run at once: the last s.sharers blocks have them. Bands of 8 rows of tiles: those at work at a time form a square of sorts.
+   or each block has a whole tile, and only those of a last, short round are cut along k, into
+   pieces that all run at once: the last s.sharers blocks have them. Bands of 8 rows of tiles: those
+   at work at a time form a square of sorts.
 
                                    128 x 128     128 x 64      64 x 64
        global loads, of M N K      1/64          3/128         1/32        elements
@@ -3498,7 +3505,8 @@ typedef struct tmm__split {
 /* Shared memory of the kernel for wgmma. */
 #define TMM__FLOAT_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128 + 1024)
 
-/* What the kernels behind KERNEL SPLIT are to do: `batch` products, C(product) = C + product * batchC. */
+/* What the kernels behind KERNEL SPLIT are to do: `batch` products, C(product) = C + product *
+   batchC. */
 typedef struct tmm__float_job {
     long long M, N, K;
     tmm__lines from_a, from_b;
@@ -3747,12 +3755,12 @@ static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    It looks for the largest magnitudes of the lines, which say how they are scaled; then it scales
-   and splits them. For K up to four times the threads they are in registers by then; longer ones are
-   read again, from the second-level cache if it holds what all blocks read. Moves 8 bytes an element
-   through memory, 12 if the cache is too small: bound by memory.
+   and splits them. For K up to four times the threads they are in registers by then; longer ones
+   are read again, from the second-level cache if it holds what all blocks read. Moves 8 bytes an
+   element through memory, 12 if the cache is too small: bound by memory.
 
-   A line that may not be split (see above; `least`: the least magnitude after scaling) gets scale 0,
-   and its halves are never used. A line of zeros has scale 1. */
+   A line that may not be split (see above; `least`: the least magnitude after scaling) gets scale
+   0, and its halves are never used. A line of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
     tmm_split(int K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
               const tmm__lines b, const tmm__split split_b)
@@ -3849,8 +3857,8 @@ TMM_KERNEL void __launch_bounds__(1024)
 }
 
 /* Elements of C that are left to multiply-adds, by 256 threads of a block: all of them are looked
-   for in tiles of 64 x 64. `memory`: 2 x 16 x 68 floats and 8 words of shared memory. Each thread has
-   4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
+   for in tiles of 64 x 64. `memory`: 2 x 16 x 68 floats and 8 words of shared memory. Each thread
+   has 4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
    meant for what is rare. `named`: these are not all threads of the block. */
 static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm__lines *from,
                                                       const float *x, long long line0, long long k0,
@@ -4055,14 +4063,14 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
        registers               | c0 2^-11| c1 2^-11| sum+=c0 | sum+=c1
    Tensor cores always have the next group to do; between windows, that of the other warpgroup.
 
-   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If a product has few
-   tiles, the two blocks of a cluster share out the windows of one; the first of them gets the sums
-   of the other in its shared memory, adds them to its own, and stores C.
+   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If a product has
+   few tiles, the two blocks of a cluster share out the windows of one; the first of them gets the
+   sums of the other in its shared memory, adds them to its own, and stores C.
 
    A window of 256 x 128 is 12.6 million operations and 96 KB copied: 131 operations a byte of the
-   second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes the
-   tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds it
-   on an H200 is the power that the device may take. */
+   second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes
+   the tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds
+   it on an H200 is the power that the device may take. */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job job)
 {
 #if TMM__WGMMA
@@ -4358,8 +4366,8 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const 
 #endif
 }
 
-/* c += a b by a warp on tensor cores, halves with sums in float: a 16 x 16, b 16 x 8. With g = l / 4
-   and t = l % 4 for lane l, each word of a and b two neighbours along k (PTX ISA 9.7, "Matrix
+/* c += a b by a warp on tensor cores, halves with sums in float: a 16 x 16, b 16 x 8. With g = l /
+   4 and t = l % 4 for lane l, each word of a and b two neighbours along k (PTX ISA 9.7, "Matrix
    Fragments for mma.m16n8k16 with floating point type"):
        a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
        b[0] = b(2t, g)  b[1] = b(2t + 8, g)
@@ -4390,9 +4398,9 @@ static __device__ __forceinline__ void tmm__mma_half(float *c, const unsigned *a
 #define TMM__FLOAT_MMA_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128)
 #endif
 
-/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where wgmma
-   is twice as fast: tiles of 32 TMM__DOWN x 32 TMM__COLS elements of C, 256 threads, a ring of
-   TMM__RING stages of 32 k.
+/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where
+   wgmma is twice as fast: tiles of 32 TMM__DOWN x 32 TMM__COLS elements of C, 256 threads, a ring
+   of TMM__RING stages of 32 k.
 
    Eight warps share a tile, each has 16 TMM__DOWN x 8 TMM__COLS of it, in parts of 16 x 8:
                    +----+----+----+----+                       +--+--+--+--+
@@ -4404,8 +4412,8 @@ static __device__ __forceinline__ void tmm__mma_half(float *c, const unsigned *a
    eight rows of a matrix that ldmatrix reads at a time lie in different banks.
        copies        | s2 | s0 | s1 | s2 |        TMM__RING - 1 stages ahead, also into the next tile
        tensor cores  | s0 | s1 | s2 | s0 |
-   A window is one stage, for the tensor cores of sm_80 add 8 products at a time where those of sm_90
-   add 16, and cut off more. For the 32 k of a window and a part of 16 x 8
+   A window is one stage, for the tensor cores of sm_80 add 8 products at a time where those of
+   sm_90 add 16, and cut off more. For the 32 k of a window and a part of 16 x 8
        c = lo hi + hi lo    4 mma        c = c 2^-11 + hi hi    2 mma        sum += c
 
    A stage of 128 x 128 is 3.1 million operations of the tensor cores, 8 x 12 KB read from shared
@@ -4475,7 +4483,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     } while (0)
     for (int i = 0; i < STAGES - 1; i++) TMM__FLOAT_COPY_STAGE();
 
-    /* Rows of the matrices whose addresses this lane gives, and the chunk of the first 8 k of hi. */
+    /* Rows of the matrices whose addresses this lane gives, and the chunk of the first 8 k of
+       hi. */
     int warp_row = warp / 4 * (16 * DOWN), warp_col = warp % 4 * (8 * COLS);
     int row_a = warp_row + lane % 16, chunk_a = lane / 16;
     int row_b = warp_col + lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
@@ -4492,8 +4501,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
             const unsigned char *lines_a = memory + stage * STAGE;
             const unsigned char *lines_b = lines_a + TILE_M * 128;
             if (++stage == STAGES) stage = 0;
-            /* Chunk c of line r is at place c ^ (r % 8); tiles of 16 and 8 lines keep r % 8. lo is at
-               place ^ 4. */
+            /* Chunk c of line r is at place c ^ (r % 8); tiles of 16 and 8 lines keep r % 8. lo is
+               at place ^ 4. */
             unsigned hi_b[2][COLS][2], lo_b[2][COLS][2];
 #pragma unroll
             for (int k = 0; k < 2; k++)
@@ -4581,7 +4590,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     TMM__COPY_WAIT(0);
     __syncthreads();
 
-    /* Are there elements to be left to multiply-adds? The least and the largest scales of A and B. */
+    /* Are there elements to be left to multiply-adds? The least and the largest scales of A and
+       B. */
     unsigned *scales = (unsigned *)tmm_memory;
     if (thread < 2) scales[2 * thread] = 0xffffffffu, scales[2 * thread + 1] = 0;
     __syncthreads();
@@ -4922,8 +4932,8 @@ static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long lon
 }
 
 #if TMM__FAST
-/* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by one?
-   Others than these have few tensor-core units for double. */
+/* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
+   one? Others than these have few tensor-core units for double. */
 static inline int TMM_FN(gemm__tensor_fits)(void)
 {
     return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
@@ -4945,9 +4955,9 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
                                               int *parts);
 
 /* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
-   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz. The
-   strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both need
-   some microseconds besides, about the same. Square: from 560 on. */
+   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
+   The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
+   need some microseconds besides, about the same. Square: from 560 on. */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
     double work = (double)M * N * K * batch;
@@ -4958,9 +4968,9 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
         double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
         return split + clocks / 1.9e9 < 2 * work / 40e12;
     }
-    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on devices
-       for displays. Splitting an element takes as long as 160 multiplications save; and there is a
-       tile for each multiprocessor. */
+    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
+       devices for displays. Splitting an element takes as long as 160 multiplications save; and
+       there is a tile for each multiprocessor. */
     const tmm__device *device = tmm__current_device();
     int capability = device->capability;
     return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
@@ -5040,7 +5050,8 @@ static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N
     return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
 }
 
-/* The instance of KERNEL PIPELINED for any operands (form 0), as in A^T B or packed (1), as in A B. */
+/* The instance of KERNEL PIPELINED for any operands (form 0), as in A^T B or packed (1), as in A
+   B. */
 static inline const void *TMM_FN(gemm__pipelined_kernel)(int form)
 {
 #if TMM__IS_FLOAT
@@ -5258,8 +5269,8 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
         s->split_tiles = tiles;
         s->reduce = 1;
     }
-    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run at
-       once; the block with the first one adds up the others. */
+    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
+       at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
     int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
     if (form->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
@@ -5591,8 +5602,8 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
 #ifndef TMM__FLOAT_FORMS_ONCE
 #define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
-   `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a tile
-   takes besides; measured on an H200. */
+   `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a
+   tile takes besides; measured on an H200. */
 enum {
     TMM__FLOAT_FORMS = 6,
     TMM__FLOAT_SHARED = 2,
@@ -5643,8 +5654,8 @@ static inline int TMM_FN(gemm__float_fast)(void)
     return fast;
 }
 
-/* Are there kernels for mma.sync? In code for sm_80 or later, if it is not for wgmma. 2: it is for sm_90
-   or later, too, where a launch may begin early. */
+/* Are there kernels for mma.sync? In code for sm_80 or later, if it is not for wgmma. 2: it is for
+   sm_90 or later, too, where a launch may begin early. */
 static inline int TMM_FN(gemm__float_mma)(void)
 {
     static thread_local int asked, found;
@@ -5695,8 +5706,8 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
 }
 #endif
 
-/* How operands are split for K: the least magnitude that an element may have after scaling, if it is
-   not zero; and the bounds of the product of the scales of a row and a column. */
+/* How operands are split for K: the least magnitude that an element may have after scaling, if it
+   is not zero; and the bounds of the product of the scales of a row and a column. */
 static inline float TMM_FN(gemm__float_least)(long long K)
 {
     /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2, see bench/NOTES.md. */
@@ -5756,8 +5767,9 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
 #endif
 }
 
-/* The form of KERNEL TENSOR FLOAT that takes least time, of those for wgmma (way 2), mma.sync (1) or
-   any device (0), and how many blocks share a tile's k, 2 if `may` allows it. Returns the clocks. */
+/* The form of KERNEL TENSOR FLOAT that takes least time, of those for wgmma (way 2), mma.sync (1)
+   or any device (0), and how many blocks share a tile's k, 2 if `may` allows it. Returns the
+   clocks. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
                                               long long batch, int way, int may, int *form,
                                               int *parts)
@@ -5785,8 +5797,8 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
     return best;
 }
 
-/* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles and
-   bounds. */
+/* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles
+   and bounds. */
 static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int may,
                                                       tmm_stream stream)
 {
@@ -5839,9 +5851,10 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
            K <= TMM__FLOAT_MOST && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
-/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `ready`: op(A)
-   and op(B) as they are split already, or NULL. `memory`: the caller's; NULL: from the pool; *done is
-   0 if that has none. `may`: whether k may be shared out, which makes the bits depend on M and N. */
+/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `ready`:
+   op(A) and op(B) as they are split already, or NULL. `memory`: the caller's; NULL: from the pool;
+   *done is 0 if that has none. `may`: whether k may be shared out, which makes the bits depend on M
+   and N. */
 static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long K, float alpha,
                                              const float *A, long long rsA, long long csA,
                                              long long strideA, const float *B, long long rsB,
@@ -6293,7 +6306,8 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
                there already stays where it is, otherwise the slot whose last use is oldest is taken
      launch    starts the kernels of tasks whose copies have been started
    Ahead of the request cursor nothing is on any stream, so that cancelling is quick; it is at most
-   4 TMM__AHEAD tasks ahead of the launch cursor, and that TMM__AHEAD ahead of what is complete. Streams of a device:
+   4 TMM__AHEAD tasks ahead of the launch cursor, and that TMM__AHEAD ahead of what is complete.
+   Streams of a device:
 
      in        A(0,0) B(0,0) | B(0,1) | A(1,0) | ...    ready: an event for each slot
      compute 0                | C(0,0) |        | C(1,0) ...    used: one for each slot and stream
@@ -6306,8 +6320,8 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
    squares alone a quarter. Otherwise a group of rows of A stays while B passes by, to
    and fro, so that the last columns of B serve twice.
 
-   With several devices that hold all of B, each uploads every so manieth part of it, in the order in
-   which they are needed, and the others copy it from there.
+   With several devices that hold all of B, each uploads every so manieth part of it, in the order
+   in which they are needed, and the others copy it from there.
 
    Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
    chunks, while the copies between chunks and device go on. */
@@ -6493,7 +6507,7 @@ typedef struct tmm__host {
     double done; /* elements of C */
 } tmm__host;
 
-/* ---- what is kept for the next call ------------------------------------------------------------ */
+/* ---- what is kept for the next call ---------------------------------------------------------- */
 /* What is kept for the next call, of whatever file: pinned memory, of which to allocate 32 MB takes
    12 ms, and device memory, in the pools. */
 typedef struct tmm__kept_memory {
@@ -6578,7 +6592,7 @@ TMM_API void tmm_host_release(void)
     (void)cudaGetLastError();
 }
 
-/* ---- helper threads --------------------------------------------------------------------------- */
+/* ---- helper threads -------------------------------------------------------------------------- */
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {
     size_t pitch = c->transfer->host_pitch;
@@ -6596,7 +6610,8 @@ static inline void *tmm__crew_work(void *argument)
     tmm__crew *crew = (tmm__crew *)argument;
     pthread_mutex_lock(&crew->lock);
     for (;;) {
-        /* To be woken takes as long as to copy half a chunk, so look for a while before sleeping. */
+        /* To be woken takes as long as to copy half a chunk, so look for a while before
+           sleeping. */
         if (crew->waiting == 0 && !crew->quit) {
             pthread_mutex_unlock(&crew->lock);
             for (int n = 0; n < 1000 && __atomic_load_n(&crew->waiting, __ATOMIC_RELAXED) == 0; n++)
@@ -6693,7 +6708,7 @@ static inline int tmm__crew_size(int asked)
     return processors < 1 ? 1 : (int)processors;
 }
 
-/* ---- transfers -------------------------------------------------------------------------------- */
+/* ---- transfers ------------------------------------------------------------------------------- */
 /* Is this event complete? 1 or 0, or -1 with a status. */
 static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_status *status)
 {
@@ -6869,7 +6884,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
     return status;
 }
 
-/* ---- how a device works on its rows ----------------------------------------------------------- */
+/* ---- how a device works on its rows ---------------------------------------------------------- */
 /* The edge of equal blocks of at most `most` that make up `all`. */
 static inline long long tmm__edge(long long all, long long most)
 {
@@ -6880,9 +6895,9 @@ static inline long long tmm__edge(long long all, long long most)
     return edge < all ? edge : all;
 }
 
-/* The block of C for `rows` rows of which B has at least `parts` parts: of about edge x edge elements,
-   but wide. Copies of short lines that lie 64 KB or more apart are slow while kernels use memory:
-   on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. */
+/* The block of C for `rows` rows of which B has at least `parts` parts: of about edge x edge
+   elements, but wide. Copies of short lines that lie 64 KB or more apart are slow while kernels use
+   memory: on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. */
 static inline void tmm__block_shape(const tmm__job *job, long long rows, long long edge,
                                     long long parts, long long *bm, long long *bn)
 {
@@ -7053,7 +7068,7 @@ static inline void tmm__of_turn(const tmm__layout *l, long long turn, long long 
     *k = rest < 0 ? turn % half : half + rest % (l->nk - half);
 }
 
-/* ---- one device: slots, requests, launches ---------------------------------------------------- */
+/* ---- one device: slots, requests, launches --------------------------------------------------- */
 /* A slot for a part that is in none: an empty one, or the one whose last use is oldest and
    launched. NULL if all are needed by tasks to come. */
 static inline tmm__slot *tmm__slot_find(const tmm__worker *w, tmm__slot *slots, long long count)
@@ -7324,7 +7339,7 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
     return status;
 }
 
-/* ---- all devices ------------------------------------------------------------------------------ */
+/* ---- all devices ----------------------------------------------------------------------------- */
 /* What the list of devices says: number n of `count`. */
 static inline int tmm__listed(const tmm_host_options *o, int n, int current)
 {
@@ -7929,7 +7944,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
     return status;
 }
 
-/* ---- operands on several devices -------------------------------------------------------------- */
+/* ---- operands on several devices ------------------------------------------------------------- */
 /* tmm_?gemm_multi: each device gathers B, a column of blocks after the other, in buffers of its
    own, and multiplies its rows of A with it meanwhile. */
 enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
