@@ -131,6 +131,7 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
+   TMM_PIPELINED takes lda and ldb below 2^26 (double: 2^25), TMM_TENSOR for double below 2^24.
    TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
    TMM_TENSOR with its largest tiles), and for large products copies of A and B in the form that
    they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
@@ -141,8 +142,8 @@
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
    it takes 4 bytes for each element of A and B, M, N and K rounded up to 64 (batches: 1 GiB at a
-   time); without it is TMM_PIPELINED. Each row of op(A) and column of op(B) may span 2^28 (K = 64)
-   to 2^34 (K = 21890) in magnitude, zeros apart; those with NaN, infinity or a wider span are
+   time); without that it is TMM_PIPELINED. Each row of op(A) and column of op(B) may span 2^28 (K =
+   64) to 2^34 (K = 21890) in magnitude, zeros apart; those with NaN, infinity or a wider span are
    summed in float, at a fraction of the speed: keep to TMM_PIPELINED if many are like that.
 
    CONTENTS   search for the words in capitals
@@ -348,7 +349,7 @@ typedef struct tmm_host_options {
     const size_t *workspace_bytes; /* the size of each */
     void *pinned; /* pinned host memory for staging. NULL: allocates 8 MiB a thread, if A, B or
                                 C is pageable, and keeps it for the next call (tmm_host_release) */
-    size_t pinned_bytes;     /* its size: 8 MiB at least */
+    size_t pinned_bytes;     /* its size: 8 MiB at least, from a multiple of 256 on */
     tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
 } tmm_host_options;
 
@@ -358,9 +359,9 @@ struct tmm_host_report {
     long long rows;                   /* of C */
     long long block_rows, block_cols; /* of a block of C */
     double seconds;                   /* from its first copy to when its last block had left it */
-    double bytes_in, bytes_peer,
-        bytes_out; /* copied from the host, from other devices, to the host */
-    size_t memory; /* bytes of device memory for blocks and panels */
+    double bytes_in, bytes_peer;      /* copied from the host, from other devices, */
+    double bytes_out;                 /* to the host */
+    size_t memory;                    /* bytes of device memory for blocks and panels */
 };
 
 /* What lies on one device: operands of tmm_?gemm_multi. If rows is 0, A, lda, C and ldc may be
@@ -978,7 +979,7 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     return memory;
 }
 
-/* A number that no other launch of this program uses, nor what memory holds by chance. */
+/* A number that no other launch under way in this program has, nor memory holds by chance. */
 static inline unsigned long long tmm__ticket(void)
 {
     static thread_local unsigned long long count;
@@ -1022,8 +1023,8 @@ static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, 
     return blocks;
 }
 
-/* The same for KERNEL PIPELINED, of which `per` blocks fit on a multiprocessor (2 with tiles of
-   128 x 128, else tiles half as `large`): takes the division that should be fastest, of each tile
+/* The same for KERNEL PIPELINED, of which `per` blocks fit on a multiprocessor, with tiles of
+   128 x 128 (`large`) or half of that: takes the division that should be fastest, of each tile
    into so many whole pieces, by clusters or without, or of all into even shares. *clocks: how long
    that should take. The numbers come from measurements on an H200: the part of the time in which
    multiply-adds are issued, with 1, 2 and 3 blocks at work, and what launches, partial tiles and
@@ -1189,7 +1190,8 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
    dimensions as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and
    leading dimension are ignored: they are those it was prepared with. The bits are those of
    gemm_with. Memory of the caller is free again when the product is complete in the stream.
-     Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated. */
+     Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated,
+   TMM_ERROR_UNSUPPORTED if M, N or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                        long long lda, const TMM_TYPE *B, long long ldb,
@@ -1220,9 +1222,9 @@ TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream strea
 #endif
 
 /* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
-   memory, copies, multiplies, copies back, frees. From 64 MB of matrices on by gemm_host (below)
-   with its defaults, unless that is left out or there is a TMM_EPILOGUE. On an error C is unchanged
-   unless the copy back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
+   memory, copies, multiplies, copies back, frees. On an error C is unchanged unless the copy back
+   itself failed. From 64 MB of matrices on it is gemm_host (below) with its defaults, unless that
+   is left out or there is a TMM_EPILOGUE. Errors: as above and TMM_ERROR_MEMORY. */
 TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
                                   const TMM_TYPE *B, TMM_TYPE *C);
 
@@ -1258,11 +1260,11 @@ TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M,
 
 /* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
    `count` parts on devices, in order: `rows` add up to M, `rows_B` to K (to N for TMM_OP_T). The
-   result stays in place; each device gathers the columns of B that it works on, in memory for
-   three times an eighth of B. Waits for what has been enqueued on the devices before, and returns
-   when all is complete, with each part's time in its `seconds`. Parts may be on one device.
-   Bits: as gemm_host. `kernel`: TMM_AUTO, or the one to use. Errors: as gemm_host; after one, C is
-   undefined. */
+   result stays in place; each device gathers the columns of B that it works on, an eighth of B at a
+   time (512 columns at least), in memory for three times that. Waits for what has been enqueued on
+   the devices before, and returns when all is complete, with each part's time in its `seconds`.
+   Parts may be on one device. Bits: as gemm_host. `kernel`: TMM_AUTO, or the one to use. Errors: as
+   gemm_host; after one, C is undefined. */
 TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                       TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
                                       tmm_kernel kernel);
@@ -1617,10 +1619,11 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
       |         |         |      |24|25|26|27|28|29|30|31|24|       |
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
-   Elements of 8 bytes: half as many rows, 8 x 8 a thread, 64 x 128 in all. So has the instance for
-   any operands, of which three blocks (of 8 bytes: two) share a multiprocessor, and its tile may
-   lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units of 64 lines,
-   three to a step: one of A and two of B, or two of A and one of B.
+   Elements of 8 bytes: half as many rows, 8 x 8 a thread, 64 x 128 in all. The instance for any
+   operands has such tiles for all types; three of its blocks (of 8 bytes: two) share a
+   multiprocessor, and its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each
+   other. It copies units of 64 lines, three to a step: one of A and two of B, or two of A and one
+   of B.
 
    Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
    [k][column of B], go round: while one is worked on, the others are being filled:
@@ -1640,12 +1643,12 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on
    the GPU", 2023):
       tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
-      share    |   3   |   2   |   1   |   0   |
+      block    |   3   |   2   |   1   |   0   |
    Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
-   which the owner adds in ascending k. Shares are numbered backwards, for a block may wait only
-   for blocks that were started before it. Where all blocks can be at work with each tile in a few
-   whole pieces, that is done: the pieces are ready at the same time. Where it would be many (few
-   tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
+   which the owner adds in ascending k. The last block has the first share, for a block may wait
+   only for blocks that were started before it. Where all blocks can be at work with each tile in a
+   few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
+   (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
 
    From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
    whole piece of one tile, and at the end each gets a part of the tile from all others, through
@@ -1716,8 +1719,8 @@ static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *f
 
 /* The same for instance ANY, where the mode is known at run time only: copies what this thread has
    to of a unit of 64 lines and 8 k, that is 4 single elements 16 lines apart, or vectors. `stride`:
-   the distance of 16 lines in bytes. With `plain`, everything; otherwise lines from lines_left on
-   are filled with zeros, and all if not valid, in a loop, for that is rare. */
+   the distance of 16 lines in bytes. With `plain`, everything; otherwise lines from lines_left on,
+   or all if not valid, are filled with zeros, in a loop, for that is rare. */
 static __device__ __forceinline__ void tmm_copy_unit(TMM_TYPE *to, const char *from,
                                                      unsigned stride, int mode, bool plain,
                                                      int lines_left, bool valid)
@@ -1928,9 +1931,9 @@ TMM_KERNEL void __launch_bounds__(256)
 /* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
    PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
    says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
-   = 8, warp w adds up every eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
-   first warp the eight results; always in this order. Reads 4 bytes a sum and piece, once: bound
-   by the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
+   = 8, warp w adds up an eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
+   first warp the eight results; always in this order. Reads each sum of each piece once: bound by
+   the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                     TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
@@ -2362,8 +2365,7 @@ static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM 
 
 /* KERNEL SUM. Where a product was split along k over blocks: adds their partial sums, M x N
    matrices one behind the other, always in this order, and finishes C = alpha sum + beta C. A block
-   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of the
-   parts:
+   of 256 threads has 32 neighbouring elements of C; each of its 8 warps adds an eighth of them:
 
       parts    0 .. p-1     p .. 2p-1     ...     7p .. 8p-1        p = parts / 8, rounded up
                warp 0       warp 1                warp 7            lane: element
@@ -2778,8 +2780,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <
 
    Global loads: lines K elements of L once, and of S width K for each block; WIDTH 16: 8 FLOP per
    byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
-   blockIdx.y counts parts of k (one, unless partials is given), as in SMALL; blockIdx.z
-   products. */
+   blockIdx.y counts parts of k (one, unless partials is given) as in SMALL, blockIdx.z products. */
 
 /* As in SMALL: expressions of the type, TMM__ALONG and TMM__WIDTH. */
 #ifndef TMM__SKINNY_WARPS
@@ -3133,7 +3134,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 
    Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
    PIPELINED. A lane takes its part of the operands of the next 8 k from there while it multiplies
-   those of these 8, 2 DOWN elements of A and 8 of B:
+   those of these 8, 4 DOWN elements of A and 8 of B:
        first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
@@ -3459,7 +3460,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
                         column of op(B), is in [2^14, 2^15)
        hi = half(x')    11 bits, rounded to nearest; x' - hi is exact in float
        lo = half((x' - hi) 2^11)       the next 11 bits, or 12
-   A element of C is, over windows of 64 k,
+   An element of C is, over windows of 64 k,
        c    = sum lo_a hi_b + sum hi_a lo_b      on tensor cores, in float; lo_a lo_b is left out
        c    = c 2^-11 + sum hi_a hi_b            the largest products come last
        sum += c                                  by an ordinary addition, which rounds to nearest;
@@ -3505,8 +3506,7 @@ typedef struct tmm__split {
 /* Shared memory of the kernel for wgmma. */
 #define TMM__FLOAT_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128 + 1024)
 
-/* What the kernels behind KERNEL SPLIT are to do: `batch` products, C(product) = C + product *
-   batchC. */
+/* What the kernels behind KERNEL SPLIT are to do: `batch` products; number p has C + p batchC. */
 typedef struct tmm__float_job {
     long long M, N, K;
     tmm__lines from_a, from_b;
@@ -3700,9 +3700,8 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
     return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
-/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), in shared
-   memory, halves;
-   thread t of it has of c, with g = t / 32 * 16 + t % 32 / 4,
+/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), halves in
+   shared memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
@@ -3736,6 +3735,7 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
                      : "l"(a), "l"(b), "r"(add));
 }
 #endif /* TMM__WGMMA */
+
 /* A barrier of the 256 threads that multiply; `named`: these are not all threads of the block. */
 static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
 {
@@ -3856,10 +3856,8 @@ TMM_KERNEL void __launch_bounds__(1024)
     }
 }
 
-/* Elements of C that are left to multiply-adds, by 256 threads of a block: all of them are looked
-   for in tiles of 64 x 64. `memory`: 2 x 16 x 68 floats and 8 words of shared memory. Each thread
-   has 4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
-   meant for what is rare. `named`: these are not all threads of the block. */
+/* 256 threads bring 64 lines from line0 on x 16 k from k0 on to shared memory, zeros beyond the
+   end. */
 static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm__lines *from,
                                                       const float *x, long long line0, long long k0,
                                                       long long K, int thread)
@@ -3875,6 +3873,10 @@ static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm
     }
 }
 
+/* Elements of C that are left to multiply-adds, by 256 threads of a block: all of them are looked
+   for in tiles of 64 x 64. `memory`: 2 x 16 x 68 floats and 8 words of shared memory. Each thread
+   has 4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
+   meant for what is rare. `named`: these are not all threads of the block. */
 static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job, float *memory,
                                                         int thread, bool named)
 {
@@ -3954,10 +3956,10 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job
 #endif
 
 #if defined(TMM__EMIT) && TMM__EMIT == 12
-/* The kernel for devices without wgmma, and for a CPU: the same halves, windows and sums, but the
+/* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
    products of halves by multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread. It is
-   slow: it takes the place of one that uses the tensor cores of other devices. Its dynamic shared
-   memory is TMM__FLOAT_ANY_BYTES. */
+   slow: what counts is that results are right everywhere. Its dynamic shared memory is
+   TMM__FLOAT_ANY_BYTES. */
 #define TMM__FLOAT_ANY_BYTES (2 * 32 * 68 * 8)
 TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job job)
 {
@@ -4067,7 +4069,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
    few tiles, the two blocks of a cluster share out the windows of one; the first of them gets the
    sums of the other in its shared memory, adds them to its own, and stores C.
 
-   A window of 256 x 128 is 12.6 million operations and 96 KB copied: 131 operations a byte of the
+   A window of 256 x 128 is 12.6 million operations and 96 KB copied: 128 operations a byte of the
    second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes
    the tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds
    it on an H200 is the power that the device may take. */
@@ -4183,8 +4185,6 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
             for (int d = 0; d < DOWN; d++)
 #pragma unroll
                 for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
-                    /* Half of the columns at a time: while registers of one half are worked on, tensor cores
-               have wgmma of the other half to do. */
 #define TMM__MULTIPLY(c, half_c, half_a, half_b, half, k16, add)                      \
     tmm__wgmma(c,                                                                     \
                tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + \
@@ -4211,6 +4211,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
                 tmm__barrier_wait(fulls + 8 * stage, parity);
                 tmm__barrier_wait(fulls + 8 * second, second_parity);
+                /* Half of the columns at a time: while registers of one half are worked on, tensor
+                   cores have wgmma of the other half to do. */
                 float c0[HALF], c1[HALF];
 #pragma unroll
                 for (int d = 0; d < DOWN; d++) {
@@ -4366,8 +4368,8 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const 
 #endif
 }
 
-/* c += a b by a warp on tensor cores, halves with sums in float: a 16 x 16, b 16 x 8. With g = l /
-   4 and t = l % 4 for lane l, each word of a and b two neighbours along k (PTX ISA 9.7, "Matrix
+/* c += a b by a warp on tensor cores, halves with sums in float: a 16 x 16, b 16 x 8. For lane
+   l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7, "Matrix
    Fragments for mma.m16n8k16 with floating point type"):
        a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
        b[0] = b(2t, g)  b[1] = b(2t + 8, g)
@@ -4483,8 +4485,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     } while (0)
     for (int i = 0; i < STAGES - 1; i++) TMM__FLOAT_COPY_STAGE();
 
-    /* Rows of the matrices whose addresses this lane gives, and the chunk of the first 8 k of
-       hi. */
+    /* Rows of the matrices whose addresses this lane gives; and the chunk of the first 8 k of hi */
     int warp_row = warp / 4 * (16 * DOWN), warp_col = warp % 4 * (8 * COLS);
     int row_a = warp_row + lane % 16, chunk_a = lane / 16;
     int row_b = warp_col + lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
@@ -4590,8 +4591,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     TMM__COPY_WAIT(0);
     __syncthreads();
 
-    /* Are there elements to be left to multiply-adds? The least and the largest scales of A and
-       B. */
+    /* Are there elements to be left to multiply-adds? The least and largest scales of A and B. */
     unsigned *scales = (unsigned *)tmm_memory;
     if (thread < 2) scales[2 * thread] = 0xffffffffu, scales[2 * thread + 1] = 0;
     __syncthreads();
@@ -4980,19 +4980,21 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 }
 #endif
 
-/* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md). `per` is what each
-   multiprocessor gets:
+/* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
+   multiprocessors; what fits first:
      float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
      devices before sm_80, and elements below 4 bytes
-       M N batch / per <= 900                        TMM_SHARED_16
+       M N batch / P <= 900                          TMM_SHARED_16
        else                                          TMM_REGISTER
      devices from sm_80 on
-       M or N <= 16, the other or K above 64         TMM_SKINNY: one operand is read once
+       one product, M or N <= 16, the other or
+         K above 64                                  TMM_SKINNY: one operand is read once
        M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
-       M N batch / per <= 2048, and little along k   TMM_SMALL
-       float, int, batches of M and N <= 64          TMM_REGISTER
-       double, few tensor cores for it               TMM_REGISTER: bound by units of double
-       double                                        TMM_TENSOR
+       M N batch / P <= 2048, M and N <= 64 or
+         M N K batch / P <= 4.2 million              TMM_SMALL
+       double, many tensor cores for it              TMM_TENSOR
+       double, few: bound by units of double         as before sm_80
+       batches of M and N <= 64                      as before sm_80
        else                                          TMM_PIPELINED */
 static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long long K,
                                               long long batch, int tensor)
@@ -5033,7 +5035,7 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 
 /* ============================== LAUNCHERS ===================================================== */
 #if TMM__FAST
-/* Seconds: two launches' time must be saved, too. */
+/* Seconds: two launches' time must be saved, too. A test packs always. */
 #ifndef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
 #endif
@@ -5050,8 +5052,8 @@ static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N
     return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
 }
 
-/* The instance of KERNEL PIPELINED for any operands (form 0), as in A^T B or packed (1), as in A
-   B. */
+/* The instance of KERNEL PIPELINED: for any operands (form 0), as in A^T B or packed (1), or as in
+   A B (2). */
 static inline const void *TMM_FN(gemm__pipelined_kernel)(int form)
 {
 #if TMM__IS_FLOAT
@@ -5427,7 +5429,7 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
 }
 #endif
 
-/* How many blocks KERNEL SMALL and SKINNY should have at least. */
+/* How many blocks KERNEL SMALL and SKINNY should have at least; a test acts a large device. */
 #ifndef TMM__BUSY
 #define TMM__BUSY(processors) (processors)
 #endif
@@ -6320,11 +6322,12 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
    squares alone a quarter. Otherwise a group of rows of A stays while B passes by, to
    and fro, so that the last columns of B serve twice.
 
-   With several devices that hold all of B, each uploads every so manieth part of it, in the order
-   in which they are needed, and the others copy it from there.
+   With several devices that hold all of B, each uploads its share of the parts, in turn, in the
+   order in which they are needed, and the others copy them from there.
 
    Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
    chunks, while the copies between chunks and device go on. */
+/* Tests make these smaller. */
 #ifndef TMM__HOST_DEPTH
 #define TMM__HOST_DEPTH 4096 /* part of what defines the bits */
 #endif
@@ -6610,8 +6613,7 @@ static inline void *tmm__crew_work(void *argument)
     tmm__crew *crew = (tmm__crew *)argument;
     pthread_mutex_lock(&crew->lock);
     for (;;) {
-        /* To be woken takes as long as to copy half a chunk, so look for a while before
-           sleeping. */
+        /* To be woken takes as long as to copy half a chunk: look for a while before sleeping. */
         if (crew->waiting == 0 && !crew->quit) {
             pthread_mutex_unlock(&crew->lock);
             for (int n = 0; n < 1000 && __atomic_load_n(&crew->waiting, __ATOMIC_RELAXED) == 0; n++)
@@ -8446,9 +8448,10 @@ static inline tmm_status TMM_FN(gemm__cpu)(tmm_op opA, tmm_op opB, long long M, 
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
-    for (long long block = 0; block < across * down; block++) TMM_FN(gemm__cpu_block)
-    (block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS, M, N, K, alpha, A, rsA, csA, B,
-     rsB, csB, beta, C, ldc);
+    for (long long block = 0; block < across * down; block++) {
+        long long i0 = block / across * TMM__CPU_ROWS, j0 = block % across * TMM__CPU_COLS;
+        TMM_FN(gemm__cpu_block)(i0, j0, M, N, K, alpha, A, rsA, csA, B, rsB, csB, beta, C, ldc);
+    }
     return TMM_OK;
 }
 
@@ -8685,8 +8688,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #endif /* !TMM__EMIT */
 
 /* ============================== HISTORY =======================================================
-   0.1  global, shared and register kernels; float, double, int and types of your own; batches;
-        CPU reference; checks; from host memory and over several devices.
+   0.1  kernels: global, shared, register, pipelined, small, skinny, tensor (double, float by
+        halves); float, double, int and types of your own; batches; CPU reference; checks; from host
+        memory and over several devices.
 
    MIT No Attribution. Copyright (c) 2026 the tiledmm and raytrace authors.
    Permission is hereby granted, free of charge, to any person obtaining a copy of this software
