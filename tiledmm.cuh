@@ -6328,6 +6328,9 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
    Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
    chunks, while the copies between chunks and device go on. */
 /* Tests make these smaller. */
+#ifndef TMM__HOST_PITCH
+#define TMM__HOST_PITCH INT_MAX /* bytes from line to line, at most, in one copy: CUDA's limit */
+#endif
 #ifndef TMM__HOST_DEPTH
 #define TMM__HOST_DEPTH 4096 /* part of what defines the bits */
 #endif
@@ -6724,14 +6727,20 @@ static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_sta
     return -1;
 }
 
-/* `rows` lines of `width` bytes, all in one if they lie without gaps. */
+/* `rows` lines of `width` bytes, all in one if they lie without gaps, one by one if they are too
+   long for a copy of lines. */
 static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char *from,
                                           size_t from_pitch, size_t width, size_t rows,
                                           cudaMemcpyKind kind, cudaStream_t stream)
 {
     if (rows == 1 || (to_pitch == width && from_pitch == width))
         return cudaMemcpyAsync(to, from, width * rows, kind, stream);
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, stream);
+    if (to_pitch <= TMM__HOST_PITCH && from_pitch <= TMM__HOST_PITCH)
+        return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, stream);
+    cudaError_t error = cudaSuccess;
+    for (size_t row = 0; row < rows && error == cudaSuccess; row++)
+        error = cudaMemcpyAsync(to + row * to_pitch, from + row * from_pitch, width, kind, stream);
+    return error;
 }
 
 static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
@@ -7970,6 +7979,13 @@ static inline cudaError_t tmm__copy_across(char *to, size_t to_pitch, int to_dev
                                cudaMemcpyDeviceToDevice, stream);
     if (rows == 1 || (to_pitch == width && from_pitch == width))
         return cudaMemcpyPeerAsync(to, to_device, from, from_device, width * rows, stream);
+    if (to_pitch > TMM__HOST_PITCH || from_pitch > TMM__HOST_PITCH) { /* as above */
+        cudaError_t error = cudaSuccess;
+        for (size_t row = 0; row < rows && error == cudaSuccess; row++)
+            error = cudaMemcpyPeerAsync(to + row * to_pitch, to_device, from + row * from_pitch,
+                                        from_device, width, stream);
+        return error;
+    }
     memset(&p, 0, sizeof p);
     p.srcPtr = make_cudaPitchedPtr((void *)from, from_pitch, width, rows);
     p.srcDevice = from_device;

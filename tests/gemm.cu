@@ -16,9 +16,11 @@
 /* KERNEL TENSOR with large and middle tiles where it would take small ones */
 #undef TMM__TENSOR_GUESS
 #define TMM__TENSOR_GUESS(form, time) ((form) == M / 8 % 3 ? 0 : (time))
-#define TMM_TYPE                      double
-#define TMM_NAME                      dp
+#define TMM_CLEAR_FLAGS
+#define TMM_TYPE double
+#define TMM_NAME dp
 #include "../tiledmm.cuh"
+#undef TMM_CLEAR_FLAGS
 #undef TMM__TENSOR_GUESS
 #define TMM_NAME s24 /* ... and tile */
 #define TMM_TILE 24

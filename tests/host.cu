@@ -1,8 +1,10 @@
 /* tmm_?gemm_host and tmm_?gemm_multi: the same bits for every split, device count, block, stream and
    budget; right products; what failures leave behind. Parts of K and pinned chunks are made small,
-   so that small matrices have many. On the CPU runner CUCC_DEVICES gives the number of devices, and
-   failures are planted by CUCC_FAIL; fewer devices than a test names act as several. */
+   so that small matrices have many, and lines of 700 bytes count as too long for one copy. On the
+   CPU runner CUCC_DEVICES gives the number of devices, and failures are planted by CUCC_FAIL; fewer
+   devices than a test names act as several. */
 #include "tap.h"
+#define TMM__HOST_PITCH               700
 #define TMM__HOST_DEPTH               64
 #define TMM__HOST_CHUNK               4096
 #define TMM__MULTI_COLUMNS            32
