@@ -60,7 +60,8 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. For K below 64 as TMM_AUTO
+                        sm_80 on; elsewhere right but slow. For K below 64, and on sm_90 for M or N
+                        above 2^24, as TMM_AUTO
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
@@ -5612,7 +5613,8 @@ enum {
     TMM__FLOAT_ANY = 3,
     TMM__FLOAT_MMA = 4,
     TMM__FLOAT_LEAST_K = 64,
-    TMM__FLOAT_MOST = INT_MAX - 8192
+    TMM__FLOAT_MOST = INT_MAX - 8192,
+    TMM__FLOAT_WGMMA_MOST = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
 typedef struct tmm__float_form {
     int tile_m, tile_n, stages;
@@ -5849,6 +5851,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
    beyond 32 bits. */
 static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K)
 {
+    long long most = TMM__FLOAT_WGMMA_MOST;
+    if ((M > most || N > most) && TMM_FN(gemm__float_fast)()) return 0;
     return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_MOST && N <= TMM__FLOAT_MOST &&
            K <= TMM__FLOAT_MOST && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }

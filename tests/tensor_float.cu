@@ -351,6 +351,38 @@ static void from_host(void)
     drop(&p);
 }
 
+/* More rows than the kernel for wgmma can count the bytes of. */
+static void many_rows(void)
+{
+    enum { N = 64, K = 64, LAST = 100 };
+    const long long M = (1ll << 24) + LAST, first = M - LAST;
+    size_t bytes = (size_t)(M * K) * 4, free_bytes = 0, total;
+    float *A, *B, *C, rows[2][LAST * N];
+    int wrong = 0;
+    cudaMemGetInfo(&free_bytes, &total);
+    if (TWIN || free_bytes < 3 * bytes + bytes / 4) {
+        tap_skip("more than 2^24 rows", "needs a GPU with 15 GB");
+        return;
+    }
+    check(cudaMalloc(&A, bytes)), check(cudaMalloc(&B, K * N * 4)), check(cudaMalloc(&C, bytes));
+    for (int i = 0; i < LAST * K; i++) rows[0][i] = (float)tap_uniform();
+    for (int i = 0; i < K * N; i++) rows[1][i] = (float)tap_uniform();
+    check(cudaMemset(A, 0x3f, bytes));
+    check(cudaMemcpy(A + first * K, rows[0], sizeof rows[0], cudaMemcpyHostToDevice));
+    check(cudaMemcpy(B, rows[1], K * N * 4, cudaMemcpyHostToDevice));
+    for (int i = 0; i < 2; i++) { /* these rows among all, and alone */
+        long long skip = i == 0 ? 0 : first;
+        tmm_status status =
+            tmm_sgemm_with(i == 0 ? TMM_TENSOR : TMM_REGISTER, TMM_OP_N, TMM_OP_N, M - skip, N, K,
+                           1, A + skip * K, K, B, N, 0, C + skip * N, N, 0);
+        wrong += status != TMM_OK;
+        check(cudaMemcpy(rows[i], C + first * N, sizeof rows[i], cudaMemcpyDeviceToHost));
+    }
+    for (int i = 0; i < LAST * N; i++) wrong += !(fabsf(rows[0][i] - rows[1][i]) < 1e-4f);
+    tap_ok(wrong == 0, "more than 2^24 rows");
+    cudaFree(A), cudaFree(B), cudaFree(C);
+}
+
 static void rules(void)
 {
     product p;
@@ -453,5 +485,6 @@ int main(void)
     interface(UNIFORM, 40, 3); /* strictly */
     from_host();
     rules();
+    many_rows();
     return tap_done();
 }
