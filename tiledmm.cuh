@@ -329,28 +329,34 @@ typedef struct CUstream_st *tmm_stream; /* what cudaStream_t is, without CUDA's 
 /* Options of tmm_?gemm_host. All zeros are the defaults; in C: tmm_host_options o = {0}. */
 typedef struct tmm_host_report tmm_host_report;
 typedef struct tmm_host_options {
-    int device_count;      /* how many devices, 64 at most; 0: the current one alone */
-    const int *devices;    /* their numbers; one named several times acts as several. NULL: 0, 1,
-                                2, ... */
-    const long long *rows; /* rows of C for each, in order; they add up to M. NULL: by weights */
-    const double *weights; /* shares of the rows, any scale; a device of weight 0 does nothing.
-                                NULL: equal for devices of one kind, else measured by a short
-                                product */
-    size_t memory;         /* most bytes of device memory for each of the list; 0: 9/10 of what is
-                                free, and what TMM_PIPELINED takes besides (see LIMITS) */
-    long long block;       /* rows and columns of a block of C at most; 0: chosen */
-    int streams;           /* that compute, for each device, 4 at most; 0: 2 */
-    int threads;           /* that copy pageable memory, 16 at most; 0: one a processor */
-    tmm_kernel kernel;     /* TMM_AUTO: chosen for each block, all with the same bits */
-    int (*progress)(void *context, double done); /* called with the finished part of C, 0 to 1, in
-                                the calling thread; whatever but 0 it returns cancels. May be NULL */
-    void *context;                               /* for progress */
-    void *const *workspace; /* memory on each device of the list, used instead of allocating; the
-                                call adapts to its size. NULL: allocates */
-    const size_t *workspace_bytes; /* the size of each */
-    void *pinned; /* pinned host memory for staging. NULL: allocates 8 MiB a thread, if A, B or
-                                C is pageable, and keeps it for the next call (tmm_host_release) */
-    size_t pinned_bytes;     /* its size: 8 MiB at least, from a multiple of 256 on */
+    /* How many devices, 64 at most, 0: the current one alone; and their numbers, NULL: 0, 1, 2, ...
+       One that is named several times acts as several. */
+    int device_count;
+    const int *devices;
+    /* Rows of C for each, in order, which add up to M. NULL: by weights, shares on any scale; a
+       device of weight 0 does nothing. NULL, too: equal for devices of one kind, else measured by a
+       short product. */
+    const long long *rows;
+    const double *weights;
+    size_t memory;     /* most bytes of device memory for each of the list; 0: 9/10 of what is free,
+                          and what TMM_PIPELINED takes besides (see LIMITS) */
+    long long block;   /* rows and columns of a block of C at most; 0: chosen */
+    int streams;       /* that compute, for each device, 4 at most; 0: 2 */
+    int threads;       /* that copy pageable memory, 16 at most; 0: one a processor */
+    tmm_kernel kernel; /* TMM_AUTO: chosen for each block, all with the same bits */
+    /* Called, with `context`, in the calling thread as C gets done, `done` being the finished part
+       from 0 to 1; cancels by returning anything but 0. NULL: nobody is told. */
+    int (*progress)(void *context, double done);
+    void *context;
+    /* Memory on each device of the list, to be used instead of allocating, and its size; the call
+       adapts to that. NULL: allocates. */
+    void *const *workspace;
+    const size_t *workspace_bytes;
+    /* Pinned host memory for staging, and its size: 8 MiB at least, from a multiple of 256 on.
+       NULL: allocates 8 MiB a thread if A, B or C is pageable, and keeps them for the next call
+       (tmm_host_release). */
+    void *pinned;
+    size_t pinned_bytes;
     tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
 } tmm_host_options;
 
