@@ -5934,11 +5934,15 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
     if (status != TMM_OK) return status;
     if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
-    if (strideA < 0 || strideB < 0 || strideC < 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative",
-                         strideA < 0   ? "strideA"
-                         : strideB < 0 ? "strideB"
-                                       : "strideC");
+    const long long strides[3] = {strideA, strideB, strideC};
+    for (int n = 0; n < 3; n++) {
+        if (strides[n] < 0)
+            return tmm__fail(TMM_ERROR_ARGUMENT, "stride%c is negative: %lld", 'A' + n, strides[n]);
+        if (batch > 0 && strides[n] > LLONG_MAX / (long long)sizeof(TMM_TYPE) / batch)
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "stride%c (%lld, batch %lld) exceeds 64-bit addresses", 'A' + n,
+                             strides[n], batch);
+    }
     if (batch > 1 && strideC == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is 0: the products would overwrite each other");

@@ -100,6 +100,9 @@ static void test_errors(void)
                  "batch", "a negative batch");
     test_rejects(tmm_sgemm_batched(N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, 64, -64, 64, 2, 0),
                  "strideB", "a negative stride");
+    test_rejects(tmm_sgemm_batched(N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, LLONG_MAX / 4, 64, 64, 2,
+                                   0),
+                 "strideA", "a stride beyond 64-bit addresses");
     test_rejects(tmm_sgemm_batched(N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, 64, 64, 0, 2, 0),
                  "strideC", "products on top of each other");
     test_rejects(tmm_smatmul(8, 8, 8, hA, NULL, hC), "B is NULL", "B = NULL in matmul");
