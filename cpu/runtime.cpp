@@ -266,7 +266,11 @@ void finish(cudaStream_t stream);
 cudaError_t enqueue_copy(cudaStream_t stream, const void *to, const void *from,
                          std::function<void()> work)
 {
-    bool pageable = find_region(to).device == nowhere || find_region(from).device == nowhere;
+    bool pageable;
+    {
+        state_lock lock(state().lock);
+        pageable = find_region(to).device == nowhere || find_region(from).device == nowhere;
+    }
     if (pageable) finish(stream);
     return enqueue(pageable ? nullptr : stream, work);
 }
@@ -1217,9 +1221,13 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     if (cudaError_t error = enter()) return error;
+    {
+        state_lock lock(state().lock);
+        if (!state().streams.count(stream)) return failed(cudaErrorInvalidResourceHandle);
+    }
+    finish(stream); /* without the lock, which its work takes after others */
+    late_lock advancing(late().lock);
     state_lock lock(state().lock);
-    if (!state().streams.count(stream)) return failed(cudaErrorInvalidResourceHandle);
-    finish(stream);
     state().streams.erase(stream);
     delete stream;
     return cudaSuccess;
@@ -1237,8 +1245,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
-    if (is_default_stream(stream) || stream->queue.empty()) return cudaSuccess;
+    if (is_default_stream(stream)) return cudaSuccess;
     late_lock lock(late().lock);
+    if (stream->queue.empty()) return cudaSuccess;
     advance_one();
     return stream->queue.empty() ? enter() : failed(cudaErrorNotReady);
 }
@@ -1288,11 +1297,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     int device = is_default_stream(stream) ? current_device : stream->device;
     if (event->device != device) return failed(cudaErrorInvalidResourceHandle);
     std::shared_ptr<recording> now(new recording{false, {}});
-    event->last = now;
-    return enqueue(stream, [now] {
+    cudaError_t error = enqueue(stream, [now] {
         now->complete = true;
         now->time = clock_type::now();
     });
+    event->last = now; /* only now: without late streams it is complete when others see it */
+    return error;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
