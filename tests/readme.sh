@@ -1,18 +1,13 @@
 #!/usr/bin/env bash
 # README.md and its like: every link leads somewhere, and a link to a line to the section it names.
-# Run from the repository root; prints TAP. `tests/readme.sh --fix` first puts the numbers of lines right.
-set -u
+# `bash tests/readme.sh --fix` first puts the numbers of lines right.
+. "$(dirname "$0")/tap.bash"
 if [ "${1-}" = --fix ]; then
     while IFS= read -r name; do
         line=$(grep -n "=== $name ===" tiledmm.cuh | cut -d: -f1)
         [ -n "$line" ] && sed -i "s/\[$name\](tiledmm\.cuh#L[0-9]*)/[$name](tiledmm.cuh#L$line)/g" README.md
     done < <(grep -o '\[KERNEL [A-Z ]*\](tiledmm.cuh#L' README.md | sed 's/^\[\(.*\)\].*/\1/' | sort -u)
 fi
-number=0
-say() { # say STATUS TEXT
-    number=$((number + 1))
-    [ "$1" = 0 ] && printf 'ok %d - %s\n' $number "$2" || printf 'not ok %d - %s\n' $number "$2"
-}
 for page in README.md CONTRIBUTING.md bench/NOTES.md cpu/README.md demos/memory/README.md demos/python/README.md; do
     folder=$(dirname "$page") bad=
     while IFS= read -r link; do
@@ -28,7 +23,6 @@ for page in README.md CONTRIBUTING.md bench/NOTES.md cpu/README.md demos/memory/
             ;;
         esac
     done < <(grep -o '\[[^]]*\]([^) ]*)' "$page"; grep -o 'src="[^"]*"' "$page" | sed 's/src="\(.*\)"/[image](\1)/')
-    [ -z "$bad" ]
-    say $? "$page: links$bad"
+    if [ -z "$bad" ]; then ok "$page: links"; else not_ok "$page: links$bad"; fi
 done
-printf '1..%d\n' $number
+tap_done
