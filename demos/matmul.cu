@@ -15,6 +15,7 @@
    time of allocation, copies, kernel, copy back and release, as one who has his matrices in host
    memory sees it. Every result is checked against sums of higher precision. */
 #include "../tiledmm.cuh"
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 #ifdef WITH_CUBLAS
@@ -86,8 +87,9 @@ static int parse_number(const char *name, const char *text, long long low, long 
                         long long *number)
 {
     char *end, message[160];
+    errno = 0;
     *number = text ? strtoll(text, &end, 10) : 0;
-    if (text && *text && !*end && *number >= low && *number <= high) return 1;
+    if (text && *text && !*end && !errno && *number >= low && *number <= high) return 1;
     snprintf(message, sizeof message, "%s must be a whole number from %lld to %lld, not '%%s'",
              name, low, high);
     return refuse(message, text ? text : "nothing");
@@ -818,12 +820,14 @@ static int add_cpu_rows(problem *p, table *t)
     return 1;
 }
 
-/* Has the device what KERNEL TENSOR needs? A product of no rows asks. */
-static int fits_tensor(const problem *p)
+/* Is this kernel compiled (TMM_SIMPLE leaves some out), and can the device do it? A product of no
+   rows asks. */
+static int has_kernel(const problem *p, tmm_kernel kernel)
 {
     options none = p->o;
     none.M = 0;
-    return p->o.type == TMM_DOUBLE && p->t->gemm(TMM_TENSOR, &none, NULL, NULL, NULL) == TMM_OK;
+    if (kernel == TMM_TENSOR && p->o.type != TMM_DOUBLE) return 0;
+    return p->t->gemm(kernel, &none, NULL, NULL, NULL) == TMM_OK;
 }
 
 static int add_device_rows(problem *p, table *t)
@@ -851,7 +855,7 @@ static int add_device_rows(problem *p, table *t)
         for (size_t n = 0; n < sizeof rungs / sizeof *rungs && all; n++) {
             if (o->tile && o->tile != rungs[n].tile) continue;
             if (rungs[n].kernel == TMM_SKINNY && !fits_skinny(o)) continue;
-            if (rungs[n].kernel == TMM_TENSOR && !fits_tensor(p)) continue;
+            if (!has_kernel(p, rungs[n].kernel)) continue;
             if (!add_device_row(p, t, tmm_kernel_string(rungs[n].kernel), rungs[n].memory,
                                 multiply_kernel, rungs[n].kernel))
                 return 0;
