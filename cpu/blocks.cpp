@@ -137,7 +137,6 @@ struct shared_block {
 struct worker {
     launch_state *launch;
     unsigned int threads;
-    uint64_t block;
 
     /* The threads of the current block. */
     thread_state state[max_threads];
@@ -613,9 +612,9 @@ static void work(worker &w, launch_state &launch)
     find_own_stack(w.home);
 #endif
     while (!launch.failed) {
-        w.block = launch.next_block++;
-        if (w.block >= launch.blocks) break;
-        run_block(w, w.block);
+        uint64_t block = launch.next_block++;
+        if (block >= launch.blocks) break;
+        run_block(w, block);
     }
 #ifdef CUCC_COUNT
     access_counts counts = take_counts();
