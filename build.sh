@@ -186,7 +186,7 @@ skip() { say "ok 1 - $1 # SKIP $2"; }
 
 cpu_test() { # a test program on the CPU runner: three thread orders, then sanitized
     local name=$1 order number program=build/test/$1
-    local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp") sanitized=(--sanitize -Xcompiler -Wall,-Wextra,-Werror)
+    local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp") sanitized=(--sanitize -Xcompiler "-Wall,-Wextra,-Werror")
     local devices=1 more_devices="" orders="forward backward shuffle:$RANDOM"
     case $name in # programs that run for a moment: the compiler's time is what counts
     rules | tensor_float | no_device) sanitized+=(-O0) ;;
@@ -364,6 +364,7 @@ run_tests() {
             job "GPU: $name" gpu_test "$name"
         done
         if [ $only_gpu = 1 ]; then # the scripts that have a part for a GPU
+            # shellcheck disable=SC2013
             for file in $(grep -l have_gpu tests/*.sh); do
                 job "$file" tap "$(basename "$file" .sh)" bash "$file"
             done

@@ -3,7 +3,7 @@
 # (add_subdirectory, FetchContent, find_package), pkg-config, installation with and without CMake.
 # tests/cmake/ is the project that uses them. The fast kernels, which take ten seconds each time, are
 # left out everywhere.
-# shellcheck disable=SC2016,SC2046,SC2317 # CMake's $, pkg-config's words, functions called through check
+# shellcheck disable=SC2016,SC2046,SC2317,SC2329 # CMake's $, pkg-config's words, functions called through check
 . "$(dirname "$0")/tap.bash"
 root=$PWD work=$PWD/$work # some of what follows changes folders
 

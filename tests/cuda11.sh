@@ -7,7 +7,7 @@
 #                                 contrib and non-free, and unpacks what a compiler needs of them
 #                                 (0.1 GB) beside the system: into $CUDA11_HOME, or
 #                                 ~/.cache/cuda-11.8. Nothing is installed, no root is needed
-# shellcheck disable=SC2015,SC2317 # mv && mv || die is meant so; functions called through check
+# shellcheck disable=SC2015,SC2317,SC2329 # mv && mv || die is meant so; functions called through check
 . "$(dirname "$0")/tap.bash"
 home=${CUDA11_HOME:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/cuda-11.8}
 architectures="60 70 80 90" # the oldest, the newest, and where the kernels change in between

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # demos/outofcore.cu, multigpu.cu, overlap.cu and raytrace.cu on the CPU runner: what they print, their
 # files, what they refuse.
-# shellcheck disable=SC2317 # functions are called through check
+# shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
 # passes PATTERN COMMAND...: exit status 0, `Test PASSED` last, and a line that matches
 passes() {
     local pattern=$1
     shift
-    timeout $patience "$@" >"$work/out.txt" 2>&1 || { cat "$work/out.txt"; return 1; }
+    timeout "$patience" "$@" >"$work/out.txt" 2>&1 || { cat "$work/out.txt"; return 1; }
     cat "$work/out.txt"
     [ "$(tail -n 1 "$work/out.txt")" = "Test PASSED" ] && grep -qE -- "$pattern" "$work/out.txt"
 }
@@ -16,10 +16,10 @@ passes() {
 refuses() {
     local wanted=$1 pattern=$2 status
     shift 2
-    timeout $patience "$@" >"$work/out.txt" 2>&1
+    timeout "$patience" "$@" >"$work/out.txt" 2>&1
     status=$?
     cat "$work/out.txt"
-    [ $status = "$wanted" ] && grep -qE -- "$pattern" "$work/out.txt"
+    [ "$status" = "$wanted" ] && grep -qE -- "$pattern" "$work/out.txt"
 }
 csv() { # FILE ROWS COLUMNS: so many rows below a head, all of so many columns
     cat "$1"
@@ -37,7 +37,7 @@ full_disk() { # FILE COMMAND...
     (
         trap '' XFSZ
         ulimit -f 0
-        timeout $patience "$@" --csv "$file" 2>&1
+        timeout "$patience" "$@" --csv "$file" 2>&1
     ) | cat
     status=${PIPESTATUS[0]}
     [ "$status" != 0 ] && [ "$(cat "$file")" = "an older table" ] && [ ! -e "$file.tmp" ]
@@ -84,7 +84,7 @@ check "overlap: CSV" csv "$work/v.csv" 2 11
 check "overlap, double, one stream, three products" passes '1 stream: ' "$program" 60 --type double --streams 1 --products 3
 check "overlap: too many streams" refuses 2 "from 1 to 8" "$program" --streams 9
 program=$work/raytrace small=(--width 48 --height 40 --out "$work/scene")
-pictures() { ls "$work" && [ -s "$work/scene.png" ] && [ -s "$work/scene.ppm" ] && ! ls "$work" | grep -E '\.(part|tmp)$'; }
+pictures() { [ -s "$work/scene.png" ] && [ -s "$work/scene.ppm" ] && ! find "$work" -name '*.part' -o -name '*.tmp' | grep .; }
 check "raytrace: a table of 16 to 2048 spheres" passes '^ +2048( +[0-9.]+){3}\*?( +[0-9.]+){3} ' "$program" "${small[@]}" --csv "$work/r.csv"
 check "raytrace: CSV" csv "$work/r.csv" 48 15
 check "raytrace: its pictures, and no half of one" pictures

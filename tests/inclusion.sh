@@ -4,20 +4,20 @@
 # Built for the CPU and run; with nvcc built as well, and run where there is a GPU. And what can go
 # wrong in a build: a second inclusion, symbols that nobody asked for, extern "C" around everything,
 # macros that do not fit.
-# shellcheck disable=SC2317 # many functions are only called through check
+# shellcheck disable=SC2317,SC2329 # many functions are only called through check
 . "$(dirname "$0")/tap.bash"
 
 # relay NAME COMMAND...: the results of a TAP program, numbered anew
 relay() {
-    local name=$1 line results=0 status
+    local name=$1 line results=0 status before=$failures
     shift
-    timeout $patience "$@" >"$work/tap.txt" 2>&1
+    timeout "$patience" "$@" >"$work/tap.txt" 2>&1
     status=$?
     while IFS= read -r line; do
         case $line in
         "ok "*) results=$((results + 1)) && ok "$name: ${line#ok * - }" ;;
         "not ok "*) results=$((results + 1)) && not_ok "$name: ${line#not ok * - }" ;;
-        1..*) [ "$line" = "1..$results" ] && [ $status -le 1 ] && return ;;
+        1..*) [ "$line" = "1..$results" ] && [ $((status != 0)) = $((failures > before)) ] && return ;;
         *) echo "# $line" ;;
         esac
     done <"$work/tap.txt"
@@ -39,7 +39,7 @@ nvcc_objects() {
     mkdir -p "$folder"
     for file in $plain_files; do
         simple=()
-        [ $file = plain_b ] && simple=(-DTMM_SIMPLE) # one plain file with all kernels is enough
+        [ "$file" = plain_b ] && simple=(-DTMM_SIMPLE) # one plain file with all kernels is enough
         "${gpu[@]}" "$@" "${simple[@]}" -c "tests/inclusion/$file.cu" -o "$folder/$file.o" >"$folder/$file.txt" 2>&1
     done
 }

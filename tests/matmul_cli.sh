@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # demos/matmul.cu as one meets it on the command line, on the CPU runner: what it prints, what it
 # refuses and how, what it leaves behind; and that it calls a wrong kernel wrong.
-# shellcheck disable=SC2317 # many functions are only called through check
+# shellcheck disable=SC2317,SC2329 # many functions are only called through check
 . "$(dirname "$0")/tap.bash"
 
 # as in tap.bash, but what the last run of the demo said explains a failure, too
@@ -16,7 +16,7 @@ build() { # SOURCE PROGRAM
 }
 demo=$work/matmul
 run() { # ARGUMENTS: leaves $status, out.txt, err.txt
-    timeout $patience "$demo" "$@" >"$work/out.txt" 2>"$work/err.txt"
+    timeout "$patience" "$demo" "$@" >"$work/out.txt" 2>"$work/err.txt"
     status=$?
 }
 table() { awk '/^method / { on = 1; next } /^$/ { on = 0 } on' "$work/out.txt"; }
@@ -204,7 +204,7 @@ mkdir "$work/full" && echo "an older table" >"$work/full/table.csv"
 (
     trap '' XFSZ
     ulimit -f 0
-    timeout $patience "$demo" 16 --no-cpu --csv "$work/full/table.csv" 2>&1
+    timeout "$patience" "$demo" 16 --no-cpu --csv "$work/full/table.csv" 2>&1
 ) | cat >"$work/out.txt"
 status=${PIPESTATUS[0]}
 : >"$work/err.txt"
@@ -258,7 +258,7 @@ run 16 --csv "$work/folder.csv"
 keeps_folder() { [ "$status" != 0 ] && grep -q "cannot write" "$work/err.txt" && [ -d "$work/folder.csv" ]; }
 check "--csv onto a folder: says so, the folder stays" keeps_folder
 mkfifo "$work/pipe"
-timeout $patience cat "$work/pipe" >"$work/piped.csv" &
+timeout "$patience" cat "$work/pipe" >"$work/piped.csv" &
 run 16 --csv "$work/pipe"
 wait
 through_pipe() { [ "$status" = 0 ] && [ -p "$work/pipe" ] && grep -q '^sequential,' "$work/piped.csv"; }

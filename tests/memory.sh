@@ -2,7 +2,7 @@
 # The demos of demos/memory on the CPU runner: each builds, passes, plain and sanitized, reads its
 # options and writes its CSV file; its kernels load and store as often as its table says; and what
 # is said to be the same in all of them is.
-# shellcheck disable=SC2317 # functions are called through check
+# shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
 demos="registers local shared global constant readonly texture pinned mapped managed async_copy"
@@ -25,10 +25,10 @@ wait
 
 # ---- every demo ------------------------------------------------------------------------------------
 passes() { # PROGRAM ARGUMENTS...: ends with "Test PASSED"; no row is wrong or tells times of the CPU
-    timeout $patience "$@" >"$work/output.txt" 2>&1
+    timeout "$patience" "$@" >"$work/output.txt" 2>&1
     local status=$?
     cat "$work/output.txt"
-    [ $status = 0 ] && [ "$(tail -n 1 "$work/output.txt")" = "Test PASSED" ] &&
+    [ "$status" = 0 ] && [ "$(tail -n 1 "$work/output.txt")" = "Test PASSED" ] &&
         ! grep -q -E 'WRONG|inf' "$work/output.txt" &&
         awk '/  (ok|-)$/ {rows++; for (i = 1; i <= 4; i++) if ($(NF - i) !~ /nan/) exit 1} END {exit !rows}' "$work/output.txt"
 }
@@ -45,7 +45,7 @@ refuses() { # PROGRAM ARGUMENTS...: a word on stderr, status 2, nothing on stdou
     local status
     "$@" >"$work/output.txt" 2>"$work/error.txt"
     status=$?
-    [ $status = 2 ] && [ -s "$work/error.txt" ] && [ ! -s "$work/output.txt" ]
+    [ "$status" = 2 ] && [ -s "$work/error.txt" ] && [ ! -s "$work/output.txt" ]
 }
 fails_with() { # PATTERN COMMAND...: a sentence, no success
     local pattern=$1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # demos/matmul_mpi.cu with 1, 2, 3, 4 and 6 ranks on the CPU runner, and on a GPU where there is one:
 # what it prints, its CSV file, what it refuses, and that it finds a panel that was left out.
-# shellcheck disable=SC2317 # functions are called through check
+# shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 for tool in mpirun mpicxx; do
     have $tool || skip_all matmul_mpi "there is no $tool (Debian: openmpi-bin, libopenmpi-dev)"
@@ -20,7 +20,7 @@ fi
 ranks() {
     local count=$1 status
     shift
-    timeout $patience mpirun "${flags[@]}" -n "$count" "$@" >"$work/out.txt" 2>"$work/err.txt"
+    timeout "$patience" mpirun "${flags[@]}" -n "$count" "$@" >"$work/out.txt" 2>"$work/err.txt"
     status=$?
     cat "$work/out.txt" "$work/err.txt"
     return "$status"

@@ -25,4 +25,4 @@ gcc -std=c99 -Wall -Wextra -Werror -isystem "$include" tests/nvrtc.c -o "$work/n
 # from a folder without the header, since NVRTC looks in the current one, too
 root=$PWD
 cd "$work" || exit 1
-exec timeout $patience ./nvrtc "$root"
+exec timeout "$patience" ./nvrtc "$root"

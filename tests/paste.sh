@@ -2,7 +2,7 @@
 # The first three kernels of tiledmm.cuh are made for pasting. Each is cut out of the header, gets
 # the defines that its comment names above it and a short main below it, and must compile without
 # warnings and multiply rightly: on the CPU, and with nvcc where there is one.
-# shellcheck disable=SC2317 # some functions are only called through check
+# shellcheck disable=SC2317,SC2329 # some functions are only called through check
 . "$(dirname "$0")/tap.bash"
 
 cpu=(cpu/cucc -Xcompiler "-Wall,-Wextra,-Werror")

@@ -5,7 +5,7 @@
 #   Microsoft's compiler (its macros, its keywords, its 32-bit long) and finds no header of a real
 #   system, only the functions below, which Microsoft's C library has. A POSIX call, a GNU extension
 #   outside a guard or an attribute that is not for this compiler is an error then.
-# shellcheck disable=SC2317 # functions are called through check
+# shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 mkdir "$work/crt" || exit 1
 

@@ -9,7 +9,7 @@
 # Without a GPU: what they say when something is missing, that CuPy's one computes, checks and
 # prints rightly with a stand-in for CuPy, that PyCUDA's source compiles as PyCUDA would compile
 # it, and by PyCUDA where that is installed, that NVRTC compiles the file. On a GPU each is run.
-# shellcheck disable=SC2015,SC2086,SC2317 # names of demos have no spaces; functions called through check
+# shellcheck disable=SC2015,SC2086,SC2317,SC2329 # names of demos have no spaces; functions called through check
 . "$(dirname "$0")/tap.bash"
 fetched=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tiledmm-python
 
@@ -47,7 +47,7 @@ says() {
     "$@" >"$work/said.txt" 2>&1
     status=$?
     cat "$work/said.txt"
-    [ $status = "$wanted" ] || { echo "exit status $status instead of $wanted"; return 1; }
+    [ "$status" = "$wanted" ] || { echo "exit status $status instead of $wanted"; return 1; }
     grep -qE -e "$pattern" "$work/said.txt" || { echo "this is not in it: $pattern"; return 1; }
     [ "$(wc -l <"$work/said.txt")" = 1 ] || [ "$wanted" != 1 ] || { echo "that is not one line"; return 1; }
 }
@@ -56,7 +56,7 @@ demos="python/matmul_cupy python/matmul_pycuda python/matmul_nvrtc torch_extensi
 # ---- the command line, and what is missing --------------------------------------------------------
 for module in numpy cupy pycuda torch; do echo 'raise ImportError("hidden by the test")' >"$work/absent/$module.py"; done
 mkdir "$work/absent/cuda" && touch "$work/absent/cuda/__init__.py"
-without() { env PYTHONPATH="$work/absent" timeout $patience "$python" "$@"; }
+without() { env PYTHONPATH="$work/absent" timeout "$patience" "$python" "$@"; }
 for demo in $demos; do
     check "$demo: --help" says 0 'usage:.*' without demos/$demo.py --help
     check "$demo: an unknown option is an error" says 2 'unrecognized arguments: --sizes' without demos/$demo.py --sizes
@@ -173,7 +173,7 @@ says_failed() {
     stand_in 130 >"$work/said.txt" 2>&1
     local status=$?
     cat "$work/said.txt"
-    [ $status = 1 ] && [ "$(tail -n 1 "$work/said.txt")" = "Test FAILED" ]
+    [ "$status" = 1 ] && [ "$(tail -n 1 "$work/said.txt")" = "Test FAILED" ]
 }
 passes() { stand_in "$@" | tee "$work/said.txt" && [ "$(tail -n 1 "$work/said.txt")" = "Test PASSED" ]; }
 if has numpy; then
@@ -220,7 +220,7 @@ fi
 
 # ---- on a GPU -------------------------------------------------------------------------------------
 run() { # DEMO ARGUMENTS...
-    timeout $patience "$python" "demos/$1.py" "${@:2}" | tee "$work/said.txt" &&
+    timeout "$patience" "$python" "demos/$1.py" "${@:2}" | tee "$work/said.txt" &&
         [ "$(tail -n 1 "$work/said.txt")" = "Test PASSED" ]
 }
 for pair in "python/matmul_cupy cupy" "python/matmul_pycuda pycuda" "python/matmul_nvrtc cuda.bindings.driver" "torch_extension torch"; do

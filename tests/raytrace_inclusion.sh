@@ -2,7 +2,7 @@
 # The ways to include raytrace.cuh: from C and C++, from several .cu files of one program, beside
 # tiledmm.cuh, cut into pieces, by NVRTC and as PyCUDA does it. What needs a tool that this machine
 # lacks is skipped with the reason.
-# shellcheck disable=SC2317 # many functions are only called through check
+# shellcheck disable=SC2317,SC2329 # many functions are only called through check
 . "$(dirname "$0")/tap.bash"
 
 no_nvcc="nvcc is not installed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The PNG and PPM files of raytrace.cuh, read by readers that are not ours and compared pixel by
 # pixel: libpng, Pillow, Python's zlib, whichever the machine has.
-# shellcheck disable=SC2012,SC2317 # plain names only; functions are called by name
+# shellcheck disable=SC2012,SC2317,SC2329 # plain names only; functions are called by name
 . "$(dirname "$0")/tap.bash"
 mkdir "$work/files" || exit 1
 

@@ -101,7 +101,7 @@ fi
 wait
 for program in "${programs[@]}"; do
     [ -e "$program" ] && [ ! -s "$program.log" ] && built=yes || built=no
-    result $built "$program builds without a warning"
+    result "$built" "$program builds without a warning"
     sed 's/^/#   /' "$program.log"
 done
 
