@@ -124,7 +124,7 @@ rows_are() { # ROWS, one a line
     echo "rows: $(methods | tr '\n' ';')"
     return 1
 }
-for kernel in global shared shared_8 shared_16 shared_32 register register_64 register_128 pipelined small; do
+for kernel in global shared shared_8 shared_16 shared_32 register register_64 register_128 pipelined small auto_tensor; do
     run 40 --no-cpu --kernel $kernel
     check "--kernel $kernel: this row only" rows_are $kernel
 done
