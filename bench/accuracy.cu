@@ -25,7 +25,8 @@
 #ifdef WITH_CUBLAS
 #include <cublas_v2.h>
 #endif
-#include <errno.h>
+#define BENCH "accuracy"
+#include "common.h"
 #include <time.h>
 
 #ifdef __CUCC__ /* on the CPU runner: to see that it works */
@@ -33,8 +34,6 @@ enum { ON_CPU = 1, SIZE = 48 };
 #else
 enum { ON_CPU = 0, SIZE = 1024 };
 #endif
-
-typedef unsigned long long u64;
 
 /* ---------------------------------- kinds of data --------------------------------------------- */
 typedef enum kind {
@@ -97,14 +96,6 @@ static const struct {
     {"largest", "uniform, A by the largest float and B by 2^-20"},
     {"integers", "whole numbers below 2^11, |A||B| below 2^24: C must be exact"},
 };
-
-static __host__ __device__ u64 mix(u64 z) /* splitmix64 */
-{
-    z += 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
 
 /* In (0, 1), never 0 and never 1. */
 static __device__ double fraction(u64 bits)
@@ -282,23 +273,6 @@ static void print_help(void)
     for (int n = 0; n < KINDS; n++) printf("  %-11s %s\n", kinds[n].name, kinds[n].text);
 }
 
-static int refuse(const char *format, const char *argument)
-{
-    fprintf(stderr, "accuracy: ");
-    fprintf(stderr, format, argument);
-    fprintf(stderr, "\naccuracy: --help lists what can be asked\n");
-    return 0;
-}
-
-static int parse_number(const char *text, long long low, long long high, long long *number)
-{
-    char *rest;
-    if (!text || *text < '0' || *text > '9') return 0;
-    errno = 0;
-    *number = strtoll(text, &rest, 10);
-    return !errno && !*rest && *number >= low && *number <= high;
-}
-
 static int parse_options(int count, char **words, options *o)
 {
     static const int all[] = {1, 2, 3, 5, 8, 16, 31, 64, 100, 256, 1000, 1024, 4096, 10000, 100000};
@@ -322,15 +296,15 @@ static int parse_options(int count, char **words, options *o)
             if (found == KINDS) return refuse("--kind: there is no kind '%s'", shown);
             o->kinds[found] = o->any_kind = 1;
         } else if (strcmp(word, "--k") == 0) {
-            if (!parse_number(value, 1, 1 << 24, &number))
+            if (!parse_number(value, 0, 1, 1 << 24, &number))
                 return refuse("--k is a whole number from 1 to 2^24, not '%s'", shown);
             if (o->ks == MOST_K) return refuse("%s: too many of them", word);
             o->K[o->ks++] = number;
         } else if (strcmp(word, "--size") == 0) {
-            if (!parse_number(value, 1, 32768, &o->size))
+            if (!parse_number(value, 0, 1, 32768, &o->size))
                 return refuse("--size is a whole number from 1 to 32768, not '%s'", shown);
         } else if (strcmp(word, "--seed") == 0) {
-            if (!parse_number(value, 0, LLONG_MAX, &number))
+            if (!parse_number(value, 0, 0, LLONG_MAX, &number))
                 return refuse("--seed is a whole number, not '%s'", shown);
             o->seed = (u64)number;
         } else if (strcmp(word, "--csv") == 0) {
@@ -367,13 +341,6 @@ typedef struct bench {
     cublasHandle_t cublas;
 #endif
 } bench;
-
-static void must(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "accuracy: %s: %s\n", what, cudaGetErrorString(error));
-    exit(2);
-}
 
 /* C = A B by one of them; 0 if it does not do this. */
 static int multiply(bench *w, contender who, int M, int N, long long K)
@@ -459,37 +426,27 @@ static void run_point(bench *w, kind what, int size, long long K)
 static void set_up(bench *w)
 {
     cudaDeviceProp properties;
-    int device = 0, driver = 0, runtime = 0, version = 0;
+    cuda_versions v = get_versions();
+    int device = 0, version = 0;
     must(cudaGetDevice(&device), "no CUDA device");
     must(cudaGetDeviceProperties(&properties, device), "no CUDA device");
-    must(cudaDriverGetVersion(&driver), "version of the driver");
-    must(cudaRuntimeGetVersion(&runtime), "version of the runtime");
     w->has[STRICT] = 1;
 #ifdef WITH_CUBLAS
 #ifndef _WIN32 /* settings that would let cuBLAS compute otherwise than strictly, or than in TF32 */
     unsetenv("NVIDIA_TF32_OVERRIDE");
     unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
 #endif
-    if (cublasCreate(&w->cublas) != CUBLAS_STATUS_SUCCESS) {
-        fprintf(stderr, "accuracy: cublasCreate failed\n");
-        exit(2);
-    }
+    must_cublas(cublasCreate(&w->cublas), "cublasCreate");
     cublasGetVersion(w->cublas, &version);
     w->has[SGEMM] = w->has[TF32] = 1;
 #endif
     snprintf(w->device, sizeof w->device, "%s", properties.name);
-    snprintf(w->versions, sizeof w->versions, "%d.%d,%d.%d,%d.%d.%d", driver / 1000,
-             driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10, version / 10000,
-             version % 10000 / 100, version % 100);
-    if (w->o.csv) {
-        w->csv = fopen(w->o.csv, "w");
-        if (!w->csv) {
-            fprintf(stderr, "accuracy: cannot write %s: %s\n", w->o.csv, strerror(errno));
-            exit(2);
-        }
+    snprintf(w->versions, sizeof w->versions, "%s,%s,%d.%d.%d", v.driver, v.toolkit,
+             version / 10000, version % 10000 / 100, version % 100);
+    w->csv = open_csv(w->o.csv);
+    if (w->csv)
         fprintf(w->csv, "kind,M,N,K,kernel,choice,max_u,mean_u,promise_u,result,device,driver,"
                         "toolkit,cublas,seed\n");
-    }
 }
 
 /* For operands and results of that many elements. */
@@ -539,10 +496,7 @@ int main(int count, char **words)
         for (int n = 0; n < w->o.ks; n++) run_point(w, (kind)what, (int)size, w->o.K[n]);
     }
     for (int n = 0; n < 6 && large; n++) run_point(w, squares[n], large, large);
-    if (w->csv && fclose(w->csv) != 0) {
-        fprintf(stderr, "accuracy: cannot write %s: %s\n", w->o.csv, strerror(errno));
-        return 2;
-    }
+    if (!close_csv(w->csv, w->o.csv)) return 2;
     printf("%d rows, %d FAILED\n", w->rows, w->failures);
     return w->failures != 0;
 }

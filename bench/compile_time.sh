@@ -5,6 +5,7 @@
 # beside a file with an empty main. CSV: header, use, median, fastest and slowest of 5 rounds, each of
 # all files, so that a busy moment falls on all of them.
 set -u
+export LC_ALL=C # numbers with a point
 cd "$(dirname "$0")/.." || exit 1
 architecture=${1:-sm_90}
 command -v nvcc >/dev/null || { echo "compile_time.sh: nvcc is not installed" >&2; exit 1; }

@@ -35,7 +35,8 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
-#include <errno.h>
+#define BENCH "gemm"
+#include "common.h"
 #include <time.h>
 #ifdef _WIN32
 #include <io.h>
@@ -44,8 +45,6 @@
 #include <unistd.h>
 #define is_terminal(stream) isatty(fileno(stream))
 #endif
-
-typedef unsigned long long u64;
 
 static const char *const type_names[3] = {"float", "double", "int"};
 static const char *const op_names[4] = {"nn", "nt", "tn", "tt"};
@@ -109,14 +108,6 @@ static void print_help(void)
            "  --help                   this text\n");
 }
 
-static int refuse(const char *format, const char *argument)
-{
-    fprintf(stderr, "gemm: ");
-    fprintf(stderr, format, argument);
-    fprintf(stderr, "\ngemm: --help lists what can be asked\n");
-    return 0;
-}
-
 /* The kernel of that name, or -1: auto_tensor is not in every version of the header. */
 static int find_kernel(const char *word)
 {
@@ -129,19 +120,6 @@ static int find_kernel(const char *word)
 static int is_auto_tensor(int kernel)
 {
     return kernel >= 0 && kernel == find_kernel("auto_tensor");
-}
-
-/* A whole number in [low, high] that ends the word or is followed by `end`; what follows, or NULL. */
-static const char *parse_number(const char *text, char end, long long low, long long high,
-                                long long *number)
-{
-    char *rest;
-    if (!text || *text < '0' || *text > '9') return NULL;
-    errno = 0;
-    *number = strtoll(text, &rest, 10);
-    if (errno || *number < low || *number > high) return NULL;
-    if (*rest == end && end) return rest + 1;
-    return *rest ? NULL : rest;
 }
 
 static int find_word(const char *word, const char *const *words, int count)
@@ -307,20 +285,6 @@ static int parse_options(int count, char **words, options *o)
     return 1;
 }
 
-/* ---------------------------------- errors ---------------------------------------------------- */
-static void must(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "gemm: %s: %s\n", what, cudaGetErrorString(error));
-    exit(2);
-}
-static void must_cublas(cublasStatus_t status, const char *what)
-{
-    if (status == CUBLAS_STATUS_SUCCESS) return;
-    fprintf(stderr, "gemm: %s: %s\n", what, cublasGetStatusString(status));
-    exit(2);
-}
-
 /* ---------------------------------- matrices on the device ------------------------------------ */
 /* A matrix with all that surrounds it: guard cells, then `batch` times rows x cols with leading
    dimension ld, then guard cells again. */
@@ -384,14 +348,6 @@ static double bytes_moved(const problem *q)
     return ((double)p->M * (double)p->K + (double)p->K * (double)p->N +
             (double)p->M * (double)p->N) *
            (double)p->batch * (double)type_size(q->type);
-}
-
-static __host__ __device__ u64 mix(u64 z) /* splitmix64 */
-{
-    z += 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
 }
 
 static __device__ int inside(const matrix *m, long long cell)
@@ -617,7 +573,8 @@ static __global__ void fill_halves(__half *x, long long count, u64 seed)
 }
 
 typedef struct limits {
-    char device[256], driver[32], toolkit[32], cublas[32];
+    char device[256], cublas[32];
+    cuda_versions v;
     int major, minor, processors, compiled_for;
     double arithmetic[3];          /* operations per second, the best of each type */
     double ffma, dfma, imad, dmma; /* what they are made of */
@@ -858,17 +815,6 @@ static double time_calls(bench *w, const contender *c, int calls)
     must(cudaGetLastError(), "launch");
     must(cudaEventElapsedTime(&ms, w->from, w->to), "event");
     return good ? ms * 1e3 / calls : -1;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-static double median(double *x, int count)
-{
-    qsort(x, (size_t)count, sizeof *x, ascending);
-    return (x[(count - 1) / 2] + x[count / 2]) / 2;
 }
 
 /* Times the contenders in turn, slice by slice, `ms` milliseconds of each (times its share), at
@@ -1171,7 +1117,7 @@ static void csv_number(FILE *f, double x, const char *format)
 }
 static void csv_machine(const bench *w)
 {
-    fprintf(w->csv, ",\"%s\",%s,%s,%s,%d,%llu\n", w->l.device, w->l.driver, w->l.toolkit,
+    fprintf(w->csv, ",\"%s\",%s,%s,%s,%d,%llu\n", w->l.device, w->l.v.driver, w->l.v.toolkit,
             w->l.cublas, w->l.compiled_for, w->o.seed);
     fflush(w->csv); /* what is there stays there, whatever happens to the rest */
 }
@@ -1522,7 +1468,7 @@ static const row *find_row(tmm_type type, long long M, long long N, long long K)
 }
 
 typedef struct mean {
-    double logs, logs_nn, lowest;
+    double logs, logs_nn;
     int count, count_nn;
     const row *worst;
 } mean;
@@ -1651,19 +1597,16 @@ static void get_device(bench *w)
     limits *l = &w->l;
     cudaDeviceProp properties;
     cudaFuncAttributes attributes;
-    int device = 0, driver = 0, runtime = 0, version = 0;
+    int device = 0, version = 0;
     must(cudaGetDevice(&device), "no CUDA device");
     must(cudaGetDeviceProperties(&properties, device), "no CUDA device");
-    must(cudaDriverGetVersion(&driver), "version of the driver");
-    must(cudaRuntimeGetVersion(&runtime), "version of the runtime");
     must(cudaFuncGetAttributes(&attributes, (const void *)empty),
          "the program was not built for this device");
     snprintf(l->device, sizeof l->device, "%s", properties.name);
     l->major = properties.major, l->minor = properties.minor;
     l->processors = properties.multiProcessorCount;
     l->compiled_for = attributes.ptxVersion;
-    snprintf(l->driver, sizeof l->driver, "%d.%d", driver / 1000, driver % 1000 / 10);
-    snprintf(l->toolkit, sizeof l->toolkit, "%d.%d", runtime / 1000, runtime % 1000 / 10);
+    l->v = get_versions();
     must(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking), "stream");
     must(cudaEventCreate(&w->from), "event");
     must(cudaEventCreate(&w->to), "event");
@@ -1698,22 +1641,12 @@ int main(int count, char **words)
 {
     bench *w = &state;
     if (!parse_options(count, words, &w->o)) return 2;
-#ifndef _WIN32 /* settings that would let cuBLAS compute otherwise than strictly */
-    setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
-    unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
-    unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
-#endif
+    strict_cublas();
     get_device(w);
-    if (w->o.csv) {
-        w->csv = fopen(w->o.csv, "w");
-        if (!w->csv) {
-            fprintf(stderr, "gemm: cannot write %s: %s\n", w->o.csv, strerror(errno));
-            return 2;
-        }
-    }
+    w->csv = open_csv(w->o.csv);
     get_memory(w);
     printf("%s, compute capability %d.%d, built for %d; driver %s, CUDA %s, cuBLAS %s; seed %llu\n",
-           w->l.device, w->l.major, w->l.minor, w->l.compiled_for, w->l.driver, w->l.toolkit,
+           w->l.device, w->l.major, w->l.minor, w->l.compiled_for, w->l.v.driver, w->l.v.toolkit,
            w->l.cublas, w->o.seed);
     matrix m = {w->pool, 0, 1, (long long)(w->pool_bytes / 4), (long long)(w->pool_bytes / 4), 1};
     fill_random<<<2048, 256, 0, w->stream>>>(TMM_INT, m, m.cols, w->o.seed);
@@ -1739,10 +1672,7 @@ int main(int count, char **words)
     print_means(w);
     if (strstr(w->l.device, "H200") && w->o.kernels[0] == TMM_AUTO) print_goals(w);
     if (left_out) printf("\n%d points left out: this device has too little memory\n", left_out);
-    if (w->csv && fclose(w->csv) != 0) {
-        fprintf(stderr, "gemm: cannot write %s: %s\n", w->o.csv, strerror(errno));
-        return 2;
-    }
+    if (!close_csv(w->csv, w->o.csv)) return 2;
     printf("\n%s\n", w->failures ? "some results were WRONG" : "all results are right");
     return w->failures != 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
-# compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer,
-# matmul, gemm, accuracy, host, rays, memory. Leaves in OUTDIR
+# compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer (which
+# takes programs that tests has built), matmul, gemm, accuracy, host, rays, memory. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
@@ -104,19 +104,16 @@ if wants sanitizer; then
     sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu
 fi
 
+seconds=90
 show() { # show NAME COMMAND: appends what it prints to tables.txt
     local name=$1
     shift
     printf '\n===== %s\n' "$name" >>"$out/tables.txt"
-    timeout 90 "$@" >$work/one.txt 2>&1 || fault "$name"
+    timeout "$seconds" "$@" >$work/one.txt 2>&1 || fault "$name"
     cat $work/one.txt >>"$out/tables.txt"
 }
-beside() { # beside NAME COMMAND: as show, but longer, and only the end on the screen
-    local name=$1
-    shift
-    printf '\n===== %s\n' "$name" >>"$out/tables.txt"
-    timeout 300 "$@" >$work/one.txt 2>&1 || fault "$name"
-    cat $work/one.txt >>"$out/tables.txt"
+beside() { # beside NAME COMMAND: as show, but longer, and the end of it on the screen, too
+    seconds=300 show "$@"
     grep -E '^gemm:|^limits|^memory' $work/one.txt
     sed -n '/^ratio to/,$p' $work/one.txt
 }
@@ -130,7 +127,8 @@ if wants matmul; then
         [ $type = int ] && sizes="1024 4096"
         for size in $sizes; do
             show "matmul $size --type $type" $work/matmul "$size" --type $type --csv $work/one.csv
-            if [ -s "$out/gemm.csv" ]; then tail -n +2 $work/one.csv; else cat $work/one.csv; fi >>"$out/gemm.csv"
+            [ -s "$out/gemm.csv" ] || head -n 1 $work/one.csv >"$out/gemm.csv"
+            tail -n +2 $work/one.csv >>"$out/gemm.csv"
             rm -f $work/one.csv
             grep -E '^(shared_32|register_128|auto|cuBLAS|Test)' $work/one.txt | sed "s/^/$type $size  /"
         done

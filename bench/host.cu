@@ -30,7 +30,6 @@
    other one of that size must have the same bits. So must, at a small size off every tile, all ways
    and device counts. */
 #include "../tiledmm.cuh"
-#include <errno.h>
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,8 +40,9 @@
 #else
 #define HAVE_CUBLAS 0
 #endif
+#define BENCH "host"
+#include "common.h"
 
-typedef unsigned long long u64;
 #ifdef __CUCC__
 enum { ON_CPU = 1 };
 static const long long ONE_DEVICE[2] = {96, 161}, SEVERAL[2] = {96, 161}, QUICK = 64, COURSE = 100,
@@ -100,20 +100,12 @@ static void print_help(void)
         ONE_DEVICE[0], ONE_DEVICE[1], SEVERAL[0], SEVERAL[1], QUICK);
 }
 
-static int refuse(const char *format, const char *argument)
-{
-    fprintf(stderr, "host: ");
-    fprintf(stderr, format, argument);
-    fprintf(stderr, "\nhost: --help lists what can be asked\n");
-    return 0;
-}
-
 static int parse_options(int count, char **words)
 {
     for (int n = 1; n < count; n++) {
         const char *word = words[n], *value = n + 1 < count ? words[n + 1] : NULL;
         const char *shown = value ? value : "nothing";
-        char *end = NULL;
+        long long number;
         if (strcmp(word, "--help") == 0) {
             print_help();
             exit(0);
@@ -128,22 +120,21 @@ static int parse_options(int count, char **words)
                 return refuse("--type is float or double, not '%s'", shown);
             o.types[value[0] == 'd'] = 1;
         } else if (strcmp(word, "--shape") == 0) {
-            long long N = value ? strtoll(value, &end, 10) : 0;
-            if (!end || *end || N < 1 || N > 1 << 17 || o.shape_count == MOST_SHAPES)
+            if (!parse_number(value, 0, 1, 1 << 17, &number) || o.shape_count == MOST_SHAPES)
                 return refuse("--shape is a whole number from 1 to 131072, 16 times at most, not "
                               "'%s'",
                               shown);
-            o.shapes[o.shape_count++] = N;
+            o.shapes[o.shape_count++] = number;
         } else if (strcmp(word, "--devices") == 0) {
-            const char *at = value ? value : "";
-            for (o.device_count = 0; o.device_count < MOST_DEVICES; at = end + 1) {
-                long device = strtol(at, &end, 10);
-                if (end == at || device < 0 || device > 1000 || (*end && *end != ','))
-                    return refuse("--devices is a list such as 0,1, not '%s'", shown);
-                o.devices[o.device_count++] = (int)device;
-                if (!*end) break;
-            }
-            if (*end) return refuse("--devices: too many in '%s'", shown);
+            const char *at = value;
+            o.device_count = 0;
+            do {
+                if (o.device_count == MOST_DEVICES)
+                    return refuse("--devices: too many in '%s'", shown);
+                at = parse_number(at, ',', 0, 1000, &number);
+                if (!at) return refuse("--devices is a list such as 0,1, not '%s'", shown);
+                o.devices[o.device_count++] = (int)number;
+            } while (*at || at[-1] == ',');
         } else if (strcmp(word, "--kernel") == 0) {
             int found = 0;
             for (; found < TMM_KERNEL_COUNT; found++) {
@@ -166,13 +157,6 @@ static int parse_options(int count, char **words)
 }
 
 /* ---------------------------------- errors, time, threads ------------------------------------- */
-static void must(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "host: %s: %s\n", what, cudaGetErrorString(error));
-    exit(2);
-}
-
 static void must_tmm(tmm_status status, const char *what)
 {
     if (status == TMM_OK) return;
@@ -185,16 +169,6 @@ static double now(void)
     struct timespec t;
     timespec_get(&t, TIME_UTC);
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static double median(double *x, int count) /* sorts them */
-{
-    for (int i = 1; i < count; i++)
-        for (int j = i; j > 0 && x[j] < x[j - 1]; j--) {
-            double swap = x[j];
-            x[j] = x[j - 1], x[j - 1] = swap;
-        }
-    return x[count / 2];
 }
 
 static size_t size_of(tmm_type type)
@@ -248,14 +222,6 @@ static u64 in_parallel(const task *common, int parts, double *excess)
         if (excess && !(tasks[n].excess <= *excess)) *excess = tasks[n].excess;
     }
     return sum;
-}
-
-static u64 mix(u64 z) /* splitmix64 */
-{
-    z += 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
 }
 
 static void share(const task *t, long long *from, long long *to)
@@ -636,13 +602,6 @@ static double time_host(const int *devices, int count, tmm_type type, long long 
 }
 
 #if HAVE_CUBLAS
-static void must_cublas(cublasStatus_t status, const char *what)
-{
-    if (status == CUBLAS_STATUS_SUCCESS) return;
-    fprintf(stderr, "host: %s: %s\n", what, cublasGetStatusString(status));
-    exit(2);
-}
-
 /* Row-major, so A and B change places. */
 static double run_xt(cublasXtHandle_t handle, tmm_type type, size_t N)
 {
@@ -1003,42 +962,32 @@ static void run_all(void)
 
 int main(int count, char **words)
 {
-    int devices = 0, missed = 0, driver = 0, runtime = 0;
+    int devices = 0, missed = 0;
     struct cudaDeviceProp device;
     double start = now();
     if (!parse_options(count, words)) return 2;
-#if HAVE_CUBLAS /* settings that would let cuBLAS compute otherwise than strictly */
-    setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
-    unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
-    unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
+#if HAVE_CUBLAS
+    strict_cublas();
 #endif
     must(cudaGetDeviceCount(&devices), "no usable CUDA device");
     if (o.device_count == 0)
         for (; o.device_count < devices && o.device_count < MOST_DEVICES; o.device_count++)
             o.devices[o.device_count] = o.device_count;
-    if (o.csv && !(csv = fopen(o.csv, "w"))) {
-        fprintf(stderr, "host: cannot write %s: %s\n", o.csv, strerror(errno));
-        return 2;
-    }
+    csv = open_csv(o.csv);
     if (csv)
         fprintf(csv, "what,type,N,devices,memory,ms,gflops,floor_ms,compute_ms,compute_kernel,"
                      "times_limit,cublasxt_ms,cublasxt_block,cublasxt_over_ours,efficiency,gbytes,"
                      "result,goal,met\n");
     must(cudaGetDeviceProperties(&device, o.devices[0]), "the first device");
     must(cudaSetDevice(o.devices[0]), "the first device");
-    must(cudaDriverGetVersion(&driver), "version of the driver");
-    must(cudaRuntimeGetVersion(&runtime), "version of the runtime");
+    cuda_versions v = get_versions();
     on_h200 = strstr(device.name, "H200") != NULL && o.kernel == TMM_AUTO;
-    printf("%d x %s, driver %d.%d, CUDA %d.%d, %d threads on the host%s\n", o.device_count,
-           device.name, driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10,
-           thread_count(), ON_CPU ? "; all times are CPU times" : "");
+    printf("%d x %s, driver %s, CUDA %s, %d threads on the host%s\n", o.device_count, device.name,
+           v.driver, v.toolkit, thread_count(), ON_CPU ? "; all times are CPU times" : "");
     run_all();
     for (int n = 0; n < row_count; n++) missed += rows[n].met == 0;
     if (on_h200) printf("%d goals missed\n", missed);
-    if (csv && (ferror(csv) | fclose(csv))) {
-        fprintf(stderr, "host: cannot write %s: %s\n", o.csv, strerror(errno));
-        return 2;
-    }
+    if (!close_csv(csv, o.csv)) return 2;
     printf("\n%.0f s; %s\n", (now() - start) / 1e3,
            failures ? "some results were WRONG" : "all results are right");
     return failures != 0;

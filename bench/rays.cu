@@ -17,6 +17,8 @@
    constant memory, and "constant call" fills it, too. Names with a number are KERNEL TILE with that tile,
    for finding out where the choice between them should lie. */
 #include "../raytrace.cuh"
+#define BENCH "rays"
+#include "common.h"
 #include <time.h>
 
 #ifdef __CUCC__ /* on the CPU runner: to see that it works */
@@ -129,12 +131,6 @@ static __global__ void compare(const unsigned char *a, const unsigned char *b, s
     atomicMax(largest, most);
 }
 
-static void must(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "rays: %s: %s\n", what, cudaGetErrorString(error));
-    exit(2);
-}
 static void must_render(rayt_status status)
 {
     if (status == RAYT_OK) return;
@@ -203,12 +199,6 @@ typedef struct report {
     int failures;
 } report;
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Times a launcher and compares its image. `must_agree` is 1 if a differing byte is a failure, 0
    if it is only shown, -1 if there is no image to compare. */
 static double measure(report *r, const scene *s, const char *group, const char *name,
@@ -247,12 +237,11 @@ static double measure(report *r, const scene *s, const char *group, const char *
     }
     must(cudaEventDestroy(begin), "cudaEventDestroy");
     must(cudaEventDestroy(end), "cudaEventDestroy");
-    qsort(times, (size_t)batches, sizeof *times, by_size);
-    double median = times[batches / 2];
+    double typical = median(times, batches); /* and they are in order now */
 
     char ratio[32] = "";
-    if (r->lab > 0) snprintf(ratio, sizeof ratio, "%.2f", r->lab / median);
-    printf("%8d  %-16s %12.2f %12.2f %9s", s->count, name, median, times[0], ratio);
+    if (r->lab > 0) snprintf(ratio, sizeof ratio, "%.2f", r->lab / typical);
+    printf("%8d  %-16s %12.2f %12.2f %9s", s->count, name, typical, times[0], ratio);
     if (must_agree >= 0) printf(" %10llu", found[0]);
     printf("%s\n", must_agree > 0 && found[0] ? "  WRONG" : "");
     fflush(stdout);
@@ -262,10 +251,10 @@ static double measure(report *r, const scene *s, const char *group, const char *
             r->csv,
             "rays/%s/%s/%d,%s,%s,%d,%d,%d,%d,%d,%.3f,%.3f,%.3f,us,%.4f,%lld,%d,\"%s\",%d,%d,%llu\n",
             group, name, s->count, group, name, s->side, s->side, s->count, batches, launches,
-            median, times[0], times[batches - 1], r->lab > 0 ? r->lab / median : 0,
+            typical, times[0], times[batches - 1], r->lab > 0 ? r->lab / typical : 0,
             must_agree >= 0 ? (long long)found[0] : -1, (int)found[1], r->device, r->driver,
             r->runtime, r->seed);
-    return median;
+    return typical;
 }
 
 /* ---------------------------------- scenes ---------------------------------------------------- */
@@ -360,12 +349,12 @@ int main(int count, char **words)
     const char *csv = NULL;
     r.seed = (unsigned long long)time(NULL);
     for (int n = 1; n < count; n++) {
-        char *end = NULL;
+        long long seed;
         if (strcmp(words[n], "--csv") == 0 && n + 1 < count) {
             csv = words[++n];
         } else if (strcmp(words[n], "--seed") == 0 && n + 1 < count &&
-                   (r.seed = strtoull(words[n + 1], &end, 10), end != words[n + 1] && !*end)) {
-            n++;
+                   parse_number(words[n + 1], 0, 0, LLONG_MAX, &seed)) {
+            r.seed = (u64)seed, n++;
         } else {
             fprintf(stderr, "rays: '%s' is not understood; usage: rays [--csv FILE] [--seed N]\n",
                     words[n]);
@@ -377,17 +366,12 @@ int main(int count, char **words)
     must(cudaDriverGetVersion(&r.driver), "cudaDriverGetVersion");
     must(cudaRuntimeGetVersion(&r.runtime), "cudaRuntimeGetVersion");
     snprintf(r.device, sizeof r.device, "%s", properties.name);
-    if (csv) {
-        r.csv = fopen(csv, "w");
-        if (!r.csv) {
-            fprintf(stderr, "rays: cannot write %s: %s\n", csv, strerror(errno));
-            return 2;
-        }
+    r.csv = open_csv(csv);
+    if (r.csv)
         fprintf(r.csv,
                 "name,group,kernel,width,height,spheres,batches,iterations,real_time,best_time,"
                 "worst_time,time_unit,times_lab,differing_bytes,largest_difference,device,"
                 "driver,runtime,seed\n");
-    }
     s.side = SIDE;
     size_t most = CROWD_SMALL, bytes = (size_t)SIDE * SIDE * 4;
     s.host = (rayt_sphere *)malloc(sizeof *s.host * most);
@@ -407,10 +391,7 @@ int main(int count, char **words)
     exercise(&r, &s);
     choice(&r, &s);
     crowds(&r, &s);
-    if (r.csv && fclose(r.csv) != 0) {
-        fprintf(stderr, "rays: cannot write %s: %s\n", csv, strerror(errno));
-        return 2;
-    }
+    int written = close_csv(r.csv, csv);
     cudaFree(s.spheres);
     cudaFree(s.lab);
     cudaFree(s.image);
@@ -418,5 +399,5 @@ int main(int count, char **words)
     free(s.host);
     free(s.lab_host);
     printf("\n%s\n", r.failures ? "some images were WRONG" : "all images agree");
-    return r.failures != 0;
+    return r.failures ? 1 : written ? 0 : 2;
 }

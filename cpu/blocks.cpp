@@ -35,6 +35,9 @@ enum {
     stack_size = 128 * 1024,
 #endif
     page = 4096,
+    /* Stacks with a page below that nobody may touch. Each adds two to the mappings of a process, which
+     * may have 65530 (vm.max_map_count): 64 cores and blocks of 512 threads would take more. */
+    most_guarded_stacks = 16 * 1024,
     /* Stacks begin at different cache sets, or 1024 of them evict one another. */
     stack_stagger = 192,
     staggered_stacks = 16,
@@ -137,7 +140,6 @@ struct shared_block {
 struct worker {
     launch_state *launch;
     unsigned int threads;
-    uint64_t block;
 
     /* The threads of the current block. */
     thread_state state[max_threads];
@@ -433,15 +435,15 @@ static void fiber_main()
 static fiber &new_fiber(worker &w)
 {
     if (w.idle.empty()) {
-        /* One page at the bottom stays without access, so that an overflow is noticed. Where the
-         * system allows no more mappings, stacks do without it. */
+        /* One page at the bottom stays without access, so that an overflow is noticed. */
+        static std::atomic<int> stacks{0};
         void *memory = mmap(nullptr, stack_size + page, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) {
             perror("cucc: no memory for the stack of a thread");
             abort();
         }
-        mprotect(memory, page, PROT_NONE);
+        if (stacks++ < most_guarded_stacks) mprotect(memory, page, PROT_NONE);
         std::unique_ptr<fiber> f(new fiber{});
         f->stack = (char *)memory + page;
         f->usable_size = stack_size - w.fibers.size() % staggered_stacks * stack_stagger;
@@ -613,9 +615,9 @@ static void work(worker &w, launch_state &launch)
     find_own_stack(w.home);
 #endif
     while (!launch.failed) {
-        w.block = launch.next_block++;
-        if (w.block >= launch.blocks) break;
-        run_block(w, w.block);
+        uint64_t block = launch.next_block++;
+        if (block >= launch.blocks) break;
+        run_block(w, block);
     }
 #ifdef CUCC_COUNT
     access_counts counts = take_counts();

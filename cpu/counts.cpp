@@ -86,7 +86,8 @@ static void write_report()
                 kernel.first.c_str(), kernel.second.launches, a.global_loads, a.global_stores,
                 a.shared_loads, a.shared_stores, a.global_load_bytes, a.global_store_bytes);
     }
-    if (path) fclose(file);
+    bool lost = ferror(file);
+    if (path && (fclose(file) || lost)) perror(path);
 }
 
 void add(access_counts &sum, const access_counts &more)

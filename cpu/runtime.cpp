@@ -266,7 +266,11 @@ void finish(cudaStream_t stream);
 cudaError_t enqueue_copy(cudaStream_t stream, const void *to, const void *from,
                          std::function<void()> work)
 {
-    bool pageable = find_region(to).device == nowhere || find_region(from).device == nowhere;
+    bool pageable;
+    {
+        state_lock lock(state().lock);
+        pageable = find_region(to).device == nowhere || find_region(from).device == nowhere;
+    }
     if (pageable) finish(stream);
     return enqueue(pageable ? nullptr : stream, work);
 }
@@ -805,26 +809,13 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     if (cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
     const int pretended_kilohertz = 1000000;
     switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
-    case cudaDevAttrMaxBlockDimX: *value = p.maxThreadsDim[0]; break;
-    case cudaDevAttrMaxBlockDimY: *value = p.maxThreadsDim[1]; break;
-    case cudaDevAttrMaxBlockDimZ: *value = p.maxThreadsDim[2]; break;
-    case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; break;
     case cudaDevAttrMaxGridDimY: *value = p.maxGridSize[1]; break;
-    case cudaDevAttrMaxGridDimZ: *value = p.maxGridSize[2]; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; break;
-    case cudaDevAttrWarpSize: *value = p.warpSize; break;
     case cudaDevAttrClockRate:
     case cudaDevAttrMemoryClockRate: *value = pretended_kilohertz; break;
     case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
     case cudaDevAttrGlobalMemoryBusWidth: *value = p.memoryBusWidth; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
-    case cudaDevAttrAsyncEngineCount: *value = p.asyncEngineCount; break;
     case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
     case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        *value = (int)p.sharedMemPerMultiprocessor;
-        break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; break;
     case cudaDevAttrConcurrentManagedAccess: *value = 1; break;
     case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
@@ -931,12 +922,6 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props
     if (!pool || !props || props->location.id < 0 || props->location.id >= state().devices)
         return failed(cudaErrorInvalidValue);
     *pool = new cudaMemPool{props->location.id};
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
-{
-    delete pool;
     return cudaSuccess;
 }
 
@@ -1217,9 +1202,13 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     if (cudaError_t error = enter()) return error;
+    {
+        state_lock lock(state().lock);
+        if (!state().streams.count(stream)) return failed(cudaErrorInvalidResourceHandle);
+    }
+    finish(stream); /* without the lock, which its work takes after others */
+    late_lock advancing(late().lock);
     state_lock lock(state().lock);
-    if (!state().streams.count(stream)) return failed(cudaErrorInvalidResourceHandle);
-    finish(stream);
     state().streams.erase(stream);
     delete stream;
     return cudaSuccess;
@@ -1237,8 +1226,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
-    if (is_default_stream(stream) || stream->queue.empty()) return cudaSuccess;
+    if (is_default_stream(stream)) return cudaSuccess;
     late_lock lock(late().lock);
+    if (stream->queue.empty()) return cudaSuccess;
     advance_one();
     return stream->queue.empty() ? enter() : failed(cudaErrorNotReady);
 }
@@ -1288,11 +1278,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     int device = is_default_stream(stream) ? current_device : stream->device;
     if (event->device != device) return failed(cudaErrorInvalidResourceHandle);
     std::shared_ptr<recording> now(new recording{false, {}});
-    event->last = now;
-    return enqueue(stream, [now] {
+    cudaError_t error = enqueue(stream, [now] {
         now->complete = true;
         now->time = clock_type::now();
     });
+    event->last = now; /* only now: without late streams it is complete when others see it */
+    return error;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -1331,8 +1322,9 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value)
 {
     if (cudaError_t error = enter()) return error;
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-    if (value < 0 || value > shared_limit) return failed(cudaErrorInvalidValue);
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
+        value > shared_limit)
+        return failed(cudaErrorInvalidValue);
     state_lock lock(state().lock);
     state().dynamic_shared_limits[kernel] = (size_t)value;
     return cudaSuccess;

@@ -15,6 +15,7 @@
    time of allocation, copies, kernel, copy back and release, as one who has his matrices in host
    memory sees it. Every result is checked against sums of higher precision. */
 #include "../tiledmm.cuh"
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 #ifdef WITH_CUBLAS
@@ -57,7 +58,7 @@ static void print_help(void)
            "  --type float|double|int   element type (default float)\n"
            "  --kernel NAME             only this kernel: global, shared, register, pipelined,\n"
            "                            small, skinny (M or N of 16 at most), tensor (double),\n"
-           "                            auto, or with its tile: shared_8, _16, _32,\n"
+           "                            auto, auto_tensor, or with its tile: shared_8, _16, _32,\n"
            "                            register_64, _128\n"
            "  --tile 8|16|32            only this tile of the shared-memory kernel\n"
            "  --reps R                  timings per row, of which the median is shown (default "
@@ -86,8 +87,9 @@ static int parse_number(const char *name, const char *text, long long low, long 
                         long long *number)
 {
     char *end, message[160];
+    errno = 0;
     *number = text ? strtoll(text, &end, 10) : 0;
-    if (text && *text && !*end && *number >= low && *number <= high) return 1;
+    if (text && *text && !*end && !errno && *number >= low && *number <= high) return 1;
     snprintf(message, sizeof message, "%s must be a whole number from %lld to %lld, not '%%s'",
              name, low, high);
     return refuse(message, text ? text : "nothing");
@@ -818,12 +820,14 @@ static int add_cpu_rows(problem *p, table *t)
     return 1;
 }
 
-/* Has the device what KERNEL TENSOR needs? A product of no rows asks. */
-static int fits_tensor(const problem *p)
+/* Is this kernel compiled (TMM_SIMPLE leaves some out), and can the device do it? A product of no
+   rows asks. */
+static int has_kernel(const problem *p, tmm_kernel kernel)
 {
     options none = p->o;
     none.M = 0;
-    return p->o.type == TMM_DOUBLE && p->t->gemm(TMM_TENSOR, &none, NULL, NULL, NULL) == TMM_OK;
+    if (kernel == TMM_TENSOR && p->o.type != TMM_DOUBLE) return 0;
+    return p->t->gemm(kernel, &none, NULL, NULL, NULL) == TMM_OK;
 }
 
 static int add_device_rows(problem *p, table *t)
@@ -845,33 +849,25 @@ static int add_device_rows(problem *p, table *t)
         {TMM_TENSOR, "shared + registers", 0},
     };
     const options *o = &p->o;
-    if (o->kernel < 0 || o->kernel == TMM_AUTO || o->kernel == TMM_SHARED ||
-        o->kernel == TMM_REGISTER) {
-        int all = o->kernel < 0;
-        for (size_t n = 0; n < sizeof rungs / sizeof *rungs && all; n++) {
-            if (o->tile && o->tile != rungs[n].tile) continue;
-            if (rungs[n].kernel == TMM_SKINNY && !fits_skinny(o)) continue;
-            if (rungs[n].kernel == TMM_TENSOR && !fits_tensor(p)) continue;
-            if (!add_device_row(p, t, tmm_kernel_string(rungs[n].kernel), rungs[n].memory,
-                                multiply_kernel, rungs[n].kernel))
-                return 0;
-        }
-        if (!o->tile) {
-            tmm_kernel kernel = all ? TMM_AUTO : (tmm_kernel)o->kernel;
-            char method[48];
-            if (kernel == TMM_AUTO)
-                snprintf(method, sizeof method, "auto = %s",
-                         tmm_kernel_string(p->t->choice(o->M, o->N, o->K, 1)));
-            else
-                snprintf(method, sizeof method, "%s", tmm_kernel_string(kernel));
-            if (!add_device_row(p, t, method, "as chosen", multiply_kernel, kernel)) return 0;
-        }
-    } else {
-        for (size_t n = 0; n < sizeof rungs / sizeof *rungs; n++)
-            if (rungs[n].kernel == o->kernel &&
-                !add_device_row(p, t, tmm_kernel_string(rungs[n].kernel), rungs[n].memory,
-                                multiply_kernel, rungs[n].kernel))
-                return 0;
+    int all = o->kernel < 0, listed = 0;
+    for (size_t n = 0; n < sizeof rungs / sizeof *rungs; n++) {
+        tmm_kernel kernel = rungs[n].kernel;
+        if (all ? o->tile && o->tile != rungs[n].tile : kernel != o->kernel) continue;
+        if (all && ((kernel == TMM_SKINNY && !fits_skinny(o)) || !has_kernel(p, kernel))) continue;
+        if (!add_device_row(p, t, tmm_kernel_string(kernel), rungs[n].memory, multiply_kernel,
+                            kernel))
+            return 0;
+        listed = 1;
+    }
+    if (all ? !o->tile : !listed) { /* those that choose among the others */
+        tmm_kernel kernel = all ? TMM_AUTO : (tmm_kernel)o->kernel;
+        char method[48];
+        if (kernel == TMM_AUTO)
+            snprintf(method, sizeof method, "auto = %s",
+                     tmm_kernel_string(p->t->choice(o->M, o->N, o->K, 1)));
+        else
+            snprintf(method, sizeof method, "%s", tmm_kernel_string(kernel));
+        if (!add_device_row(p, t, method, "as chosen", multiply_kernel, kernel)) return 0;
     }
 #ifdef WITH_CUBLAS
     if (o->type != TMM_INT) {

@@ -75,23 +75,24 @@ static int parse_number(const char *name, const char *text, long long low, long 
     return refuse(message, text ? text : "nothing");
 }
 
-/* Numbers with commas between them; returns how many, 0 with a sentence. */
-static int parse_list(const char *name, const char *text, double *numbers)
+/* Numbers with commas between them, whole ones or any; returns how many, 0 with a sentence. */
+static int parse_list(const char *name, const char *text, int whole, double *numbers)
 {
     int count = 0;
     const char *at = text ? text : "";
     for (;;) {
         char *end;
         double number = strtod(at, &end);
-        if (end == at || !(number >= 0 && number <= 1e9) || count == MOST || (*end && *end != ','))
+        if (end == at || !(number >= 0 && number <= 1e9) || count == MOST ||
+            (whole && number != floor(number)) || (*end && *end != ','))
             break;
         numbers[count++] = number;
         if (!*end) return count;
         at = end + 1;
     }
     char message[120];
-    snprintf(message, sizeof message, "%s takes at most %d numbers such as 2,1, not '%%s'", name,
-             (int)MOST);
+    snprintf(message, sizeof message, "%s takes at most %d %snumbers such as 2,1, not '%%s'", name,
+             (int)MOST, whole ? "whole " : "");
     return refuse(message, text ? text : "");
 }
 
@@ -113,13 +114,13 @@ static int parse_options(int count, char **words, options *o)
                 return refuse("--type is float or double, not '%s'", value ? value : "");
             o->type = value[0] == 'f' ? TMM_FLOAT : TMM_DOUBLE;
         } else if (strcmp(word, "--devices") == 0) {
-            if (!(o->device_count = parse_list(word, value, numbers))) return 0;
+            if (!(o->device_count = parse_list(word, value, 1, numbers))) return 0;
             for (int n = 0; n < o->device_count; n++) o->devices[n] = (int)numbers[n];
         } else if (strcmp(word, "--rows") == 0) {
-            if (!(o->row_count = parse_list(word, value, numbers))) return 0;
+            if (!(o->row_count = parse_list(word, value, 1, numbers))) return 0;
             for (int n = 0; n < o->row_count; n++) o->rows[n] = (long long)numbers[n];
         } else if (strcmp(word, "--weights") == 0) {
-            if (!(o->weight_count = parse_list(word, value, o->weights))) return 0;
+            if (!(o->weight_count = parse_list(word, value, 0, o->weights))) return 0;
         } else if (strcmp(word, "--reps") == 0) {
             if (!parse_number(word, value, 1, MOST_REPS, &number)) return 0;
             o->reps = (int)number;

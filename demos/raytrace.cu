@@ -124,7 +124,8 @@ static int parse_options(int count, char **words, options *o)
             if (!value || !*value) return refuse("%s needs the name of a picture", word);
             out = value;
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value || !*value) return refuse("%s needs the name of a file", word);
+            if (!value || !*value || value[0] == '-')
+                return refuse("%s needs the name of a file", word);
             o->csv = value;
         } else {
             return refuse("unknown option '%s'", word);
@@ -139,6 +140,53 @@ static int parse_options(int count, char **words, options *o)
     snprintf(o->png, sizeof o->png, "%.*s.png", (int)length, out);
     snprintf(o->ppm, sizeof o->ppm, "%.*s.ppm", (int)length, out);
     return 1;
+}
+
+/* A file that appears whole or not at all: written beside its place and renamed at the end. What
+   is no ordinary file, such as /dev/stdout, is written to directly. */
+typedef struct output_file {
+    FILE *stream;
+    const char *path;
+    char *beside; /* NULL: writes to path itself */
+} output_file;
+
+static int open_output(output_file *file, const char *path)
+{
+    int direct = 0;
+    size_t length = strlen(path) + 5;
+    file->path = path;
+    file->beside = NULL;
+#ifndef _WIN32
+    struct stat there;
+    direct = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+#endif
+    if (!direct) {
+        file->beside = (char *)malloc(length);
+        if (file->beside) snprintf(file->beside, length, "%s.tmp", path);
+    }
+    file->stream = direct || file->beside ? fopen(direct ? path : file->beside, "w") : NULL;
+    if (file->stream) return 1;
+    fprintf(stderr, "raytrace: cannot write '%s'\n", path);
+    free(file->beside);
+    return 0;
+}
+
+static int close_output(output_file *file, int keep)
+{
+    int good = !ferror(file->stream);
+    good &= fclose(file->stream) == 0;
+    if (file->beside) {
+#ifdef _WIN32
+        if (good && keep) remove(file->path); /* Windows does not rename onto a file */
+#endif
+        if (!good || !keep || rename(file->beside, file->path) != 0) {
+            remove(file->beside);
+            good &= !keep;
+        }
+        free(file->beside);
+    }
+    if (!good) fprintf(stderr, "raytrace: cannot write '%s'\n", file->path);
+    return good;
 }
 
 /* ---------------------------------- measuring ------------------------------------------------- */
@@ -231,8 +279,8 @@ static int time_on_device(const job *j, int where, int count, double *seconds, s
     }
     cudaEventDestroy(start);
     cudaEventDestroy(stop);
-    qsort(times, REPS, sizeof *times, by_value);
     if (!good) return 0;
+    qsort(times, REPS, sizeof *times, by_value);
     *seconds = times[REPS / 2];
     around->least = times[0], around->most = times[REPS - 1], around->mean = 0;
     for (int n = 0; n < REPS; n++) around->mean += times[n] / REPS;
@@ -438,13 +486,9 @@ static void explain(const job *j, const row *rows, int count)
     if (r) printf(".\n");
 }
 
-static int write_csv(const job *j, const row *rows, int count, const cudaDeviceProp *device)
+static void print_csv(FILE *file, const job *j, const row *rows, int count,
+                      const cudaDeviceProp *device)
 {
-    FILE *file = fopen(j->o.csv, "w");
-    if (!file) {
-        fprintf(stderr, "raytrace: cannot write %s: %s\n", j->o.csv, strerror(errno));
-        return 0;
-    }
     fprintf(file, "name,spheres,memory,width,height,real_time,time_unit,rays_per_second,"
                   "tests_per_second,correct,seed,device,min_time,mean_time,max_time\n");
     for (int n = 0; n < count; n++)
@@ -460,10 +504,6 @@ static int write_csv(const job *j, const row *rows, int count, const cudaDeviceP
                     !r->wrong[c], j->o.seed, c == CPU ? "CPU" : device->name,
                     r->around[c].least * 1e3, r->around[c].mean * 1e3, r->around[c].most * 1e3);
         }
-    int failed = ferror(file);
-    failed |= fclose(file);
-    if (failed) fprintf(stderr, "raytrace: cannot write %s: %s\n", j->o.csv, strerror(errno));
-    return !failed;
 }
 
 /* ---------------------------------- the job --------------------------------------------------- */
@@ -496,9 +536,11 @@ int main(int count, char **words)
     static job j;
     static row rows[MOST_ROWS];
     cudaDeviceProp device;
+    output_file csv = {NULL, NULL, NULL};
     if (!parse_options(count, words, &j.o)) return 2;
     const options *o = &j.o;
     if (!succeeded(cudaGetDeviceProperties(&device, 0), "no CUDA device")) return 2;
+    if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
     printf("%d x %d pixels, spheres of radius 20 to 120, seed %llu\n", o->width, o->height,
            o->seed);
     printf("device: %s, compute capability %d.%d, %d multiprocessors%s\n", device.name,
@@ -526,8 +568,9 @@ int main(int count, char **words)
                rendered(rayt_write_ppm(o->ppm, j.image, o->width, o->height));
         if (good)
             printf("\npicture: %s, %s (%d spheres)\n", o->png, o->ppm, rows[row_count - 1].spheres);
-        if (o->csv) good = write_csv(&j, rows, row_count, &device) && good;
+        if (o->csv) print_csv(csv.stream, &j, rows, row_count, &device);
     }
+    if (o->csv) good &= close_output(&csv, good);
     release(&j);
     printf("\nTest %s\n", passed && good ? "PASSED" : "FAILED");
     return passed && good ? 0 : 1;

@@ -89,7 +89,7 @@ def arguments():
     parser.parse_args()
 
 
-def load(torch):
+def load():
     from torch.utils.cpp_extension import load_inline
     # The name of the folder of built extensions does not depend on the header; ninja looks at its
     # date, since the compiler lists it among what the source includes.
@@ -121,7 +121,7 @@ def main():
     if not torch.cuda.is_available():
         fail("no usable GPU: torch.cuda.is_available() is false")
     try:
-        tiledmm = load(torch)
+        tiledmm = load()
     except (RuntimeError, OSError) as error:
         fail(f"the extension could not be built: {error}")
 

@@ -3,30 +3,10 @@
 # (add_subdirectory, FetchContent, find_package), pkg-config, installation with and without CMake.
 # tests/cmake/ is the project that uses them. The fast kernels, which take ten seconds each time, are
 # left out everywhere.
-# shellcheck disable=SC2016,SC2046,SC2317 # CMake's $, pkg-config's words, functions called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-root=$PWD
-work=$root/build/test/cmake
-rm -rf "$work"
-mkdir -p "$work" || exit 1
+# shellcheck disable=SC2016,SC2046,SC2317,SC2329 # CMake's $, pkg-config's words, functions called through check
+. "$(dirname "$0")/tap.bash"
+root=$PWD work=$PWD/$work # some of what follows changes folders
 
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-skip() { ok "$1 # SKIP $2"; }
-check() { # NAME COMMAND...: by exit status; it may change folders
-    local name=$1
-    shift
-    if ("$@") >"$work/check.txt" 2>&1; then
-        ok "$name"
-    else
-        number=$((number + 1)) failures=$((failures + 1))
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/check.txt" | head -n 40
-    fi
-}
-have() { command -v "$1" >/dev/null 2>&1; }
-have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
 passed() { "$@" | tee "$work/said.txt" && [ "${PIPESTATUS[0]}" = 0 ] && [ "$(tail -n 1 "$work/said.txt")" = "Test PASSED" ]; }
 architecture=80 arch=sm_80
 have_gpu && architecture=native arch=native
@@ -92,13 +72,13 @@ fi
 # ---- installation ---------------------------------------------------------------------------------
 listed="./include/raytrace.cuh ./include/tiledmm.cuh ./share/cmake/tiledmm/tiledmm-config-version.cmake
 ./share/cmake/tiledmm/tiledmm-config.cmake ./share/pkgconfig/tiledmm.pc"
-installs() {
+installs() (
     bash cmake/install.sh "$work/new folder/usr" || return 1
     cd "$work/new folder/usr" || return 1
     [ "$(find . -type f | LC_ALL=C sort | xargs)" = "$(xargs -n 1 <<<"$listed" | LC_ALL=C sort | xargs)" ] || { find . -type f; return 1; }
     cmp include/tiledmm.cuh "$root/tiledmm.cuh" && cmp include/raytrace.cuh "$root/raytrace.cuh" &&
         ! grep -r @ share
-}
+)
 check "cmake/install.sh installs the headers and what finds them" installs
 again() { echo old >"$work/new folder/usr/include/tiledmm.cuh" && installs; }
 check "cmake/install.sh replaces an older installation" again
@@ -133,11 +113,11 @@ fi
 if have pkg-config; then
     export PKG_CONFIG_PATH=$work/pc/share/pkgconfig
     bash cmake/install.sh "$work/pc" >"$work/install.txt" 2>&1
-    with_pkg_config() {
+    with_pkg_config() (
         # not from the root of the repository, whose headers would be found anyway
         cd "$work" && "$root/cpu/cucc" -DTMM_SIMPLE -Xcompiler -Wall,-Wextra,-Werror $(pkg-config --cflags tiledmm) "$root/tests/cmake/main.c" \
             "$root/tests/cmake/library.cu" -o pc/consumer && pc/consumer device
-    }
+    )
     check "pkg-config --cflags: the project builds and runs on the CPU runner" with_pkg_config
     check "pkg-config: a version 0.1 is there" pkg-config --atleast-version=0.1 tiledmm
     versions_agree() {
@@ -174,5 +154,4 @@ if have cmake; then
     check "find_package of a later version does not" refused 0.2
     check "find_package of an earlier minor version, another API, does not" refused 0.0.9
 fi
-echo "1..$number"
-exit $((failures > 0))
+tap_done

@@ -2,19 +2,7 @@
 # The textbook's claim about tiles, counted: TMM_SHARED makes the global loads of TMM_GLOBAL divided
 # by the width of the tile. The CPU runner counts each load and store that the real kernels make in
 # a float product, once whatever its width (cpu/cucc --count).
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/counts
-rm -rf "$work"
-mkdir -p "$work" || exit 1
-
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-not_ok() { # NAME [FILE]: the file says why
-    number=$((number + 1)) failures=$((failures + 1))
-    echo "not ok $number - $1"
-    [ ! -s "${2-}" ] || awk 'NR <= 30 { print "# " $0 }' "$2"
-}
+. "$(dirname "$0")/tap.bash"
 
 if cpu/cucc --count -Xcompiler -Wall,-Wextra,-Werror tests/counts/counts.cu -o "$work/counts" >"$work/cucc.txt" 2>&1; then
     ok "the CPU runner builds a program that counts"
@@ -122,5 +110,4 @@ product register_128 256 256 256 0
 makes global_loads $((2 * 256 ** 3 / 128 / 4)) "tiling divides the global loads by the width of the tile, quads by 4"
 makes global_stores $((256 * 256 / 4))
 
-echo "1..$number"
-exit $((failures > 0))
+tap_done

@@ -7,10 +7,8 @@
 #                                 contrib and non-free, and unpacks what a compiler needs of them
 #                                 (0.1 GB) beside the system: into $CUDA11_HOME, or
 #                                 ~/.cache/cuda-11.8. Nothing is installed, no root is needed
-# shellcheck disable=SC2015,SC2317 # mv && mv || die is meant so; functions called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/cuda11
+# shellcheck disable=SC2015,SC2317,SC2329 # mv && mv || die is meant so; functions called through check
+. "$(dirname "$0")/tap.bash"
 home=${CUDA11_HOME:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/cuda-11.8}
 architectures="60 70 80 90" # the oldest, the newest, and where the kernels change in between
 
@@ -67,37 +65,18 @@ case ${1-} in
 *) die "takes --fetch or nothing, not '$1'" ;;
 esac
 
-number=0 failures=0
-skip_all() {
-    echo "ok 1 - both headers compile with CUDA 11.8 # SKIP $1"
-    echo "1..1"
-    exit 0
-}
-check() { # NAME COMMAND...: by exit status
-    local name=$1
-    shift
-    number=$((number + 1))
-    if "$@" >"$work/check.txt" 2>&1; then
-        echo "ok $number - $name"
-    else
-        failures=$((failures + 1))
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/check.txt" | head -n 40
-    fi
-}
+no_toolkit() { skip_all "both headers compile with CUDA 11.8" "$1"; }
 
 [ -x "$home/bin/nvcc" ] ||
-    skip_all "it is not here: bash tests/cuda11.sh --fetch downloads it (860 MB), or CUDA11_HOME names it"
+    no_toolkit "it is not here: bash tests/cuda11.sh --fetch downloads it (860 MB), or CUDA11_HOME names it"
 # CUDA 11.8 knows g++ up to 11 and clang up to 14. It also works with g++ 12.
 host=()
 for compiler in g++-11 g++-10 g++-12 clang++-14; do
     command -v $compiler >/dev/null && host=(-ccbin "$compiler") && break
 done
-[ ${#host[@]} -gt 0 ] || skip_all "it needs g++ 10 to 12 or clang 14 as its host compiler"
+[ ${#host[@]} -gt 0 ] || no_toolkit "it needs g++ 10 to 12 or clang 14 as its host compiler"
 [ "${host[1]}" = g++-12 ] && host+=(-allow-unsupported-compiler)
 
-rm -rf "$work"
-mkdir -p "$work" || exit 1
 is_version_11() {
     "$home/bin/nvcc" --version
     "$home/bin/nvcc" --version | grep -q 'release 11\.'
@@ -153,5 +132,4 @@ for header in tiledmm raytrace; do
         "$home/bin/nvcc" "${flags[@]}" "${all[@]}" -c "$work/${header}_implementation.cu" -o "$work/$header.o"
     check "$header.cuh: and has code for each of them" has_code "$work/$header.o"
 done
-echo "1..$number"
-exit $((failures > 0))
+tap_done

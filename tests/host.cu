@@ -555,11 +555,12 @@ static int threads_now(void)
     return count;
 }
 
-/* Are there other threads than `wanted`? One that has been joined may be listed for a moment more. */
-static int threads_stay(int wanted)
+/* Are there more threads than `most`? One that has been joined may be listed for a moment more, also
+   when `most` was counted. */
+static int threads_stay(int most)
 {
-    for (int wait = 0; wait < 200; wait++) {
-        if (threads_now() == wanted) return 0;
+    for (int wait = 0; wait < 1000; wait++) {
+        if (threads_now() <= most) return 0;
         usleep(10000);
     }
     return 1;

@@ -1,33 +1,14 @@
 #!/usr/bin/env bash
-# demos/outofcore.cu, multigpu.cu and overlap.cu on the CPU runner: what they print, their CSV files,
-# what they refuse.
-# shellcheck disable=SC2317 # functions are called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/host_demos
-rm -rf "$work"
-mkdir -p "$work" || exit 1
-unset CUCC_DEVICES CUCC_ORDER CUCC_MEMORY CUCC_COUNTS CUCC_FAIL
-
-number=0 failures=0
-check() { # NAME COMMAND...: by exit status
-    local name=$1
-    shift
-    number=$((number + 1))
-    if "$@" >"$work/check.txt" 2>&1; then
-        echo "ok $number - $name"
-    else
-        failures=$((failures + 1))
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/check.txt" | head -n 40
-    fi
-}
+# demos/outofcore.cu, multigpu.cu, overlap.cu and raytrace.cu on the CPU runner: what they print, their
+# files, what they refuse.
+# shellcheck disable=SC2317,SC2329 # functions are called through check
+. "$(dirname "$0")/tap.bash"
 
 # passes PATTERN COMMAND...: exit status 0, `Test PASSED` last, and a line that matches
 passes() {
     local pattern=$1
     shift
-    timeout 60 "$@" >"$work/out.txt" 2>&1 || { cat "$work/out.txt"; return 1; }
+    timeout "$patience" "$@" >"$work/out.txt" 2>&1 || { cat "$work/out.txt"; return 1; }
     cat "$work/out.txt"
     [ "$(tail -n 1 "$work/out.txt")" = "Test PASSED" ] && grep -qE -- "$pattern" "$work/out.txt"
 }
@@ -35,10 +16,10 @@ passes() {
 refuses() {
     local wanted=$1 pattern=$2 status
     shift 2
-    timeout 60 "$@" >"$work/out.txt" 2>&1
+    timeout "$patience" "$@" >"$work/out.txt" 2>&1
     status=$?
     cat "$work/out.txt"
-    [ $status = "$wanted" ] && grep -qE -- "$pattern" "$work/out.txt"
+    [ "$status" = "$wanted" ] && grep -qE -- "$pattern" "$work/out.txt"
 }
 csv() { # FILE ROWS COLUMNS: so many rows below a head, all of so many columns
     cat "$1"
@@ -47,16 +28,34 @@ csv() { # FILE ROWS COLUMNS: so many rows below a head, all of so many columns
 }
 lines() { [ "$(grep -cE -- "$1" "$work/out.txt")" = "$2" ]; }
 
-for demo in outofcore multigpu overlap; do
+# A full disk: no file may grow, and what the program says goes through a pipe. The older file stays,
+# and no half of a new one.
+full_disk() { # FILE COMMAND...
+    local file=$1 status
+    shift
+    echo "an older table" >"$file"
+    (
+        trap '' XFSZ
+        ulimit -f 0
+        timeout "$patience" "$@" --csv "$file" 2>&1
+    ) | cat
+    status=${PIPESTATUS[0]}
+    [ "$status" != 0 ] && [ "$(cat "$file")" = "an older table" ] && [ ! -e "$file.tmp" ]
+}
+
+for demo in outofcore multigpu overlap raytrace; do
     program=$work/$demo
     check "$demo builds" cpu/cucc -Xcompiler -Wall,-Wextra,-Werror "demos/$demo.cu" -o "$program"
     check "$demo --help" refuses 0 "^usage: $demo " "$program" --help
     check "$demo: an unknown option" refuses 2 "unknown option '--nothing'" "$program" --nothing
+    check "$demo: a file that cannot be written" refuses 2 "cannot write '/none/x.csv'" "$program" --csv /none/x.csv
+    check "$demo: an option for a file" refuses 2 "name of a file" "$program" --csv --help
+    check "$demo without a device" env CUCC_DEVICES=0 bash -c "! $program"
+    [ $demo = raytrace ] && continue # it has no matrices
+    check "$demo: a full disk" full_disk "$work/full.csv" "$program" 40
     check "$demo: a size that is none" refuses 2 "whole number" "$program" 12x
     check "$demo: two sizes" refuses 2 "too many" "$program" 10 20
     check "$demo: a type that is none" refuses 2 "float or double" "$program" --type int
-    check "$demo: a file that cannot be written" refuses 2 "cannot write" "$program" --csv /none/x.csv
-    check "$demo without a device" env CUCC_DEVICES=0 bash -c "! $program"
 done
 program=$work/outofcore
 check "outofcore within a sixth" passes '^copied in .* times A and B' "$program" --csv "$work/o.csv"
@@ -75,12 +74,25 @@ check "multigpu: rows that do not add up" refuses 1 "adds up to 20" "$program" 6
 check "multigpu: rows for other devices" refuses 2 "for each device" "$program" 64 --rows 1,2,3
 check "multigpu: rows and weights" refuses 2 "exclude" "$program" 64 --rows 1,2 --weights 1,2
 check "multigpu: a list that is none" refuses 2 "numbers such as" "$program" 64 --devices 0,x
-check "multigpu: a device that does not exist" refuses 1 "device" "$program" 64 --devices 0,7
+check "multigpu: half a device" refuses 2 "whole numbers" "$program" 64 --devices 0,0.5
+check "multigpu: half a row" refuses 2 "whole numbers" "$program" 64 --rows 31.5,32.5
+check "multigpu: a device that does not exist" refuses 1 "a device of the list: invalid" "$program" 64 --devices 0,7
 program=$work/overlap
 check "overlap: a timeline" passes '^  stream 2 \|.*#.*\|$' "$program" 96 --csv "$work/v.csv"
 check "overlap: the floor" lines '^floor: ' 1
 check "overlap: CSV" csv "$work/v.csv" 2 11
 check "overlap, double, one stream, three products" passes '1 stream: ' "$program" 60 --type double --streams 1 --products 3
 check "overlap: too many streams" refuses 2 "from 1 to 8" "$program" --streams 9
-echo "1..$number"
-exit $((failures > 0))
+program=$work/raytrace small=(--width 48 --height 40 --out "$work/scene")
+pictures() { [ -s "$work/scene.png" ] && [ -s "$work/scene.ppm" ] && ! find "$work" -name '*.part' -o -name '*.tmp' | grep .; }
+check "raytrace: a table of 16 to 2048 spheres" passes '^ +2048( +[0-9.]+){3}\*?( +[0-9.]+){3} ' "$program" "${small[@]}" --csv "$work/r.csv"
+check "raytrace: CSV" csv "$work/r.csv" 48 15
+check "raytrace: its pictures, and no half of one" pictures
+check "raytrace --spheres, --seed, --no-cpu" passes 'against the first kernel' "$program" "${small[@]}" --spheres 5 --seed 3 --no-cpu
+check "raytrace --memory" passes '^ +7 +- +- +- +[0-9.]+ +- +[0-9.]+  ' "$program" "${small[@]}" --spheres 7 --memory shared
+check "raytrace --preview" passes '▀|▄|48;2;' "$program" "${small[@]}" --spheres 9 --preview
+check "raytrace: a full disk" full_disk "$work/full.csv" "$program" "${small[@]}" --spheres 5
+check "raytrace: a memory that is none" refuses 2 "global, readonly" "$program" --memory fast
+check "raytrace: no width" refuses 2 "from 1 to" "$program" --width 0
+check "raytrace: pictures that cannot be written" refuses 1 "/none/x.png" "$program" --width 8 --height 8 --spheres 1 --out /none/x
+tap_done

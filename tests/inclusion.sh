@@ -4,40 +4,20 @@
 # Built for the CPU and run; with nvcc built as well, and run where there is a GPU. And what can go
 # wrong in a build: a second inclusion, symbols that nobody asked for, extern "C" around everything,
 # macros that do not fit.
-# shellcheck disable=SC2317 # many functions are only called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/inclusion
-rm -rf "$work"
-mkdir -p "$work" || exit 1
-
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-skip() { ok "$1 # SKIP $2"; }
-not_ok() { # NAME [FILE]: the file says why
-    number=$((number + 1)) failures=$((failures + 1))
-    echo "not ok $number - $1"
-    [ ! -s "${2-}" ] || awk 'NR <= 30 { print "# " $0 }' "$2"
-}
-check() { # NAME COMMAND...: by exit status
-    local name=$1
-    shift
-    if "$@" >"$work/check.txt" 2>&1; then ok "$name"; else not_ok "$name" "$work/check.txt"; fi
-}
-have() { command -v "$1" >/dev/null 2>&1; }
-have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+# shellcheck disable=SC2317,SC2329 # many functions are only called through check
+. "$(dirname "$0")/tap.bash"
 
 # relay NAME COMMAND...: the results of a TAP program, numbered anew
 relay() {
-    local name=$1 line results=0 status
+    local name=$1 line results=0 status before=$failures
     shift
-    timeout 60 "$@" >"$work/tap.txt" 2>&1
+    timeout "$patience" "$@" >"$work/tap.txt" 2>&1
     status=$?
     while IFS= read -r line; do
         case $line in
         "ok "*) results=$((results + 1)) && ok "$name: ${line#ok * - }" ;;
         "not ok "*) results=$((results + 1)) && not_ok "$name: ${line#not ok * - }" ;;
-        1..*) [ "$line" = "1..$results" ] && [ $status -le 1 ] && return ;;
+        1..*) [ "$line" = "1..$results" ] && [ $((status != 0)) = $((failures > before)) ] && return ;;
         *) echo "# $line" ;;
         esac
     done <"$work/tap.txt"
@@ -59,7 +39,7 @@ nvcc_objects() {
     mkdir -p "$folder"
     for file in $plain_files; do
         simple=()
-        [ $file = plain_b ] && simple=(-DTMM_SIMPLE) # one plain file with all kernels is enough
+        [ "$file" = plain_b ] && simple=(-DTMM_SIMPLE) # one plain file with all kernels is enough
         "${gpu[@]}" "$@" "${simple[@]}" -c "tests/inclusion/$file.cu" -o "$folder/$file.o" >"$folder/$file.txt" 2>&1
     done
 }
@@ -272,5 +252,4 @@ else
     skip "PyCUDA's way: compiles inside extern \"C\"" "$no_nvcc"
 fi
 
-echo "1..$number"
-exit $((failures > 0))
+tap_done

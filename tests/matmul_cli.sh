@@ -1,24 +1,11 @@
 #!/usr/bin/env bash
 # demos/matmul.cu as one meets it on the command line, on the CPU runner: what it prints, what it
 # refuses and how, what it leaves behind; and that it calls a wrong kernel wrong.
-# shellcheck disable=SC2317 # many functions are only called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/matmul_cli
-rm -rf "$work"
-mkdir -p "$work" || exit 1
+# shellcheck disable=SC2317,SC2329 # many functions are only called through check
+. "$(dirname "$0")/tap.bash"
 
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-not_ok() { # NAME [FILE...]: the files say why
-    local file
-    number=$((number + 1)) failures=$((failures + 1))
-    echo "not ok $number - $1"
-    shift
-    for file; do [ ! -s "$file" ] || awk 'NR <= 30 { print "# " $0 }' "$file"; done
-}
-# check NAME COMMAND...: by exit status; what the last run of the demo said explains a failure
-check() {
+# as in tap.bash, but what the last run of the demo said explains a failure, too
+check() { # NAME COMMAND...
     local name=$1
     shift
     if "$@" >"$work/check.txt" 2>&1; then ok "$name"; else not_ok "$name" "$work/check.txt" "$work/out.txt" "$work/err.txt"; fi
@@ -29,7 +16,7 @@ build() { # SOURCE PROGRAM
 }
 demo=$work/matmul
 run() { # ARGUMENTS: leaves $status, out.txt, err.txt
-    timeout 60 "$demo" "$@" >"$work/out.txt" 2>"$work/err.txt"
+    timeout "$patience" "$demo" "$@" >"$work/out.txt" 2>"$work/err.txt"
     status=$?
 }
 table() { awk '/^method / { on = 1; next } /^$/ { on = 0 } on' "$work/out.txt"; }
@@ -137,7 +124,7 @@ rows_are() { # ROWS, one a line
     echo "rows: $(methods | tr '\n' ';')"
     return 1
 }
-for kernel in global shared shared_8 shared_16 shared_32 register register_64 register_128 pipelined small; do
+for kernel in global shared shared_8 shared_16 shared_32 register register_64 register_128 pipelined small auto_tensor; do
     run 40 --no-cpu --kernel $kernel
     check "--kernel $kernel: this row only" rows_are $kernel
 done
@@ -217,7 +204,7 @@ mkdir "$work/full" && echo "an older table" >"$work/full/table.csv"
 (
     trap '' XFSZ
     ulimit -f 0
-    timeout 60 "$demo" 16 --no-cpu --csv "$work/full/table.csv" 2>&1
+    timeout "$patience" "$demo" 16 --no-cpu --csv "$work/full/table.csv" 2>&1
 ) | cat >"$work/out.txt"
 status=${PIPESTATUS[0]}
 : >"$work/err.txt"
@@ -249,6 +236,7 @@ refuses "a tile that is no number" "not 'wide'" --tile wide
 refuses "an unknown check" "not 'maybe'" --check maybe
 refuses "no repetitions" "--reps must be a whole number from 1 to 1000, not '0'" --reps 0
 refuses "a negative seed" "--seed must be a whole number" --seed -1
+refuses "a seed beyond 64 bits" "--seed must be a whole number" --seed 99999999999999999999
 refuses "two sizes" "one size, or three" 64 64
 refuses "four sizes" "'4' is too many" 1 2 3 4
 refuses "a negative size" "not '-5'" -5
@@ -270,7 +258,7 @@ run 16 --csv "$work/folder.csv"
 keeps_folder() { [ "$status" != 0 ] && grep -q "cannot write" "$work/err.txt" && [ -d "$work/folder.csv" ]; }
 check "--csv onto a folder: says so, the folder stays" keeps_folder
 mkfifo "$work/pipe"
-cat "$work/pipe" >"$work/piped.csv" &
+timeout "$patience" cat "$work/pipe" >"$work/piped.csv" &
 run 16 --csv "$work/pipe"
 wait
 through_pipe() { [ "$status" = 0 ] && [ -p "$work/pipe" ] && grep -q '^sequential,' "$work/piped.csv"; }
@@ -339,5 +327,4 @@ run 40 --identity
 global_is_wrong() { failed && table | grep -q '^global.*WRONG'; }
 check "kernels off by one bit: --identity finds them, Test FAILED" global_is_wrong
 
-echo "1..$number"
-exit $((failures > 0))
+tap_done

@@ -2,29 +2,10 @@
 # The demos of demos/memory on the CPU runner: each builds, passes, plain and sanitized, reads its
 # options and writes its CSV file; its kernels load and store as often as its table says; and what
 # is said to be the same in all of them is.
-# shellcheck disable=SC2317 # functions are called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/memory
-rm -rf "$work"
-mkdir -p "$work" || exit 1
-unset CUCC_DEVICES CUCC_ORDER CUCC_THREADS CUCC_MEMORY CUCC_COUNTS
+# shellcheck disable=SC2317,SC2329 # functions are called through check
+. "$(dirname "$0")/tap.bash"
 
 demos="registers local shared global constant readonly texture pinned mapped managed async_copy"
-number=0 failures=0
-
-check() { # NAME COMMAND...: by exit status; what the command prints says why
-    local name=$1
-    shift
-    number=$((number + 1))
-    if "$@" >"$work/check.txt" 2>&1; then
-        echo "ok $number - $name"
-    else
-        failures=$((failures + 1))
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/check.txt" | head -n 30
-    fi
-}
 
 # ---- the checks must be able to fail ---------------------------------------------------------------
 selftest=$(check "false" false)
@@ -44,10 +25,10 @@ wait
 
 # ---- every demo ------------------------------------------------------------------------------------
 passes() { # PROGRAM ARGUMENTS...: ends with "Test PASSED"; no row is wrong or tells times of the CPU
-    timeout 60 "$@" >"$work/output.txt" 2>&1
+    timeout "$patience" "$@" >"$work/output.txt" 2>&1
     local status=$?
     cat "$work/output.txt"
-    [ $status = 0 ] && [ "$(tail -n 1 "$work/output.txt")" = "Test PASSED" ] &&
+    [ "$status" = 0 ] && [ "$(tail -n 1 "$work/output.txt")" = "Test PASSED" ] &&
         ! grep -q -E 'WRONG|inf' "$work/output.txt" &&
         awk '/  (ok|-)$/ {rows++; for (i = 1; i <= 4; i++) if ($(NF - i) !~ /nan/) exit 1} END {exit !rows}' "$work/output.txt"
 }
@@ -64,7 +45,7 @@ refuses() { # PROGRAM ARGUMENTS...: a word on stderr, status 2, nothing on stdou
     local status
     "$@" >"$work/output.txt" 2>"$work/error.txt"
     status=$?
-    [ $status = 2 ] && [ -s "$work/error.txt" ] && [ ! -s "$work/output.txt" ]
+    [ "$status" = 2 ] && [ -s "$work/error.txt" ] && [ ! -s "$work/output.txt" ]
 }
 fails_with() { # PATTERN COMMAND...: a sentence, no success
     local pattern=$1
@@ -154,5 +135,4 @@ count "by hand, four loads a pixel" texture turn_loaded 1 $((4 * SIZE)) $SIZE 0 
 count "a sum loads a quarter as often as it has numbers" mapped sum_up 4 $((18 * 4096)) $((4 * 4)) 8176 8176
 count "tiles by 16 bytes: 2 N^3 / 64 / 4 loads, twice" async_copy multiply 2 $((4 * N3 / 256)) $((2 * N2)) $N3 $((4 * N3 / 256))
 
-echo "1..$number"
-[ $failures = 0 ]
+tap_done

@@ -1,20 +1,12 @@
 #!/usr/bin/env bash
 # demos/matmul_mpi.cu with 1, 2, 3, 4 and 6 ranks on the CPU runner, and on a GPU where there is one:
 # what it prints, its CSV file, what it refuses, and that it finds a panel that was left out.
-# shellcheck disable=SC2317 # functions are called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
+# shellcheck disable=SC2317,SC2329 # functions are called through check
+. "$(dirname "$0")/tap.bash"
 for tool in mpirun mpicxx; do
-    if ! command -v $tool >/dev/null; then
-        echo "ok 1 - matmul_mpi # SKIP there is no $tool (Debian: openmpi-bin, libopenmpi-dev)"
-        echo "1..1"
-        exit 0
-    fi
+    have $tool || skip_all matmul_mpi "there is no $tool (Debian: openmpi-bin, libopenmpi-dev)"
 done
-work=build/test/mpi
-rm -rf "$work"
 mkdir -p "$work/fault/demos" || exit 1
-unset CUCC_DEVICES CUCC_ORDER CUCC_MEMORY CUCC_COUNTS CUCC_FAIL
 export CUCC_THREADS=1 # a core to each rank
 
 flags=()
@@ -23,31 +15,14 @@ if mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
     [ "$(id -u)" = 0 ] && flags+=(--allow-run-as-root)
 fi
 
-number=0 failures=0
-check() { # NAME COMMAND...: by exit status
-    local name=$1
-    shift
-    number=$((number + 1))
-    if "$@" >"$work/check.txt" 2>&1; then
-        echo "ok $number - $name"
-    else
-        failures=$((failures + 1))
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/check.txt" | head -n 40
-    fi
-}
-skip() {
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
-}
-
-# ranks N PROGRAM ARGUMENTS...: by mpirun, into out.txt; 124 if it hangs
+# ranks N PROGRAM ARGUMENTS...: by mpirun, into out.txt and err.txt, where MPI may say things of its
+# own, too; 124 if it hangs
 ranks() {
     local count=$1 status
     shift
-    timeout 60 mpirun "${flags[@]}" -n "$count" "$@" >"$work/out.txt" 2>&1
+    timeout "$patience" mpirun "${flags[@]}" -n "$count" "$@" >"$work/out.txt" 2>"$work/err.txt"
     status=$?
-    cat "$work/out.txt"
+    cat "$work/out.txt" "$work/err.txt"
     return "$status"
 }
 # passes PATTERN RANKS PROGRAM ARGUMENTS...: exit status 0, `Test PASSED`, and a line that matches
@@ -63,7 +38,7 @@ refuses() {
     shift 2
     ranks "$@"
     status=$?
-    [ "$status" = "$wanted" ] && [ "$(grep -cE -- "$pattern" "$work/out.txt")" = 1 ]
+    [ "$status" = "$wanted" ] && [ "$(cat "$work/out.txt" "$work/err.txt" | grep -cE -- "$pattern")" = 1 ]
 }
 build() { CXX=mpicxx cpu/cucc -Xcompiler -Wall,-Wextra,-Werror "$1" -o "$2" "${@:3}"; }
 
@@ -98,7 +73,7 @@ check "4 ranks, panels of one" passes '^ +4 +2 x 2 +33 .* ok$' 4 "$program" 33 -
 check "6 ranks" passes '^ +6 +2 x 3 +113 .* ok$' 6 "$program" 113 --panel 17 --csv "$work/6.csv"
 check "6 ranks: CSV" csv "$work/6.csv" 14
 check "6 ranks on 2 cores, or so: says that they share" grep -qE 'ranks of a node share|Ranks of a node share' "$work/out.txt"
-check "6 ranks: where it stops" grep -qE '^Strong scaling of N = 113 (stops at [0-9]+ nodes|: no end)' "$work/out.txt"
+check "6 ranks: where it stops" grep -qE '^Strong scaling of N = 113( stops at [0-9]+ nodes|: no end)' "$work/out.txt"
 check "6 ranks, 3 x 2, double" passes '^ +6 +3 x 2 +70 .* ok$' 6 "$program" 70 --type double --grid 3x2 --reps 1
 check "6 ranks, some without rows" passes '^ +6 +6 x 1 +4 .* ok$' 6 "$program" 4 --grid 6x1 --reps 1
 check "two devices to a node" passes '^ +4 +2 x 2 +40 .* ok$' 4 env CUCC_DEVICES=2 "$program" 40 --reps 1
@@ -134,7 +109,7 @@ check "it builds" build "$work/fault/demos/matmul_mpi.cu" "$work/faulty" -O0
 check "it is found" refuses 1 '^Test FAILED' 4 "$work/faulty" 90 --reps 1
 check "in the table, too" grep -qE '^ +2 +1 x 2 .* WRONG$' "$work/out.txt"
 
-if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU ' && command -v nvcc >/dev/null; then
+if have nvcc && have_gpu; then
     check "nvcc builds it" nvcc -ccbin mpicxx -O3 -arch=native demos/matmul_mpi.cu -o "$work/gpu"
     check "GPU: 1 rank" passes '^ +1 +1 x 1 +1001 .* ok$' 1 "$work/gpu" 1001
     check "GPU: 4 ranks" passes '^ +4 +2 x 2 +1001 .* ok$' 4 "$work/gpu" 1001 --panel 100
@@ -142,5 +117,4 @@ if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU
 else
     skip "on a GPU" "no GPU here"
 fi
-echo "1..$number"
-exit $((failures > 0))
+tap_done

@@ -2,33 +2,12 @@
 # The first three kernels of tiledmm.cuh are made for pasting. Each is cut out of the header, gets
 # the defines that its comment names above it and a short main below it, and must compile without
 # warnings and multiply rightly: on the CPU, and with nvcc where there is one.
-# shellcheck disable=SC2317 # some functions are only called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/paste
-rm -rf "$work"
-mkdir -p "$work" || exit 1
-
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-skip() { ok "$1 # SKIP $2"; }
-not_ok() { # NAME [FILE]: the file says why
-    number=$((number + 1)) failures=$((failures + 1))
-    echo "not ok $number - $1"
-    [ ! -s "${2-}" ] || awk 'NR <= 30 { print "# " $0 }' "$2"
-}
-check() { # NAME COMMAND...: by exit status
-    local name=$1
-    shift
-    if "$@" >"$work/check.txt" 2>&1; then ok "$name"; else not_ok "$name" "$work/check.txt"; fi
-}
-have() { command -v "$1" >/dev/null 2>&1; }
-have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+# shellcheck disable=SC2317,SC2329 # some functions are only called through check
+. "$(dirname "$0")/tap.bash"
 
 cpu=(cpu/cucc -Xcompiler "-Wall,-Wextra,-Werror")
 gpu=(nvcc -arch=sm_80 -Werror all-warnings -Xcompiler "-Wall,-Wextra")
 have_gpu && gpu[1]=-arch=native
-
 
 # A piece: from the comment of its section to the end of the kernel.
 for kernel in GLOBAL SHARED REGISTER; do
@@ -129,5 +108,4 @@ done
 paste "GLOBAL SHARED REGISTER" "TMM_TYPE=float TMM_TILE=16 TMM_BLOCK=8" \
     "tmm_gemm_shared<<<$(tiles TMM_TILE), dim3(TMM_TILE, TMM_TILE)>>>"
 
-echo "1..$number"
-exit $((failures > 0))
+tap_done

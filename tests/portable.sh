@@ -5,28 +5,9 @@
 #   Microsoft's compiler (its macros, its keywords, its 32-bit long) and finds no header of a real
 #   system, only the functions below, which Microsoft's C library has. A POSIX call, a GNU extension
 #   outside a guard or an attribute that is not for this compiler is an error then.
-# shellcheck disable=SC2317 # functions are called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/portable
-rm -rf "$work"
-mkdir -p "$work/crt" || exit 1
-
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-skip() { ok "$1 # SKIP $2"; }
-check() { # NAME COMMAND...: by exit status
-    local name=$1
-    shift
-    if "$@" >"$work/check.txt" 2>&1; then
-        ok "$name"
-    else
-        number=$((number + 1)) failures=$((failures + 1))
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/check.txt" | head -n 40
-    fi
-}
-have() { command -v "$1" >/dev/null 2>&1; }
+# shellcheck disable=SC2317,SC2329 # functions are called through check
+. "$(dirname "$0")/tap.bash"
+mkdir "$work/crt" || exit 1
 
 # ---- declarations ---------------------------------------------------------------------------------
 # Once plainly, and once more with a type of one's own.
@@ -213,5 +194,4 @@ else
         skip "host code and kernels under Microsoft's rules" "this clang does not read this toolkit's headers"
     fi
 fi
-echo "1..$number"
-exit $((failures > 0))
+tap_done

@@ -9,10 +9,8 @@
 # Without a GPU: what they say when something is missing, that CuPy's one computes, checks and
 # prints rightly with a stand-in for CuPy, that PyCUDA's source compiles as PyCUDA would compile
 # it, and by PyCUDA where that is installed, that NVRTC compiles the file. On a GPU each is run.
-# shellcheck disable=SC2015,SC2086,SC2317 # names of demos have no spaces; functions called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=$PWD/build/test/python
+# shellcheck disable=SC2015,SC2086,SC2317,SC2329 # names of demos have no spaces; functions called through check
+. "$(dirname "$0")/tap.bash"
 fetched=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tiledmm-python
 
 die() {
@@ -33,33 +31,12 @@ case ${1-} in
     ;;
 *) die "takes --fetch, --fetch-pycuda or nothing, not '$1'" ;;
 esac
-rm -rf "$work"
-mkdir -p "$work/absent" "$work/standin" || exit 1
+work=$PWD/$work
+mkdir "$work/absent" "$work/standin" || exit 1
 export PYTHONDONTWRITEBYTECODE=1
 
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-skip() { ok "$1 # SKIP $2"; }
-check() { # NAME COMMAND...: by exit status
-    local name=$1
-    shift
-    if "$@" >"$work/check.txt" 2>&1; then
-        ok "$name"
-    else
-        number=$((number + 1)) failures=$((failures + 1))
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/check.txt" | head -n 40
-    fi
-}
-done_testing() {
-    echo "1..$number"
-    exit $((failures > 0))
-}
-have() { command -v "$1" >/dev/null 2>&1; }
-have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
-
 python=python3
-have python3 || { skip "the Python demos" "python3 is not installed"; done_testing; }
+have python3 || { skip "the Python demos" "python3 is not installed"; tap_done; }
 python3 -c 'import numpy' 2>/dev/null || [ ! -x "$fetched/bin/python" ] || python=$fetched/bin/python
 has() { $python -c "import $1" 2>/dev/null; }
 
@@ -70,7 +47,7 @@ says() {
     "$@" >"$work/said.txt" 2>&1
     status=$?
     cat "$work/said.txt"
-    [ $status = "$wanted" ] || { echo "exit status $status instead of $wanted"; return 1; }
+    [ "$status" = "$wanted" ] || { echo "exit status $status instead of $wanted"; return 1; }
     grep -qE -e "$pattern" "$work/said.txt" || { echo "this is not in it: $pattern"; return 1; }
     [ "$(wc -l <"$work/said.txt")" = 1 ] || [ "$wanted" != 1 ] || { echo "that is not one line"; return 1; }
 }
@@ -79,7 +56,7 @@ demos="python/matmul_cupy python/matmul_pycuda python/matmul_nvrtc torch_extensi
 # ---- the command line, and what is missing --------------------------------------------------------
 for module in numpy cupy pycuda torch; do echo 'raise ImportError("hidden by the test")' >"$work/absent/$module.py"; done
 mkdir "$work/absent/cuda" && touch "$work/absent/cuda/__init__.py"
-without() { env PYTHONPATH="$work/absent" timeout 60 "$python" "$@"; }
+without() { env PYTHONPATH="$work/absent" timeout "$patience" "$python" "$@"; }
 for demo in $demos; do
     check "$demo: --help" says 0 'usage:.*' without demos/$demo.py --help
     check "$demo: an unknown option is an error" says 2 'unrecognized arguments: --sizes' without demos/$demo.py --sizes
@@ -196,7 +173,7 @@ says_failed() {
     stand_in 130 >"$work/said.txt" 2>&1
     local status=$?
     cat "$work/said.txt"
-    [ $status = 1 ] && [ "$(tail -n 1 "$work/said.txt")" = "Test FAILED" ]
+    [ "$status" = 1 ] && [ "$(tail -n 1 "$work/said.txt")" = "Test FAILED" ]
 }
 passes() { stand_in "$@" | tee "$work/said.txt" && [ "$(tail -n 1 "$work/said.txt")" = "Test PASSED" ]; }
 if has numpy; then
@@ -243,7 +220,7 @@ fi
 
 # ---- on a GPU -------------------------------------------------------------------------------------
 run() { # DEMO ARGUMENTS...
-    timeout 250 "$python" "demos/$1.py" "${@:2}" | tee "$work/said.txt" &&
+    timeout "$patience" "$python" "demos/$1.py" "${@:2}" | tee "$work/said.txt" &&
         [ "$(tail -n 1 "$work/said.txt")" = "Test PASSED" ]
 }
 for pair in "python/matmul_cupy cupy" "python/matmul_pycuda pycuda" "python/matmul_nvrtc cuda.bindings.driver" "torch_extension torch"; do
@@ -265,4 +242,4 @@ for pair in "python/matmul_cupy cupy" "python/matmul_pycuda pycuda" "python/matm
             env CUDA_VISIBLE_DEVICES= "$python" "demos/$demo.py"
     fi
 done
-done_testing
+tap_done

@@ -2,19 +2,7 @@
 # What the kernels of raytrace.cuh say of themselves, counted: the CPU runner counts each load and
 # store that the real kernels make (cpu/cucc --count), once whatever its width. The constant kernel
 # loads no sphere from global memory.
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/raytrace_counts
-rm -rf "$work"
-mkdir -p "$work" || exit 1
-
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-not_ok() { # NAME [FILE]: the file says why
-    number=$((number + 1)) failures=$((failures + 1))
-    echo "not ok $number - $1"
-    [ ! -s "${2-}" ] || sed 's/^/# /' "$2" | head -n 30
-}
+. "$(dirname "$0")/tap.bash"
 
 # 64 x 48 pixels, 3,072; 100 spheres at the place where no ray goes: no pixel is shaded.
 cat >"$work/counts.cu" <<'END'
@@ -58,5 +46,4 @@ for kernel in global readonly constant shared tile_32; do
     makes $kernel global_store_bytes 12288 "4 bytes a pixel"
 done
 
-echo "1..$number"
-exit $((failures > 0))
+tap_done

@@ -2,28 +2,9 @@
 # The ways to include raytrace.cuh: from C and C++, from several .cu files of one program, beside
 # tiledmm.cuh, cut into pieces, by NVRTC and as PyCUDA does it. What needs a tool that this machine
 # lacks is skipped with the reason.
-# shellcheck disable=SC2317 # many functions are only called through check
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/raytrace_inclusion
-rm -rf "$work"
-mkdir -p "$work" || exit 1
+# shellcheck disable=SC2317,SC2329 # many functions are only called through check
+. "$(dirname "$0")/tap.bash"
 
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-skip() { ok "$1 # SKIP $2"; }
-not_ok() { # NAME [FILE]: the file says why
-    number=$((number + 1)) failures=$((failures + 1))
-    echo "not ok $number - $1"
-    [ ! -s "${2-}" ] || sed 's/^/# /' "$2" | head -n 30
-}
-check() { # NAME COMMAND...: by exit status
-    local name=$1
-    shift
-    if "$@" >"$work/check.txt" 2>&1; then ok "$name"; else not_ok "$name" "$work/check.txt"; fi
-}
-have() { command -v "$1" >/dev/null 2>&1; }
-have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
 no_nvcc="nvcc is not installed"
 
 cpu=(cpu/cucc -I. -Xcompiler "-Wall,-Wextra,-Werror")
@@ -286,5 +267,4 @@ else
     skip "NVRTC compiles it" "NVRTC's header or library is not installed"
 fi
 
-echo "1..$number"
-exit $((failures > 0))
+tap_done

@@ -1,27 +1,9 @@
 #!/usr/bin/env bash
 # The PNG and PPM files of raytrace.cuh, read by readers that are not ours and compared pixel by
 # pixel: libpng, Pillow, Python's zlib, whichever the machine has.
-# shellcheck disable=SC2012,SC2317 # plain names only; functions are called by name
-set -u
-cd "$(dirname "$0")/.." || exit 1
-work=build/test/raytrace_pictures
-rm -rf "$work"
-mkdir -p "$work/files" || exit 1
-
-number=0 failures=0
-ok() { number=$((number + 1)) && echo "ok $number - $1"; }
-skip() { ok "$1 # SKIP $2"; }
-not_ok() { # NAME [FILE]: the file says why
-    number=$((number + 1)) failures=$((failures + 1))
-    echo "not ok $number - $1"
-    [ ! -s "${2-}" ] || sed 's/^/# /' "$2" | head -n 30
-}
-check() { # NAME COMMAND...: by exit status
-    local name=$1
-    shift
-    if "$@" >"$work/check.txt" 2>&1; then ok "$name"; else not_ok "$name" "$work/check.txt"; fi
-}
-have() { command -v "$1" >/dev/null 2>&1; }
+# shellcheck disable=SC2012,SC2317,SC2329 # plain names only; functions are called by name
+. "$(dirname "$0")/tap.bash"
+mkdir "$work/files" || exit 1
 
 # NAME.png, NAME.ppm, and NAME.rgb: the bytes that they must hold
 check "the writer builds" cpu/cucc -Xcompiler -Wall,-Wextra,-Werror tests/raytrace_rules.cu -o "$work/writer"
@@ -105,5 +87,4 @@ by_tail() {
 }
 read_all "tail" by_tail ppm
 
-echo "1..$number"
-exit $((failures > 0))
+tap_done

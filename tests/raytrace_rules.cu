@@ -3,10 +3,9 @@
    to read: NAME.png, NAME.ppm and NAME.rgb, the bytes that they must contain. */
 #include "tap.h"
 #include "../raytrace.cuh"
-#ifndef _WIN32
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
-#endif
 
 static unsigned char *device_image;
 static rayt_sphere *device_spheres;
@@ -103,25 +102,28 @@ static long size_of(const char *path)
 
 static void files(void)
 {
-    static const char folder[] = "/nonexistent-folder/picture.png";
-    char path[64], part[80];
-    snprintf(path, sizeof path, "/tmp/rayt-test-%llx.png", tap_bits());
+    static const char absent[] = "/nonexistent-folder/picture.png";
+    char own[] = "/tmp/rayt-test-XXXXXX", path[64], part[80], folder[64], beside[80], pipe[64];
+    if (!mkdtemp(own)) { /* a folder of its own: other runs may be under way */
+        tap_ok(0, "a folder in /tmp");
+        return;
+    }
+    snprintf(path, sizeof path, "%s/picture.png", own);
     snprintf(part, sizeof part, "%s.part", path);
-    refused("PNG: no such folder", rayt_write_png(folder, host_image, 4, 4), RAYT_ERROR_FILE,
-            folder);
-    refused("PPM: no such folder", rayt_write_ppm(folder, host_image, 4, 4), RAYT_ERROR_FILE,
-            folder);
+    snprintf(folder, sizeof folder, "%s/folder", own);
+    refused("PNG: no such folder", rayt_write_png(absent, host_image, 4, 4), RAYT_ERROR_FILE,
+            absent);
+    refused("PPM: no such folder", rayt_write_ppm(absent, host_image, 4, 4), RAYT_ERROR_FILE,
+            absent);
     refused("PNG: null path", rayt_write_png(NULL, host_image, 4, 4), RAYT_ERROR_ARGUMENT, "path");
     refused("PNG: null image", rayt_write_png(path, NULL, 4, 4), RAYT_ERROR_ARGUMENT, "image");
     refused("PNG: no pixels", rayt_write_png(path, host_image, 0, 4), RAYT_ERROR_ARGUMENT, "0 x 4");
     refused("PPM: height", rayt_write_ppm(path, host_image, 4, -1), RAYT_ERROR_ARGUMENT, "height");
     tap_ok(!exists(path) && !exists(part), "nothing was created by these");
 
-#ifndef _WIN32
-    char pipe[300], head[3] = "", beside[310];
-    snprintf(pipe, sizeof pipe, "%s.pipe", path);
+    char head[3] = "";
+    snprintf(pipe, sizeof pipe, "%s/pipe", own);
     snprintf(beside, sizeof beside, "%s.part", pipe);
-    remove(pipe);                                                 /* of a run that was stopped */
     int both = mkfifo(pipe, 0600) == 0 ? open(pipe, O_RDWR) : -1; /* so that neither end waits */
     rayt_status status = rayt_write_ppm(pipe, host_image, 4, 4);
     tap_ok(both >= 0 && status == RAYT_OK && read(both, head, 2) == 2 && strcmp(head, "P6") == 0 &&
@@ -129,7 +131,6 @@ static void files(void)
            "PPM: into a pipe, which stays one");
     close(both);
     remove(pipe);
-#endif
     tap_ok(rayt_write_ppm(path, host_image, 4, 4) == RAYT_OK && size_of(path) == 11 + 48 &&
                !exists(part),
            "PPM written, nothing left beside it");
@@ -138,8 +139,11 @@ static void files(void)
     remove(path);
 
     /* The name is taken by a folder: it can be written beside, but not renamed. */
-    refused("PNG over a folder", rayt_write_png("/tmp", host_image, 4, 4), RAYT_ERROR_FILE, "/tmp");
-    tap_ok(!exists("/tmp.part"), "the half of it is gone");
+    snprintf(beside, sizeof beside, "%s.part", folder);
+    tap_ok(mkdir(folder, 0700) == 0, "a folder");
+    refused("PNG over a folder", rayt_write_png(folder, host_image, 4, 4), RAYT_ERROR_FILE, folder);
+    tap_ok(!exists(beside), "the half of it is gone");
+    tap_ok(rmdir(folder) == 0 && rmdir(own) == 0, "and nothing else is left");
 #ifdef __linux__
     FILE *full = fopen("/dev/full", "w");
     if (full) {

@@ -30,6 +30,8 @@ SPEED = {  # of each kernel, as a part of the peak
 MEMORY_OF = {"auto = pipelined": "as chosen", "cuBLAS": "library", "global": "global"}
 LAUNCH = 0.004
 
+PATIENCE = 600  # seconds, after which something hangs; nothing here takes a tenth of it
+
 
 def flop(size):
     """Operations of a product."""
@@ -54,6 +56,15 @@ def matmul_rows(kind, size, with_cpu, threads=(1, 2, 4)):
     return rows
 
 
+def calls(log):
+    """The calls of stand-ins so far."""
+    try:
+        with open(log, encoding="utf-8") as file:
+            return file.read().split("\n")[:-1]
+    except OSError:
+        return []
+
+
 def stand_in(program, words):
     """Writes the CSV file of a program."""
     name = program.removesuffix(".cpu")
@@ -61,7 +72,8 @@ def stand_in(program, words):
     if log:
         with open(log, "a", encoding="utf-8") as file:
             file.write(" ".join([program, *words]) + "\n")
-    time.sleep(float(os.environ.get("REPORT_TEST_SECONDS", "0")))
+        if len(calls(log)) == int(os.environ.get("REPORT_TEST_HANGS", "0")):
+            time.sleep(PATIENCE)
     fault = os.environ.get("REPORT_TEST_FAULT", "")
     if fault == "dies":
         print("a kernel: an illegal memory access was encountered")
@@ -533,28 +545,19 @@ def report(*words, gpu=False, **environment):
 def run(*words, **more):
     """Runs it to its end: status, output, errors."""
     process = report(*words, **more)
-    out, error = process.communicate(timeout=100)
+    out, error = process.communicate(timeout=PATIENCE)
     return process.returncode, out, error
-
-
-def calls(log):
-    """How often a program was called, so far."""
-    try:
-        with open(log, encoding="utf-8") as file:
-            return file.read().split("\n")[:-1]
-    except OSError:
-        return []
 
 
 def test_resuming():
     """Interrupted, what was measured stays; started again, only the rest is measured."""
     folder, log = os.path.join(WORK, "resumed"), os.path.join(WORK, "calls.txt")
     words = ("--out", folder, "--quick", "--only", "devices,spheres,overlap,outofcore", "--types", "float")
-    process = report(*words, REPORT_TEST_LOG=log, REPORT_TEST_SECONDS="0.4")
+    process = report(*words, REPORT_TEST_LOG=log, REPORT_TEST_HANGS="3")
     while len(calls(log)) < 3 and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=PATIENCE)
     path = os.path.join(folder, "results.csv")
     rows = store.Store(path).rows
     done = {row["job"] for row in rows}

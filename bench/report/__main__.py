@@ -97,13 +97,12 @@ def complete(options):
         options.sizes = options.sizes or [32, 64, 128, 256, 512, 1024, 2048, 3072, 4096, 5120]
         options.most_cpu, options.int_sizes, options.large_sizes = 2048, [1024, 4096], []
         options.mpi_sizes, options.host_size, options.overlap_size = [1024, 2048], 8192, 3072
-        options.repeat = 3
     else:
         options.large_sizes = [] if options.sizes else [512, 1024]
         options.sizes = options.sizes or [32, 64, 128, 256]
         options.most_cpu, options.int_sizes = max(options.sizes), [64, 128]
         options.mpi_sizes, options.host_size, options.overlap_size = [256, *options.large_sizes], 256, 128
-        options.repeat = 3
+    options.repeat = 3
     options.reps = options.reps or (7 if options.on_gpu else 3)
     if options.quick:
         options.sizes = [n for n in options.sizes if n <= 1024][:: 3 if options.on_gpu else 2]

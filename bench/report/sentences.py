@@ -58,7 +58,6 @@ def ladder(f, kind):
     sizes = [n for n in f.sizes(kind) if f.best(kind, n, OURS)]
     if not sizes:
         return said
-    bound = []
     for size in dict.fromkeys([sizes[0], sizes[-1]]):
         row = f.best(kind, size, OURS)
         said.append(f"N = {size}: {KERNELS[base_name(row['name'])]} is the fastest of the kernels here, "

@@ -81,10 +81,6 @@ inline void __threadfence_block()
 {
     __threadfence();
 }
-inline void __threadfence_system()
-{
-    __threadfence();
-}
 
 /* ---- warp functions -------------------------------------------------------------------------- */
 
@@ -204,7 +200,6 @@ template <> inline float tex2D<float>(unsigned long long texture, float x, float
 
 /* ---- intrinsics ------------------------------------------------------------------------------ */
 
-/* clang-format off: tables of one-line functions */
 template <class T> T __ldg(const T *address)
 {
     return *address;
@@ -228,10 +223,6 @@ inline float __fdiv_rn(float a, float b)
 {
     return a / b;
 }
-inline float __frcp_rn(float a)
-{
-    return 1.0f / a;
-}
 inline float __fsqrt_rn(float a)
 {
     return sqrtf(a);
@@ -252,14 +243,6 @@ inline double __dmul_rn(double a, double b)
 {
     return a * b;
 }
-inline double __ddiv_rn(double a, double b)
-{
-    return a / b;
-}
-inline double __dsqrt_rn(double a)
-{
-    return sqrt(a);
-}
 inline double __fma_rn(double a, double b, double c)
 {
     return fma(a, b, c);
@@ -272,7 +255,6 @@ inline double rsqrt(double a)
 {
     return 1.0 / sqrt(a);
 }
-/* clang-format on */
 
 /* The rounding error of a sum is a float (Knuth's two-sum); it tells whether the sum rounded to
  * nearest lies further from zero than the exact one. */
@@ -328,12 +310,9 @@ inline unsigned int __float_as_uint(float a) { return cucc::same_bits<unsigned i
 inline float __int_as_float(int a) { return cucc::same_bits<float>(a); }
 inline float __uint_as_float(unsigned int a) { return cucc::same_bits<float>(a); }
 inline long long __double_as_longlong(double a) { return cucc::same_bits<long long>(a); }
-inline double __longlong_as_double(long long a) { return cucc::same_bits<double>(a); }
 inline int __popc(unsigned int a) { return __builtin_popcount(a); }
-inline int __popcll(unsigned long long a) { return __builtin_popcountll(a); }
 inline int __ffs(int a) { return __builtin_ffs(a); }
 inline int __clz(int a) { return a ? __builtin_clz((unsigned int)a) : 32; }
-inline int __clzll(long long a) { return a ? __builtin_clzll((unsigned long long)a) : 64; }
 
 #define CUCC_MIN_MAX(T)                              \
     inline T min(T a, T b) { return a < b ? a : b; } \

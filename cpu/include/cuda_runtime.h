@@ -106,24 +106,13 @@ enum cudaMemoryType {
 };
 
 enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxBlockDimX = 2,
-    cudaDevAttrMaxBlockDimY = 3,
-    cudaDevAttrMaxBlockDimZ = 4,
-    cudaDevAttrMaxGridDimX = 5,
     cudaDevAttrMaxGridDimY = 6,
-    cudaDevAttrMaxGridDimZ = 7,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrWarpSize = 10,
     cudaDevAttrClockRate = 13,
     cudaDevAttrMultiProcessorCount = 16,
     cudaDevAttrMemoryClockRate = 36,
     cudaDevAttrGlobalMemoryBusWidth = 37,
-    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-    cudaDevAttrAsyncEngineCount = 40,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
-    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
     cudaDevAttrConcurrentManagedAccess = 89,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
     cudaDevAttrMemoryPoolsSupported = 115
@@ -165,16 +154,7 @@ struct cudaPointerAttributes {
     void *hostPointer;
 };
 
-enum cudaFuncAttribute {
-    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-    cudaFuncAttributePreferredSharedMemoryCarveout = 9
-};
-
-enum cudaSharedCarveout {
-    cudaSharedmemCarveoutDefault = -1,
-    cudaSharedmemCarveoutMaxL1 = 0,
-    cudaSharedmemCarveoutMaxShared = 100
-};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
 struct cudaFuncAttributes {
     size_t sharedSizeBytes;
@@ -271,18 +251,16 @@ struct cudaTextureDesc {
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 
-#define cudaStreamLegacy           ((cudaStream_t)0x1)
-#define cudaStreamPerThread        ((cudaStream_t)0x2)
-#define cudaStreamDefault          0x0
-#define cudaStreamNonBlocking      0x1
-#define cudaEventDefault           0x0
-#define cudaEventBlockingSync      0x1
-#define cudaEventDisableTiming     0x2
-#define cudaHostAllocDefault       0x0
-#define cudaHostAllocPortable      0x1
-#define cudaHostAllocMapped        0x2
-#define cudaHostAllocWriteCombined 0x4
-#define cudaMemAttachGlobal        0x1
+#define cudaStreamLegacy       ((cudaStream_t)0x1)
+#define cudaStreamPerThread    ((cudaStream_t)0x2)
+#define cudaStreamDefault      0x0
+#define cudaStreamNonBlocking  0x1
+#define cudaEventDefault       0x0
+#define cudaEventDisableTiming 0x2
+#define cudaHostAllocDefault   0x0
+#define cudaHostAllocPortable  0x1
+#define cudaHostAllocMapped    0x2
+#define cudaMemAttachGlobal    0x1
 
 /* ---- functions of the runtime API ---------------------------------------------------------- */
 
@@ -329,7 +307,6 @@ struct cudaMemPoolProps {
     unsigned char reserved[64];
 };
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props);
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep);
@@ -526,12 +503,6 @@ cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t si
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
-{
-    return cucc::copy_from_symbol(to, &symbol, size, offset, kind);
-}
-template <class T>
-cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset,
-                                      cudaMemcpyKind kind, cudaStream_t = 0)
 {
     return cucc::copy_from_symbol(to, &symbol, size, offset, kind);
 }

@@ -7,6 +7,7 @@ cucc=$tests/../cucc
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export LC_ALL=C # compilers and sanitizers speak English
 unset CUCC_DEVICES CUCC_ORDER CUCC_THREADS CUCC_MEMORY CUCC_COUNTS CUCC_STREAMS CUCC_FAIL
 
 number=0
@@ -27,7 +28,7 @@ result() { # PASSED NAME
 check() {
     local name=$1 status=$2 pattern=$3 got passed=yes
     shift 3
-    timeout 60 "$@" >output 2>&1 </dev/null
+    timeout 600 "$@" >output 2>&1 </dev/null # seconds, after which it hangs
     got=$?
     tr '\n' ' ' <output >line
     [ $got -eq "$status" ] || passed=no
@@ -83,6 +84,7 @@ build bounds "$tests/bounds.cu" --sanitize
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
 build late "$tests/late.cu"
+build threads "$tests/threads.cu"
 build count "$tests/count.cu" --count
 build order-count "$tests/order.cu" --count
 build other.o -c "$tests/other.cu"
@@ -99,7 +101,7 @@ fi
 wait
 for program in "${programs[@]}"; do
     [ -e "$program" ] && [ ! -s "$program.log" ] && built=yes || built=no
-    result $built "$program builds without a warning"
+    result "$built" "$program builds without a warning"
     sed 's/^/#   /' "$program.log"
 done
 
@@ -127,6 +129,8 @@ done
 check_text "streams run at once" '^cudaSuccess, right $' ./late missing
 check_text "late streams: events hold" '^cudaSuccess, right $' env CUCC_STREAMS=late:5 ./late
 check_text "late streams: missing events show" '^cudaSuccess, wrong $' env CUCC_STREAMS=late:5 ./late missing
+check_text "streams of several host threads" '^right $' ./threads
+check_text "late streams of several host threads" '^right $' env CUCC_STREAMS=late:1 ./threads
 check_text "a planted failure" '^cudaErrorMemoryAllocation $' env CUCC_FAIL=malloc:20 ./late
 check_text "a planted failure that is never reached" '^cudaSuccess, right $' env CUCC_FAIL=malloc:21 ./late
 check_text "two devices" \

@@ -1,49 +1,5 @@
-/* The plain way: everything static. The other plain file has the same names, tmm_xgemm with
-   another epilogue among them; this one doubles. */
-#include "../../tiledmm.cuh"
-#define TMM_NAME                      x
-#define TMM_EPILOGUE(value, row, col) (2 * (value))
-#include "../../tiledmm.cuh"
-#include "ways.h"
-
-static tmm_kernel kernel;
-
-static tmm_status product(const float *dA, const float *dB, float *dC, cudaStream_t stream)
-{
-    return tmm_sgemm_with(kernel, TMM_OP_N, TMM_OP_N, ROWS, COLS, INNER, 1, dA, INNER, dB, COLS, 0,
-                          dC, COLS, stream);
-}
-
-static tmm_status product_x(const float *dA, const float *dB, float *dC, cudaStream_t stream)
-{
-    return tmm_xgemm(TMM_OP_N, TMM_OP_N, ROWS, COLS, INNER, 1, dA, INNER, dB, COLS, 0, dC, COLS,
-                     stream);
-}
-
-int plain_b_multiplies(void)
-{
-    int good = 1;
-    for (int k = TMM_AUTO; k < TMM_KERNEL_COUNT; k++) {
-        kernel = (tmm_kernel)k;
-        if (tmm_sgemm_with(kernel, TMM_OP_N, TMM_OP_N, 0, 0, 0, 1, NULL, 1, NULL, 1, 0, NULL, 1,
-                           0) == TMM_ERROR_UNSUPPORTED)
-            continue; /* for double alone */
-        good &= float_right_on_device(product, 1, 0);
-    }
-    return good;
-}
-
-int plain_b_epilogue_is_its_own(void)
-{
-    return float_right_on_device(product_x, 2, 0);
-}
-
-int plain_b_fails(void)
-{
-    return tmm_xmatmul(-4, 1, 1, NULL, NULL, NULL) == TMM_ERROR_ARGUMENT;
-}
-
-const char *plain_b_last_error(void)
-{
-    return tmm_last_error();
-}
+#define PLAIN(what) plain_b_##what
+#define NUMBER      4
+#define FACTOR      2
+#define PLUS        0
+#include "plain.h"

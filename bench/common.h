@@ -1,0 +1,122 @@
+/* What the programs in bench/ share: words to the user, options, CSV files, versions, numbers. Each
+   defines BENCH, its name, and includes this behind the header that it measures, and behind those of
+   cuBLAS where it has them. */
+#ifndef BENCH_COMMON_H
+#define BENCH_COMMON_H
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long u64;
+
+/* ---------------------------------- errors: a sentence, and status 2 -------------------------- */
+static inline void must(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return;
+    fprintf(stderr, BENCH ": %s: %s\n", what, cudaGetErrorString(error));
+    exit(2);
+}
+
+#ifdef CUBLAS_VER_MAJOR
+static inline void must_cublas(cublasStatus_t status, const char *what)
+{
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    fprintf(stderr, BENCH ": %s: %s\n", what, cublasGetStatusString(status));
+    exit(2);
+}
+
+/* Settings of the user that would let cuBLAS compute otherwise than strictly. */
+static inline void strict_cublas(void)
+{
+#ifndef _WIN32
+    setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
+    unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
+    unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
+#endif
+}
+#endif
+
+/* ---------------------------------- options --------------------------------------------------- */
+/* What is wrong with the command line; always 0. */
+static inline int refuse(const char *format, const char *argument)
+{
+    fprintf(stderr, BENCH ": ");
+    fprintf(stderr, format, argument);
+    fprintf(stderr, "\n" BENCH ": --help lists what can be asked\n");
+    return 0;
+}
+
+/* A whole number in [low, high] that ends the word or is followed by `end`; what follows, or NULL. */
+static inline const char *parse_number(const char *text, char end, long long low, long long high,
+                                       long long *number)
+{
+    char *rest;
+    if (!text || *text < '0' || *text > '9') return NULL;
+    errno = 0;
+    *number = strtoll(text, &rest, 10);
+    if (errno || *number < low || *number > high) return NULL;
+    if (*rest == end && end) return rest + 1;
+    return *rest ? NULL : rest;
+}
+
+/* ---------------------------------- CSV files ------------------------------------------------- */
+/* NULL if none is asked for. */
+static inline FILE *open_csv(const char *path)
+{
+    FILE *file = path ? fopen(path, "w") : NULL;
+    if (path && !file) {
+        fprintf(stderr, BENCH ": cannot write %s: %s\n", path, strerror(errno));
+        exit(2);
+    }
+    return file;
+}
+
+/* Is all that was written in the file? */
+static inline int close_csv(FILE *file, const char *path)
+{
+    if (!file) return 1;
+    int lost = ferror(file);
+    if (fclose(file) == 0 && !lost) return 1;
+    fprintf(stderr, BENCH ": cannot write %s\n", path);
+    return 0;
+}
+
+/* ---------------------------------- versions -------------------------------------------------- */
+/* Of driver and toolkit, such as 13.0. */
+typedef struct cuda_versions {
+    char driver[32], toolkit[32];
+} cuda_versions;
+
+static inline cuda_versions get_versions(void)
+{
+    cuda_versions v;
+    int driver = 0, toolkit = 0;
+    must(cudaDriverGetVersion(&driver), "version of the driver");
+    must(cudaRuntimeGetVersion(&toolkit), "version of the runtime");
+    snprintf(v.driver, sizeof v.driver, "%d.%d", driver / 1000, driver % 1000 / 10);
+    snprintf(v.toolkit, sizeof v.toolkit, "%d.%d", toolkit / 1000, toolkit % 1000 / 10);
+    return v;
+}
+
+/* ---------------------------------- numbers --------------------------------------------------- */
+static inline __host__ __device__ u64 mix(u64 z) /* splitmix64 */
+{
+    z += 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+static inline int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline double median(double *x, int count) /* sorts them */
+{
+    qsort(x, (size_t)count, sizeof *x, ascending);
+    return (x[(count - 1) / 2] + x[count / 2]) / 2;
+}
+#endif
