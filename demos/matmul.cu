@@ -153,7 +153,8 @@ static int parse_options(int count, char **words, options *o)
                 return refuse("--check is full, sample or none, not '%s'", value ? value : "");
             o->check = (check_mode)c;
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            if (!value || !*value || *value == '-')
+                return refuse("%s needs the name of a file", word);
             o->csv = value;
         } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
             return refuse("unknown option '%s'", word);
@@ -249,9 +250,7 @@ static int get_device(device_limits *d)
     if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
     if (error == cudaSuccess) error = cudaMemGetInfo(&d->free, &total);
     if (error != cudaSuccess) {
-        fprintf(stderr,
-                "matmul: no usable CUDA device (%s).\n"
-                "matmul: to run the same kernels on the CPU: ./build.sh run matmul\n",
+        fprintf(stderr, "matmul: no usable CUDA device: %s; on the CPU: ./build.sh run matmul\n",
                 cudaGetErrorString(error));
         return 0;
     }

@@ -164,7 +164,8 @@ static int parse_options(int count, char **words, options *o)
             on_cores = 1;
             takes_value = 0;
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            if (!value || !*value || *value == '-')
+                return refuse("%s needs the name of a file", word);
             o->csv = value;
         } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
             return refuse("unknown option '%s'", word);
@@ -1041,7 +1042,9 @@ static int run(int count, char **words)
     if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
     MPI_Allreduce(&devices, &fewest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (fewest < 1) {
-        if (world_rank == 0) fprintf(stderr, "matmul_mpi: a rank has no usable CUDA device\n");
+        if (world_rank == 0)
+            fprintf(stderr, "matmul_mpi: a rank has no usable CUDA device; on the CPU: ./build.sh "
+                            "run matmul_mpi\n");
         return 2;
     }
     if (o.csv && world_rank == 0) opened = open_output(&csv, o.csv); /* before the work */

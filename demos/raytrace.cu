@@ -438,13 +438,9 @@ static void explain(const job *j, const row *rows, int count)
     if (r) printf(".\n");
 }
 
-static int write_csv(const job *j, const row *rows, int count, const cudaDeviceProp *device)
+static int write_csv(const job *j, const row *rows, int count, const cudaDeviceProp *device,
+                     FILE *file)
 {
-    FILE *file = fopen(j->o.csv, "w");
-    if (!file) {
-        fprintf(stderr, "raytrace: cannot write %s: %s\n", j->o.csv, strerror(errno));
-        return 0;
-    }
     fprintf(file, "name,spheres,memory,width,height,real_time,time_unit,rays_per_second,"
                   "tests_per_second,correct,seed,device,min_time,mean_time,max_time\n");
     for (int n = 0; n < count; n++)
@@ -462,7 +458,7 @@ static int write_csv(const job *j, const row *rows, int count, const cudaDeviceP
         }
     int failed = ferror(file);
     failed |= fclose(file);
-    if (failed) fprintf(stderr, "raytrace: cannot write %s: %s\n", j->o.csv, strerror(errno));
+    if (failed) fprintf(stderr, "raytrace: cannot write '%s': %s\n", j->o.csv, strerror(errno));
     return !failed;
 }
 
@@ -498,7 +494,18 @@ int main(int count, char **words)
     cudaDeviceProp device;
     if (!parse_options(count, words, &j.o)) return 2;
     const options *o = &j.o;
-    if (!succeeded(cudaGetDeviceProperties(&device, 0), "no CUDA device")) return 2;
+    cudaError_t none = cudaGetDeviceProperties(&device, 0);
+    if (none != cudaSuccess) {
+        fprintf(stderr,
+                "raytrace: no usable CUDA device: %s; on the CPU: ./build.sh run raytrace\n",
+                cudaGetErrorString(none));
+        return 2;
+    }
+    FILE *csv = o->csv ? fopen(o->csv, "w") : NULL; /* before the work, not after it */
+    if (o->csv && !csv) {
+        fprintf(stderr, "raytrace: cannot write '%s': %s\n", o->csv, strerror(errno));
+        return 2;
+    }
     printf("%d x %d pixels, spheres of radius 20 to 120, seed %llu\n", o->width, o->height,
            o->seed);
     printf("device: %s, compute capability %d.%d, %d multiprocessors%s\n", device.name,
@@ -526,7 +533,7 @@ int main(int count, char **words)
                rendered(rayt_write_ppm(o->ppm, j.image, o->width, o->height));
         if (good)
             printf("\npicture: %s, %s (%d spheres)\n", o->png, o->ppm, rows[row_count - 1].spheres);
-        if (o->csv) good = write_csv(&j, rows, row_count, &device) && good;
+        if (o->csv) good = write_csv(&j, rows, row_count, &device, csv) && good;
     }
     release(&j);
     printf("\nTest %s\n", passed && good ? "PASSED" : "FAILED");

@@ -152,10 +152,8 @@ int main(int argc, char **argv)
            "stores", EXTRA, "MB", "ms", RATE, "% limit", "x time", "result");
     if (csv) fprintf(csv, "way,loads,stores," EXTRA ",MB,ms," RATE ",%% limit,x time,result\n");
     task();
-    printf(
-        ON_CPU
-            ? "Times (-) and rates need a GPU: the CPU runner only counts and checks.\n"
-            : "%% limit: the rate over the limit's; x time: the time over that of \"(right)\".\n");
+    printf(ON_CPU ? "Times (-) and rates need a GPU: the CPU runner only counts and checks.\n"
+                  : "%% limit: rate over the limit's; x time: time over that of \"(right)\".\n");
     CHECK(cudaDeviceReset()); /* frees what the task has allocated */
     if (csv && fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
     printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
