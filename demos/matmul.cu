@@ -694,8 +694,8 @@ static void explain(const table *t, const options *o, const device_limits *d)
                slower, peak * 1e-12, r->method, 100 * reached);
         printf(reached > 0.7 ? ", so no memory optimisation can help.\n" : ".\n");
     } else if (share > 1) {
-        printf("Arithmetic: %s is above 100%%: it uses the tensor cores, which the peak above\n"
-               "leaves out.\n",
+        printf("Arithmetic: %s and all that is above 100%% use the tensor cores, which the peak\n"
+               "above leaves out.\n",
                best->method);
     } else if (share > 0.5) {
         printf(
@@ -717,7 +717,7 @@ static void explain(const table *t, const options *o, const device_limits *d)
                    best->method, 100 * share, peak * 1e-12, type, best->seconds / floor_memory);
     }
     const row *cublas_row = find_row(t, "cuBLAS");
-    if (cublas_row && flops(o) / cublas_row->seconds > peak)
+    if (share <= 1 && cublas_row && flops(o) / cublas_row->seconds > peak)
         printf(
             "cuBLAS is above 100%%: it uses the tensor cores, which the peak above leaves out.\n");
     if (best->end_to_end > 2 * best->seconds)

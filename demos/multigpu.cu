@@ -372,7 +372,7 @@ static int check_one(problem *p, double *alone)
     int product = status == TMM_OK && excess <= 1;
     printf("A I = A: %s; A B by random projection (Freivalds, 5 trials): %s\n",
            identity ? "to the bit" : "WRONG", product ? "right" : "WRONG");
-    printf("device %d alone: %.2f ms, %.4g GFLOP/s, copies included\n\n", o->devices[0],
+    printf("device %d alone: %.2f ms, %.1f GFLOP/s, copies included\n\n", o->devices[0],
            1e3 * *alone, 2e-9 * (double)o->N * (double)o->N * (double)o->N / *alone);
     return identity && product;
 }
@@ -442,8 +442,10 @@ int main(int count, char **words)
         good = check_one(&p, &alone) && add_splits(&p, alone, csv.stream);
         if (good)
             printf(
-                "\nratio: the slowest device's time over the fastest one's; 1 means that nobody\n"
-                "waits. total: wall time of the call. speed-up: over device %d alone.\n",
+                "\nOf each device: its rows, their share, its time. ratio: the slowest device's "
+                "time\n"
+                "over the fastest one's; 1 means that nobody waits. total: wall time of the call.\n"
+                "speed-up: over device %d alone.\n",
                 o->devices[0]);
     }
     if (o->csv) good &= close_output(&csv, good);

@@ -272,7 +272,7 @@ int main(int count, char **words)
                    report.block_cols, 1e-6 * (double)report.memory);
             printf("copied in %.4g MB, %.3g times A and B; out %.4g MB\n", 1e-6 * report.bytes_in,
                    report.bytes_in / (2 * (double)bytes), 1e-6 * report.bytes_out);
-            printf("time: %.4g ms, %.4g GFLOP/s, %.4g GB/s of copies%s\n", 1e3 * seconds,
+            printf("time: %.2f ms, %.3f GFLOP/s, %.3f GB/s of copies%s\n", 1e3 * seconds,
                    1e-9 * flops / seconds, 1e-9 * (report.bytes_in + report.bytes_out) / seconds,
                    ON_CPU ? " (CPU times: no GPU here)" : "");
             status = tmm_freivalds(o.type, o.N, o.N, o.N, A, o.N, B, o.N, C, o.N, 5, 1, &excess);
