@@ -164,20 +164,24 @@ make_report() {
 # ------------------------------------------ test ------------------------------------------------
 # Every job writes TAP to build/test/NAME.log; jobs run side by side and are added up at the end.
 
+LIMIT=900 # seconds for a program or a compilation: on a busy machine some take minutes
+
 # tap NAME COMMAND...: runs a TAP producer; one that dies, hangs or prints another number of
 # results than it planned is a failure of its own.
 tap() {
     local name=$1 output status planned results
     shift
     output=build/test/tap.$BASHPID
-    timeout 300 "$@" >"$output" 2>"$output.err"
+    timeout $LIMIT "$@" >"$output" 2>"$output.err"
     status=$?
     # awk, unlike sed, ends the last line even where the program died before doing so
     awk -v name="$name" '{ sub(/^(not )?ok [0-9]* - /, "&" name ": "); print }' "$output"
     awk 'NR <= 40 { print "# " $0 }' "$output.err"
     planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$output" | tail -n 1)
     results=$(grep -c -E '^(not )?ok ' "$output")
-    if [ "${planned:-none}" != "$results" ]; then
+    if [ $status = 124 ]; then
+        say "not ok 0 - $name: took more than $LIMIT s and was ended, with $results results of ${planned:-none planned}"
+    elif [ "${planned:-none}" != "$results" ]; then
         say "not ok 0 - $name: ended early, exit status $status, $results results of ${planned:-none planned}"
     elif [ $status -ne 0 ] && ! grep -q '^not ok' "$output"; then
         say "not ok 0 - $name: exit status $status"
@@ -189,7 +193,7 @@ tap() {
 check() {
     local name=$1 output=build/test/check.$BASHPID
     shift
-    if timeout 600 "$@" >"$output" 2>&1; then
+    if timeout $LIMIT "$@" >"$output" 2>&1; then
         say "ok 1 - $name"
     else
         say "not ok 1 - $name"
@@ -349,6 +353,7 @@ run_tests() {
     rm -rf build/test
     mkdir -p build/test || exit 1
     local started=$SECONDS
+    say "build.sh: a line for each part as it ends, $JOBS at a time; the long ones take minutes"
     if [ $only_gpu = 0 ]; then
         need g++ g++
         job "formatting" formatting
