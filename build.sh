@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The one entry: ./build.sh run | test | bench | report | install | clean. --help says more.
 set -u
+HERE=$PWD # where demos are to write what they are asked to
 cd "$(dirname "$0")" || exit 1
 ARCHITECTURES="75 80 86 89 90 90a 100 120"
 WARNINGS=(-Werror all-warnings -Xcompiler "-Wall,-Wextra")
@@ -116,6 +117,8 @@ run_demo() {
             CXX=$host cpu/cucc -Xcompiler -fopenmp "$source" -o "$program" || die "cpu/cucc could not build $source"
         fi
     fi
+    program=$PWD/$program
+    cd "$HERE" || exit 1
     "${launch[@]}" "$program" "$@"
     local status=$?
     if [ -t 1 ] && [ $# = 0 ]; then

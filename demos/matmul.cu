@@ -15,6 +15,7 @@
    time of allocation, copies, kernel, copy back and release, as one who has his matrices in host
    memory sees it. Every result is checked against sums of higher precision. */
 #include "../tiledmm.cuh"
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 #ifdef WITH_CUBLAS
@@ -86,8 +87,9 @@ static int parse_number(const char *name, const char *text, long long low, long 
                         long long *number)
 {
     char *end, message[160];
+    errno = 0;
     *number = text ? strtoll(text, &end, 10) : 0;
-    if (text && *text && !*end && *number >= low && *number <= high) return 1;
+    if (text && *text && !*end && !errno && *number >= low && *number <= high) return 1;
     snprintf(message, sizeof message, "%s must be a whole number from %lld to %lld, not '%%s'",
              name, low, high);
     return refuse(message, text ? text : "nothing");

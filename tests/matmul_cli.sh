@@ -249,6 +249,7 @@ refuses "a tile that is no number" "not 'wide'" --tile wide
 refuses "an unknown check" "not 'maybe'" --check maybe
 refuses "no repetitions" "--reps must be a whole number from 1 to 1000, not '0'" --reps 0
 refuses "a negative seed" "--seed must be a whole number" --seed -1
+refuses "a seed beyond 64 bits" "--seed must be a whole number" --seed 99999999999999999999
 refuses "two sizes" "one size, or three" 64 64
 refuses "four sizes" "'4' is too many" 1 2 3 4
 refuses "a negative size" "not '-5'" -5
