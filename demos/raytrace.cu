@@ -317,19 +317,21 @@ static void print_table(const job *j, const row *rows, int count)
 {
     int passes = 0;
     printf("\nmilliseconds\n%8s", "spheres");
-    for (int c = 0; c < COLUMNS; c++) printf(" %10s", column_name(c));
+    for (int c = 0; c < COLUMNS; c++)
+        printf(c == RAYT_CONSTANT ? " %10s " : " %10s", column_name(c));
     printf("  %-9s %10s\n", "fastest", "Mrays/s");
     for (int n = 0; n < count; n++) {
         const row *r = &rows[n];
         printf("%8d", r->spheres);
         for (int c = 0; c < COLUMNS; c++) {
             char text[32] = "-";
-            int marked = c == RAYT_CONSTANT && r->spheres > TABLE;
+            int marked = c == RAYT_CONSTANT && r->spheres > TABLE && r->seconds[c] > 0;
             if (r->seconds[c] > 0)
-                snprintf(text, sizeof text, "%.*f%s", r->seconds[c] < 10 ? 4 : 1,
-                         r->seconds[c] * 1e3, marked ? "*" : "");
-            passes |= marked && r->seconds[c] > 0;
-            printf(" %10s", r->wrong[c] ? "WRONG" : text);
+                snprintf(text, sizeof text, "%.*f", r->seconds[c] < 10 ? 4 : 1,
+                         r->seconds[c] * 1e3);
+            passes |= marked;
+            const char *star = marked ? "*" : c == RAYT_CONSTANT ? " " : "";
+            printf(" %10s%s", r->wrong[c] ? "WRONG" : text, star);
         }
         int best = fastest(r);
         printf("  %-9s %10.1f\n", column_name(best),
