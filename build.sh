@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The one entry: ./build.sh run | test | bench | report | install | clean. --help says more.
 set -u
+HERE=$PWD # where demos are to write what they are asked to
 cd "$(dirname "$0")" || exit 1
 ARCHITECTURES="75 80 86 89 90 90a 100 120"
 WARNINGS=(-Werror all-warnings -Xcompiler "-Wall,-Wextra")
@@ -10,7 +11,8 @@ usage() {
     cat <<'TEXT'
 ./build.sh run [DEMO [ARGUMENTS]]  builds demos/DEMO.cu (default: matmul) and runs it: with nvcc on
                                    a GPU if both are there, else on the CPU with g++ alone;
-                                   matmul_mpi by mpirun with 4 ranks (RANKS=N: with N)
+                                   matmul_mpi by mpirun with 4 ranks (RANKS=N: with N);
+                                   run --help lists the demos, run DEMO --help its options
 ./build.sh test                    all tests that this machine can run; says what it left out
 ./build.sh test --gpu              only the tests that run on a GPU
 ./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks, the multiply
@@ -25,6 +27,7 @@ TEXT
 
 say() { printf '%s\n' "$*"; }
 die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
+refuse() { printf 'build.sh: %s\n' "$*" >&2; exit 2; } # what was asked cannot be done
 
 have() { command -v "$1" >/dev/null 2>&1; }
 have_gpu() { [ -n "${CUDA_VISIBLE_DEVICES-unset}" ] && have nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
@@ -55,15 +58,27 @@ newer() {
 }
 
 # ------------------------------------------ run -------------------------------------------------
+list_demos() {
+    say "The demos are:"
+    find demos -name '*.cu' ! -path '*/c_caller/*' | sort | sed 's/^demos\//  /; s/\.cu$//'
+    say "Those in C, C++ and Python (raytrace_c.c, c_caller, python, torch_extension.py) say in their" \
+        "first lines how to run them."
+}
+
 run_demo() {
     local demo=${1:-matmul} source program
     shift
+    case $demo in
+    -h | --help) list_demos; exit 0 ;;
+    esac
     demo=${demo#demos/}
     demo=${demo%.cu}
     source=demos/$demo.cu
     if [ ! -e "$source" ]; then
-        printf 'build.sh: there is no %s. The demos are:\n' "$source" >&2
-        find demos -name '*.cu' ! -path '*/c_caller/*' | sort | sed 's/^demos\//  /; s/\.cu$//' >&2
+        {
+            say "build.sh: there is no $source"
+            list_demos
+        } >&2
         exit 2
     fi
     mkdir -p "build/run/$(dirname "$demo")" || exit 1
@@ -88,7 +103,7 @@ run_demo() {
             if grep -q WITH_CUBLAS "$source" && [ -e "$(dirname "$(command -v nvcc)")/../include/cublas_v2.h" ]; then
                 flags+=(-DWITH_CUBLAS -lcublas)
             fi
-            say "build.sh: compiling $source"
+            say "build.sh: compiling $source (once; up to a minute)"
             nvcc "${mpi[@]}" "${flags[@]}" "$source" -o "$program" || die "nvcc could not build $source"
         fi
     else
@@ -102,6 +117,8 @@ run_demo() {
             CXX=$host cpu/cucc -Xcompiler -fopenmp "$source" -o "$program" || die "cpu/cucc could not build $source"
         fi
     fi
+    program=$PWD/$program
+    cd "$HERE" || exit 1
     "${launch[@]}" "$program" "$@"
     local status=$?
     if [ -t 1 ] && [ $# = 0 ]; then
@@ -124,6 +141,9 @@ make_report() {
         have python3 || die "python3 is missing; install the package python3"
         exec python3 bench/report "$@"
     fi
+    case " $* " in
+    *" --help "* | *" -h "*) have python3 && exec python3 bench/report --help ;; # nothing to install for that
+    esac
     need g++ g++
     if newer build/report-python/ready "$wanted"; then
         need python3 python3-venv
@@ -136,7 +156,8 @@ make_report() {
                 "$python" -m pip install -q --disable-pip-version-check -r "$wanted"
         } >build/report-python.log 2>&1 || {
             tail -n 5 build/report-python.log >&2
-            die "it could not be installed (is python3-venv there?); ./build.sh report --system takes the Python that is there"
+            die "no matplotlib: above are the last words of pip (build/report-python.log has all). It needs a network and" \
+                "python3-venv; where matplotlib is installed already: ./build.sh report --system"
         }
         touch build/report-python/ready
     fi
@@ -146,7 +167,7 @@ make_report() {
 # ------------------------------------------ test ------------------------------------------------
 # Every job writes TAP to build/test/NAME.log; jobs run side by side and are added up at the end.
 
-PATIENCE=3600 # seconds, after which a test hangs: far more than the longest takes on a busy machine
+PATIENCE=1200 # seconds for a program or a compilation: on a busy machine some take minutes
 
 # tap NAME COMMAND...: runs a TAP producer; one that dies, hangs or prints another number of
 # results than it planned is a failure of its own.
@@ -161,7 +182,9 @@ tap() {
     awk 'NR <= 40 { print "# " $0 }' "$output.err"
     planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$output" | tail -n 1)
     results=$(grep -c -E '^(not )?ok ' "$output")
-    if [ "${planned:-none}" != "$results" ]; then
+    if [ $status = 124 ]; then
+        say "not ok 0 - $name: took more than $PATIENCE s and was ended, with $results results of ${planned:-none planned}"
+    elif [ "${planned:-none}" != "$results" ]; then
         say "not ok 0 - $name: ended early, exit status $status, $results results of ${planned:-none planned}"
     elif [ $status -ne 0 ] && ! grep -q '^not ok' "$output"; then
         say "not ok 0 - $name: exit status $status"
@@ -328,11 +351,12 @@ run_tests() {
     case ${1-} in
     '') ;;
     --gpu) only_gpu=1 ;;
-    *) die "test takes --gpu or nothing, not '$1'" ;;
+    *) refuse "test takes --gpu or nothing, not '$1'" ;;
     esac
     rm -rf build/test
     mkdir -p build/test || exit 1
     local started=$SECONDS
+    say "build.sh: a line for each part as it ends, $JOBS at a time; the long ones take minutes"
     if [ $only_gpu = 0 ]; then
         need g++ g++
         job "formatting" formatting
@@ -386,16 +410,26 @@ run_tests() {
     [ $failed = 0 ] && [ $passed -gt 0 ]
 }
 
+make_bench() {
+    case ${1-} in
+    -*) refuse "bench takes a folder, not '$1'; bench/gpu.sh FOLDER PART... runs only some parts" ;;
+    esac
+    have nvcc || refuse "bench needs nvcc and a GPU, and there is no nvcc; ./build.sh report measures the CPU runner"
+    have_gpu || refuse "bench needs nvcc and a GPU, and there is no GPU; ./build.sh report measures the CPU runner"
+    exec bash bench/gpu.sh "${1:-build/bench}"
+}
+
 case ${1-} in
 run) shift; run_demo "$@" ;;
 test) shift; run_tests "$@" ;;
-bench) shift; exec bash bench/gpu.sh "${1:-build/bench}" ;;
+bench) shift; make_bench "$@" ;;
 report) shift; make_report "$@" ;;
 install) shift; exec bash cmake/install.sh "$@" ;;
 clean) rm -rf build ;;
 -h | --help | help) usage ;;
-*)
+'')
     usage >&2
     exit 2
     ;;
+*) refuse "there is no command '$1'; --help lists them" ;;
 esac

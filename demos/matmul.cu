@@ -155,7 +155,8 @@ static int parse_options(int count, char **words, options *o)
                 return refuse("--check is full, sample or none, not '%s'", value ? value : "");
             o->check = (check_mode)c;
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            if (!value || !*value || *value == '-')
+                return refuse("%s needs the name of a file", word);
             o->csv = value;
         } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
             return refuse("unknown option '%s'", word);
@@ -251,9 +252,7 @@ static int get_device(device_limits *d)
     if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
     if (error == cudaSuccess) error = cudaMemGetInfo(&d->free, &total);
     if (error != cudaSuccess) {
-        fprintf(stderr,
-                "matmul: no usable CUDA device (%s).\n"
-                "matmul: to run the same kernels on the CPU: ./build.sh run matmul\n",
+        fprintf(stderr, "matmul: no usable CUDA device: %s; on the CPU: ./build.sh run matmul\n",
                 cudaGetErrorString(error));
         return 0;
     }
@@ -697,8 +696,8 @@ static void explain(const table *t, const options *o, const device_limits *d)
                slower, peak * 1e-12, r->method, 100 * reached);
         printf(reached > 0.7 ? ", so no memory optimisation can help.\n" : ".\n");
     } else if (share > 1) {
-        printf("Arithmetic: %s is above 100%%: it uses the tensor cores, which the peak above\n"
-               "leaves out.\n",
+        printf("Arithmetic: %s and all that is above 100%% use the tensor cores, which the peak\n"
+               "above leaves out.\n",
                best->method);
     } else if (share > 0.5) {
         printf(
@@ -720,7 +719,7 @@ static void explain(const table *t, const options *o, const device_limits *d)
                    best->method, 100 * share, peak * 1e-12, type, best->seconds / floor_memory);
     }
     const row *cublas_row = find_row(t, "cuBLAS");
-    if (cublas_row && flops(o) / cublas_row->seconds > peak)
+    if (share <= 1 && cublas_row && flops(o) / cublas_row->seconds > peak)
         printf(
             "cuBLAS is above 100%%: it uses the tensor cores, which the peak above leaves out.\n");
     if (best->end_to_end > 2 * best->seconds)

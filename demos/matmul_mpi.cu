@@ -164,7 +164,8 @@ static int parse_options(int count, char **words, options *o)
             on_cores = 1;
             takes_value = 0;
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            if (!value || !*value || *value == '-')
+                return refuse("%s needs the name of a file", word);
             o->csv = value;
         } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
             return refuse("unknown option '%s'", word);
@@ -859,7 +860,7 @@ static void print_row(const figures *f, const options *o, const char *scaling, d
     forecast model = predict(f, size, (double)f->N, f->rows, f->cols);
     char shape[24];
     snprintf(shape, sizeof shape, "%d x %d", f->rows, f->cols);
-    printf("%6d %9s %8lld %6lld %10.3f %10.4g %9.3f %10.1f%% %10.1f%% %10.3f  %s\n", f->ranks,
+    printf("%6d %9s %8lld %6lld %10.3f %10.1f %9.3f %10.1f%% %10.1f%% %10.3f  %s\n", f->ranks,
            shape, f->N, f->panel, 1e3 * f->seconds, 1e-9 * rate, rate / one,
            100 * rate / one / f->ranks, 100 * f->not_hidden, 1e3 * model.seconds,
            f->good ? "ok" : "WRONG");
@@ -877,7 +878,7 @@ static void print_model(const figures *node, const options *o, FILE *csv)
     static const int nodes[3] = {2, 16, 128};
     size_t size = o->type == TMM_FLOAT ? sizeof(float) : sizeof(double);
     double one = node->rate;
-    printf("\nModel: nodes of %.4g GFLOP/s, messages of %.4g us + bytes / (%.4g GB/s), %s\n",
+    printf("\nModel: nodes of %.1f GFLOP/s, messages of %.4g us + bytes / (%.4g GB/s), %s\n",
            1e-9 * one, 1e6 * node->latency, 1e-9 * node->bandwidth,
            o->latency > 0 || o->bandwidth > 0 ? "as given" : "as measured between two ranks");
     printf("%6s %9s %-7s %8s %10s %10s %9s %11s %14s\n", "nodes", "grid", "scaling", "N", "ms",
@@ -892,7 +893,7 @@ static void print_model(const figures *node, const options *o, FILE *csv)
             forecast t = predict(node, size, N, rows, cols);
             double rate = flops(N) / t.seconds, share = t.communication + t.product;
             share = t.communication / share;
-            printf("%6d %9s %-7s %8.0f %10.3f %10.4g %9.3f %10.1f%% %13.1f%%\n", nodes[n], shape,
+            printf("%6d %9s %-7s %8.0f %10.3f %10.1f %9.3f %10.1f%% %13.1f%%\n", nodes[n], shape,
                    weak ? "weak" : "strong", N, 1e3 * t.seconds, 1e-9 * rate, rate / one,
                    100 * rate / one / nodes[n], 100 * share);
             csv_row(csv, "model", weak ? "weak" : "strong", o, N, node->panel, nodes[n], rows, cols,
@@ -1041,7 +1042,9 @@ static int run(int count, char **words)
     if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
     MPI_Allreduce(&devices, &fewest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (fewest < 1) {
-        if (world_rank == 0) fprintf(stderr, "matmul_mpi: a rank has no usable CUDA device\n");
+        if (world_rank == 0)
+            fprintf(stderr, "matmul_mpi: a rank has no usable CUDA device; on the CPU: ./build.sh "
+                            "run matmul_mpi\n");
         return 2;
     }
     if (o.csv && world_rank == 0) opened = open_output(&csv, o.csv); /* before the work */

@@ -125,7 +125,8 @@ static int parse_options(int count, char **words, options *o)
             if (!parse_number(word, value, 1, MOST_REPS, &number)) return 0;
             o->reps = (int)number;
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            if (!value || !*value || *value == '-')
+                return refuse("%s needs the name of a file", word);
             o->csv = value;
         } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
             return refuse("unknown option '%s'", word);
@@ -372,7 +373,7 @@ static int check_one(problem *p, double *alone)
     int product = status == TMM_OK && excess <= 1;
     printf("A I = A: %s; A B by random projection (Freivalds, 5 trials): %s\n",
            identity ? "to the bit" : "WRONG", product ? "right" : "WRONG");
-    printf("device %d alone: %.2f ms, %.4g GFLOP/s, copies included\n\n", o->devices[0],
+    printf("device %d alone: %.2f ms, %.1f GFLOP/s, copies included\n\n", o->devices[0],
            1e3 * *alone, 2e-9 * (double)o->N * (double)o->N * (double)o->N / *alone);
     return identity && product;
 }
@@ -381,18 +382,36 @@ int main(int count, char **words)
 {
     static problem p;
     int devices = 0;
+    long long rows = 0;
     double alone = 0;
     output_file csv = {NULL, NULL, NULL};
     if (!parse_options(count, words, &p.o)) return 2;
     options *o = &p.o;
-    if (!succeeded(cudaGetDeviceCount(&devices), "no usable CUDA device")) return 2;
+    cudaError_t none = cudaGetDeviceCount(&devices);
+    if (none != cudaSuccess) {
+        fprintf(stderr,
+                "multigpu: no usable CUDA device: %s; on the CPU: ./build.sh run multigpu\n",
+                cudaGetErrorString(none));
+        return 2;
+    }
     if (o->device_count == 0) {
         o->device_count = devices < 2 ? 2 : devices < MOST ? devices : (int)MOST;
         for (int n = 0; n < o->device_count; n++) o->devices[n] = n % devices;
     }
+    for (int n = 0; n < o->device_count; n++)
+        if (o->devices[n] >= devices) {
+            fprintf(stderr, "multigpu: --devices: there is no device %d, they end at %d\n",
+                    o->devices[n], devices - 1);
+            return 2;
+        }
     if ((o->row_count && o->row_count != o->device_count) ||
         (o->weight_count && o->weight_count != o->device_count)) {
         refuse("%s needs a number for each device", o->row_count ? "--rows" : "--weights");
+        return 2;
+    }
+    for (int n = 0; n < o->row_count; n++) rows += o->rows[n];
+    if (o->row_count && rows != o->N) {
+        fprintf(stderr, "multigpu: --rows adds up to %lld, not to %lld\n", rows, o->N);
         return 2;
     }
     if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
@@ -424,8 +443,10 @@ int main(int count, char **words)
         good = check_one(&p, &alone) && add_splits(&p, alone, csv.stream);
         if (good)
             printf(
-                "\nratio: the slowest device's time over the fastest one's; 1 means that nobody\n"
-                "waits. total: wall time of the call. speed-up: over device %d alone.\n",
+                "\nOf each device: its rows, their share, its time. ratio: the slowest device's "
+                "time\n"
+                "over the fastest one's; 1 means that nobody waits. total: wall time of the call.\n"
+                "speed-up: over device %d alone.\n",
                 o->devices[0]);
     }
     if (o->csv) good &= close_output(&csv, good);

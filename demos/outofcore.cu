@@ -97,7 +97,8 @@ static int parse_options(int count, char **words, options *o)
         } else if (strcmp(word, "--pinned") == 0) {
             o->pinned = 1, takes_value = 0;
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            if (!value || !*value || *value == '-')
+                return refuse("%s needs the name of a file", word);
             o->csv = value;
         } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
             return refuse("unknown option '%s'", word);
@@ -141,13 +142,6 @@ static double now(void)
 }
 
 /* Fails with a sentence if a CUDA call did. */
-static int succeeded(cudaError_t error, const char *what)
-{
-    if (error != cudaSuccess)
-        fprintf(stderr, "outofcore: %s: %s\n", what, cudaGetErrorString(error));
-    return error == cudaSuccess;
-}
-
 /* A file that appears whole or not at all: written beside its place and renamed at the end. What
    is no ordinary file, such as /dev/stdout, is written to directly. */
 typedef struct output_file {
@@ -232,7 +226,13 @@ int main(int count, char **words)
     int shown = 0;
     output_file csv = {NULL, NULL, NULL};
     if (!parse_options(count, words, &o)) return 2;
-    if (!succeeded(cudaGetDeviceProperties(&device, 0), "no usable CUDA device")) return 2;
+    cudaError_t none = cudaGetDeviceProperties(&device, 0);
+    if (none != cudaSuccess) {
+        fprintf(stderr,
+                "outofcore: no usable CUDA device: %s; on the CPU: ./build.sh run outofcore\n",
+                cudaGetErrorString(none));
+        return 2;
+    }
     if (o.csv && !open_output(&csv, o.csv)) return 2; /* before the work, not after it */
     const char *type = o.type == TMM_FLOAT ? "float" : "double";
     size_t size = o.type == TMM_FLOAT ? sizeof(float) : sizeof(double);
@@ -272,7 +272,7 @@ int main(int count, char **words)
                    report.block_cols, 1e-6 * (double)report.memory);
             printf("copied in %.4g MB, %.3g times A and B; out %.4g MB\n", 1e-6 * report.bytes_in,
                    report.bytes_in / (2 * (double)bytes), 1e-6 * report.bytes_out);
-            printf("time: %.4g ms, %.4g GFLOP/s, %.4g GB/s of copies%s\n", 1e3 * seconds,
+            printf("time: %.2f ms, %.3f GFLOP/s, %.3f GB/s of copies%s\n", 1e3 * seconds,
                    1e-9 * flops / seconds, 1e-9 * (report.bytes_in + report.bytes_out) / seconds,
                    ON_CPU ? " (CPU times: no GPU here)" : "");
             status = tmm_freivalds(o.type, o.N, o.N, o.N, A, o.N, B, o.N, C, o.N, 5, 1, &excess);

@@ -89,7 +89,8 @@ static int parse_options(int count, char **words, options *o)
             if (!parse_number(word, value, 1, MOST_STREAMS, &number)) return 0;
             o->streams = (int)number;
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            if (!value || !*value || *value == '-')
+                return refuse("%s needs the name of a file", word);
             o->csv = value;
         } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
             return refuse("unknown option '%s'", word);
@@ -326,7 +327,12 @@ int main(int count, char **words)
     output_file csv = {NULL, NULL, NULL};
     if (!parse_options(count, words, &p.o)) return 2;
     const options *o = &p.o;
-    if (!succeeded(cudaGetDeviceProperties(&device, 0), "no usable CUDA device")) return 2;
+    cudaError_t none = cudaGetDeviceProperties(&device, 0);
+    if (none != cudaSuccess) {
+        fprintf(stderr, "overlap: no usable CUDA device: %s; on the CPU: ./build.sh run overlap\n",
+                cudaGetErrorString(none));
+        return 2;
+    }
     if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
     const char *type = o->type == TMM_FLOAT ? "float" : "double";
     p.bytes = (size_t)(o->N * o->N) * (o->type == TMM_FLOAT ? sizeof(float) : sizeof(double));

@@ -365,19 +365,21 @@ static void print_table(const job *j, const row *rows, int count)
 {
     int passes = 0;
     printf("\nmilliseconds\n%8s", "spheres");
-    for (int c = 0; c < COLUMNS; c++) printf(" %10s", column_name(c));
+    for (int c = 0; c < COLUMNS; c++)
+        printf(c == RAYT_CONSTANT ? " %10s " : " %10s", column_name(c));
     printf("  %-9s %10s\n", "fastest", "Mrays/s");
     for (int n = 0; n < count; n++) {
         const row *r = &rows[n];
         printf("%8d", r->spheres);
         for (int c = 0; c < COLUMNS; c++) {
             char text[32] = "-";
-            int marked = c == RAYT_CONSTANT && r->spheres > TABLE;
+            int marked = c == RAYT_CONSTANT && r->spheres > TABLE && r->seconds[c] > 0;
             if (r->seconds[c] > 0)
-                snprintf(text, sizeof text, "%.*f%s", r->seconds[c] < 10 ? 4 : 1,
-                         r->seconds[c] * 1e3, marked ? "*" : "");
-            passes |= marked && r->seconds[c] > 0;
-            printf(" %10s", r->wrong[c] ? "WRONG" : text);
+                snprintf(text, sizeof text, "%.*f", r->seconds[c] < 10 ? 4 : 1,
+                         r->seconds[c] * 1e3);
+            passes |= marked;
+            const char *star = marked ? "*" : c == RAYT_CONSTANT ? " " : "";
+            printf(" %10s%s", r->wrong[c] ? "WRONG" : text, star);
         }
         int best = fastest(r);
         printf("  %-9s %10.1f\n", column_name(best),
@@ -539,7 +541,13 @@ int main(int count, char **words)
     output_file csv = {NULL, NULL, NULL};
     if (!parse_options(count, words, &j.o)) return 2;
     const options *o = &j.o;
-    if (!succeeded(cudaGetDeviceProperties(&device, 0), "no CUDA device")) return 2;
+    cudaError_t none = cudaGetDeviceProperties(&device, 0);
+    if (none != cudaSuccess) {
+        fprintf(stderr,
+                "raytrace: no usable CUDA device: %s; on the CPU: ./build.sh run raytrace\n",
+                cudaGetErrorString(none));
+        return 2;
+    }
     if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
     printf("%d x %d pixels, spheres of radius 20 to 120, seed %llu\n", o->width, o->height,
            o->seed);

@@ -4,6 +4,9 @@
    Build   nvcc -O3 -DRAYT_IMPLEMENTATION -x cu -c raytrace.cuh -o rayt.o
            gcc -std=c99 -c demos/raytrace_c.c -o main.o
            nvcc main.o rayt.o -o raytrace_c
+   or, without a GPU:
+           printf '#define RAYT_IMPLEMENTATION\n#include "raytrace.cuh"\n' > rayt.cu
+           cpu/cucc rayt.cu demos/raytrace_c.c -o raytrace_c
    Run     ./raytrace_c [PICTURE.png]
 
    A spiral of spheres, rendered on the GPU and again on the CPU, compared, and

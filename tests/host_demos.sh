@@ -70,13 +70,13 @@ check "multigpu: CSV" csv "$work/m.csv" 16 13
 check "multigpu: three devices" passes '^2: device 2' env CUCC_DEVICES=3 "$program" 70 --type double --reps 1
 check "multigpu --rows" passes '^as asked +50 ' env CUCC_DEVICES=2 "$program" 64 --rows 50,14 --reps 1
 check "multigpu --weights" passes '^as asked +48 ' "$program" 64 --devices 0,0 --weights 3,1 --reps 1
-check "multigpu: rows that do not add up" refuses 1 "adds up to 20" "$program" 64 --rows 10,10 --reps 1
+check "multigpu: rows that do not add up" refuses 2 "adds up to 20, not to 64" "$program" 64 --rows 10,10 --reps 1
 check "multigpu: rows for other devices" refuses 2 "for each device" "$program" 64 --rows 1,2,3
 check "multigpu: rows and weights" refuses 2 "exclude" "$program" 64 --rows 1,2 --weights 1,2
 check "multigpu: a list that is none" refuses 2 "numbers such as" "$program" 64 --devices 0,x
 check "multigpu: half a device" refuses 2 "whole numbers" "$program" 64 --devices 0,0.5
 check "multigpu: half a row" refuses 2 "whole numbers" "$program" 64 --rows 31.5,32.5
-check "multigpu: a device that does not exist" refuses 1 "a device of the list: invalid" "$program" 64 --devices 0,7
+check "multigpu: a device that does not exist" refuses 2 "no device 7" "$program" 64 --devices 0,7
 program=$work/overlap
 check "overlap: a timeline" passes '^  stream 2 \|.*#.*\|$' "$program" 96 --csv "$work/v.csv"
 check "overlap: the floor" lines '^floor: ' 1

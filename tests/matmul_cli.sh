@@ -250,6 +250,7 @@ refuses "--kernel skinny for a large C" "--kernel skinny needs M or N of 16 at m
 for option in type kernel tile reps seed check csv; do
     refuses "--$option without a value" "--$option" 64 --$option
 done
+refuses "no name as the file of --csv" "--csv needs the name of a file" 64 --csv ""
 refuses "an option as the file of --csv" "--csv needs the name of a file" 64 --csv --no-cpu
 
 # ---- what is no ordinary file ---------------------------------------------------------------------

@@ -238,7 +238,7 @@ def test_sentences():
     says("and there shared has nothing to win", sentences.shared(even, "float"),
          "Launch, float: at N = 32 and 256 most of global's time is a launch", never=["by 10%"])
     says("shared wins: fewer loads, and caches serve the rest", sentences.shared(even, "float"),
-         "1.50 times as fast as global", "a 32th of the loads", "24.0 TB/s", "6.00 times", "serve 83% of them")
+         "1.50 times as fast as global", "a 32nd of the loads", "24.0 TB/s", "6.00 times", "serve 83% of them")
     tied = dict(usual, shared_16=0.1, shared_32=0.102)
     says("shared does not matter: said so", sentences.shared(planted_device(6e4, 3e4, 4e3, {
         "float": tied}, ["float"]), "float"), "no gain worth the name", never=["which is a gain"])

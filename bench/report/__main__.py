@@ -78,7 +78,7 @@ def parse_options():
     add("--quick", action="store_true", help="few small sizes, one repetition: to try it out")
     add("--cpu", action="store_true", help="on the CPU runner, even if there is a GPU")
     add("--only", metavar="SUBJECTS", type=listed(one_of(measure.SUBJECTS)),
-        help=f"some of {','.join(measure.SUBJECTS)}")
+        help=f"some of these, with commas between them: {' '.join(measure.SUBJECTS)}")
     add("--sizes", metavar="N,N,...", type=listed(whole(1, 32768)), help="sizes of the matrices")
     add("--types", metavar="TYPES", type=listed(one_of(TYPES)), default=list(TYPES),
         help="some of float,double,int (default: all)")

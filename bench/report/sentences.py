@@ -8,6 +8,7 @@ from figures import (
 )
 
 CONSTANT_HOLDS = 512  # spheres that raytrace.cuh keeps in constant memory at a time (RAYT_MAX_CONST)
+PARTS = {8: "an eighth", 16: "a sixteenth", 32: "a 32nd"}
 
 ON_CPU = (
     "The kernels ran on the CPU runner: these are CPU times. They show that the results are right "
@@ -211,7 +212,7 @@ def shared(f, kind):
     else:
         multiple, traffic = None, f"Global asks for {digits(asked / 1000)} TB/s of loads"
     if ratio[last] >= 1.1:
-        text = (f"{head}, which is a gain: it reads each element of A and B once per tile, a {tile}th of "
+        text = (f"{head}, which is a gain: it reads each element of A and B once per tile, {PARTS[tile]} of "
                 f"the loads. {traffic}")
         if multiple and multiple > 1.1:
             text += (f", so caches, and broadcasts within a warp, serve {percent(1 - 1 / multiple)} of them "

@@ -1,5 +1,6 @@
 """The tables of the report, computed from the rows of results.csv."""
 import dataclasses
+import re
 
 import sentences
 from figures import KERNELS, OURS, SHARED, base_name, digits, gflops
@@ -20,7 +21,7 @@ class Table:
     def texts(self):
         """The columns that hold words and no numbers, which stand left: the first one, and others."""
         def is_word(cell):
-            return not cell[:1].isdigit() and cell != "-"
+            return cell != "-" and not re.fullmatch(r"[+-]?\d[\d.e+-]*( ?[^ \d]\S*)?", cell)
 
         words = {n for n in range(len(self.head)) if all(is_word(row[n]) for row in self.rows)}
         return set(range(len(self.head))) if self.all_words else {0} | words
@@ -53,7 +54,8 @@ def machine(f):
     how = "measured" if limits.measured else "clock times units"
     for kind, name in (("float", "FP32"), ("double", "FP64"), ("int", "INT32")):
         if f.on_gpu and limits.arithmetic[kind]:
-            lines.append((name, f"{digits(limits.arithmetic[kind] / 1000)} TFLOP/s ({how})"))
+            unit = "TOP/s" if kind == "int" else "TFLOP/s"
+            lines.append((name, f"{digits(limits.arithmetic[kind] / 1000)} {unit} ({how})"))
     if limits.tensor:
         lines.append(("FP64 tensor cores", f"{digits(limits.tensor / 1000)} TFLOP/s (measured)"))
     if f.on_gpu and limits.bandwidth:

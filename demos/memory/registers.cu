@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME  "registers"
 #define TASK  "C = A B; fma/load: multiply-adds for a load from shared memory; limit: multiply-adds"
 #define EXTRA "fma/load"
 #define RATE  "GFLOP/s"
@@ -96,9 +97,13 @@ static double row(const char *way, double loads, double stores, double extra, do
     failures += i < count;
     if (limit == 0) limit = rate; /* that of the first way, if nothing else is known */
     if (base == 0 || strstr(way, "(right)")) base = best;
-    for (int f = 0; f < (csv ? 2 : 1); f++)
-        fprintf(f ? csv : stdout, f ? CSV : TABLE, way, loads, stores, extra, MB, best, rate,
-                100 * rate / limit, best / base, verdict);
+    char text[2][200], *nan;
+    for (int f = 0; f < 2; f++)
+        snprintf(text[f], sizeof text[f], f ? CSV : TABLE, way, loads, stores, extra, MB, best,
+                 rate, 100 * rate / limit, best / base, verdict);
+    while ((nan = strstr(text[0], "nan"))) memcpy(nan, "  -", 3); /* no time */
+    fputs(text[0], stdout);
+    if (csv) fputs(text[1], csv);
     return best / base;
 }
 
@@ -131,16 +136,25 @@ static void task(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "--help")) return puts("usage: [--csv FILE]\n" TASK) < 0;
+    if (argc == 2 && !strcmp(argv[1], "--help"))
+        return puts("usage: " NAME " [--csv FILE]\n" TASK) < 0;
     if (argc == 3 && !strcmp(argv[1], "--csv")) csv = fopen(argv[2], "w");
-    if (argc > 1 && !csv) return fprintf(stderr, "cannot use or write %s\n", argv[argc - 1]), 2;
-    CHECK(cudaGetDeviceProperties(&device, 0));
+    if (argc > 1 && !csv)
+        return fprintf(stderr, NAME ": cannot use or write %s\n", argv[argc - 1]), 2;
+    cudaError_t none = cudaGetDeviceProperties(&device, 0);
+    if (none)
+        fprintf(stderr,
+                NAME ": no usable CUDA device: %s; on the CPU: ./build.sh run memory/" NAME "\n",
+                cudaGetErrorString(none));
+    if (none) return 2;
     CHECK(cudaEventCreate(&start));
     CHECK(cudaEventCreate(&stop));
     printf("%s: %s\n\n%-31s%12s%12s%9s%9s%9s%9s%9s%8s%8s\n", device.name, TASK, "way", "loads",
            "stores", EXTRA, "MB", "ms", RATE, "% limit", "x time", "result");
     if (csv) fprintf(csv, "way,loads,stores," EXTRA ",MB,ms," RATE ",%% limit,x time,result\n");
     task();
+    printf(ON_CPU ? "Times (-) and rates need a GPU: the CPU runner only counts and checks.\n"
+                  : "%% limit: rate over the limit's; x time: time over that of \"(right)\".\n");
     CHECK(cudaDeviceReset()); /* frees what the task has allocated */
     if (csv && fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
     printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
