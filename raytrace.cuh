@@ -370,7 +370,7 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
    What bounds it: the first-level cache, which hands 16 bytes to each of 32 lanes in 4 cycles;
    the arithmetic fits into that time.
 
-   To paste: section INTERSECTION, then everything from here to END OF KERNEL;
+   To paste: section INTERSECTION, then everything from here to its last line;
    launch with blocks of (16, 16) threads, one thread a pixel. */
 #ifndef RAYT_KERNEL
 #define RAYT_KERNEL __global__
@@ -414,7 +414,7 @@ RAYT_KERNEL void __launch_bounds__(256)
    On GPUs since Volta that cache and the first-level cache are one, so bytes, operations and bound
    are those of KERNEL GLOBAL; on older ones this was the faster way.
 
-   To paste: section INTERSECTION, then everything from here to END OF KERNEL;
+   To paste: section INTERSECTION, then everything from here to its last line;
    launch with blocks of (16, 16) threads, one thread a pixel. */
 #ifndef RAYT_KERNEL
 #define RAYT_KERNEL __global__
@@ -476,7 +476,7 @@ RAYT_KERNEL void __launch_bounds__(256)
    What bounds it: the loads, a multiprocessor begins one about every 2 cycles; all instructions of
    a test together take nearly as long.
 
-   To paste: section INTERSECTION, then everything from here to END OF KERNEL. Let rayt_split make
+   To paste: section INTERSECTION, then everything from here to its last line. Let rayt_split make
    a table in device memory, one thread a sphere, one more if they are odd; copy that to rayt_table
    with cudaMemcpyToSymbol; launch rayt_render_constant with blocks of (16, 16) threads. */
 #ifndef RAYT_KERNEL
@@ -566,7 +566,7 @@ RAYT_KERNEL void __launch_bounds__(256)
    in KERNEL GLOBAL; caches do for a broadcast what shared memory does, which is why it gains
    no more than a fifth here.
 
-   To paste: section INTERSECTION, then everything from here to END OF KERNEL;
+   To paste: section INTERSECTION, then everything from here to its last line;
    launch with blocks of (16, 16) threads, one thread a pixel. */
 #ifndef RAYT_KERNEL
 #define RAYT_KERNEL __global__

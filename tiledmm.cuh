@@ -1317,7 +1317,9 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
    Loads: 2 M N K elements, 2 FLOP for each 2 elements: 0.25 FLOP per byte in float. Caches serve
    most of them, and the load units, two loads to one multiply-add, are what bounds it.
 
-   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float */
+   Launch: blocks of T x T threads, any T, and ceil(M / T) ceil(N / T) of them in one dimension;
+   gridDim.z: products of a batch.
+   To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
@@ -1378,8 +1380,9 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
    What bounds it: shared memory, which must give one element of B and a quarter of a vector load
    of A for every multiply-add. Each thread owning more than one element mends that: see REGISTER.
 
-   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
-   and  #define TMM_TILE 16;  launch with blocks of (TMM_TILE, TMM_TILE) threads. */
+   To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
+   and  #define TMM_TILE 16;  launch a block of (TMM_TILE, TMM_TILE) threads for each tile of C, in
+   one dimension. */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE
@@ -1472,8 +1475,8 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
    Shared loads: TMM_BLOCK / 4 FLOP per byte. What bounds it for TMM_BLOCK 8: the multiply-add
    units, less what address arithmetic, barriers and the latency of shared loads take from them.
 
-   To paste: everything from here to END OF KERNEL, below  #define TMM_TYPE float
-   and  #define TMM_BLOCK 8;  launch with blocks of 256 threads. */
+   To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
+   and  #define TMM_BLOCK 8;  launch a block of 256 threads for each tile of C, in one dimension. */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL     __global__
 #define TMM_SUM        TMM_TYPE

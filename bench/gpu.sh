@@ -16,6 +16,9 @@
 # and ends with a line of what failed. Takes about ten minutes on an H200.
 set -u
 out=${1:?usage: bench/gpu.sh OUTDIR [PART...]}
+for tool in nvcc nvidia-smi; do
+    command -v $tool >/dev/null || { echo "gpu.sh: $tool is not installed" >&2; exit 2; }
+done
 shift
 parts=" ${*:-tests sanitizer matmul gemm accuracy host rays memory} "
 wants() { case $parts in *" $1 "*) true ;; *) false ;; esac; }

@@ -115,9 +115,9 @@ def plot_sizes(rows, out):
     if not points["auto_tensor"]:
         print("plot_accuracy.py: no rows of auto_tensor: the strict kernels alone", file=sys.stderr)
 
-    figure, (top, bottom) = plt.subplots(2, 1, figsize=(9, 6.6), dpi=130, sharex=True,
-                                         height_ratios=(3, 2))
-    top.axhline(1, color="#222222", linewidth=1)
+    # wide and low: README has it on its first screen
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.8, 4.2), dpi=130, width_ratios=(3, 2))
+    left.axhline(1, color="#222222", linewidth=1)
     sizes = sorted({p[0] for some in points.values() for p in some})
     for name, style in (("auto_tensor", "tensor"), ("auto", "strict")):
         label, colour, marker = STYLE[style]
@@ -125,32 +125,32 @@ def plot_sizes(rows, out):
         if not some:
             continue
         label = label.replace("TMM_TENSOR", "TMM_AUTO_TENSOR")
-        top.plot([p[0] for p in some], [p[1] for p in some], "-", marker=marker, color=colour,
-                 markersize=5, label=label)
-        bottom.plot([p[0] for p in some], [p[2] for p in some], "-", marker=marker, color=colour,
-                    markersize=5)
+        left.plot([p[0] for p in some], [p[1] for p in some], "-", marker=marker, color=colour,
+                  markersize=5, label=label)
+        right.plot([p[0] for p in some], [p[2] for p in some], "-", marker=marker, color=colour,
+                   markersize=5)
     label, colour, marker = STYLE["cublas_sgemm"]
     some = sorted(cublas.items())
-    top.plot([], [], "-", marker=marker, color=colour, markersize=5, label=label)
-    bottom.plot([p[0] for p in some], [p[1] for p in some], "-", marker=marker, color=colour,
-                markersize=4, linewidth=1)
-    top.set_ylim(bottom=0)
-    top.set_ylabel("speed: times cuBLAS SGEMM")
-    bottom.set_ylim(bottom=0)
-    bottom.set_ylabel("largest error / u")
-    bottom.set_xlabel("N (matrices of N x N floats)")
-    bottom.set_xscale("log", base=2)
+    left.plot([], [], "-", marker=marker, color=colour, markersize=5, label=label)
+    right.plot([p[0] for p in some], [p[1] for p in some], "-", marker=marker, color=colour,
+               markersize=4, linewidth=1)
+    left.set_title("speed, times cuBLAS SGEMM (higher is better)", fontsize=10)
+    left.set_ylabel("times cuBLAS SGEMM")
+    right.set_title("largest error |C - AB| / (|A||B|) (lower is better)", fontsize=10)
+    right.set_ylabel("units of u = 2^-24")
     ticks = [n for n in (2**e for e in range(3, 18)) if sizes[0] <= n <= sizes[-1]]
-    bottom.set_xticks(ticks if len(ticks) > 1 else sizes,
-                      [str(n) for n in (ticks if len(ticks) > 1 else sizes)])
-    bottom.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
-    for axes in (top, bottom):
+    ticks = ticks if len(ticks) > 1 else sizes
+    for axes in (left, right):
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("N (matrices of N x N floats)")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(ticks, [str(n) for n in ticks], fontsize=9 if axes is left else 7.5)
+        axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
         axes.grid(color="#dddddd")
         axes.set_axisbelow(True)
-    figure.suptitle(f"C = A B in float: speed (higher is better) and error |C - AB| / (|A||B|) "
-                    f"(lower is better), u = 2^-24\n{where}", fontsize=10)
+    figure.suptitle(f"C = A B in float, {where}", fontsize=10)
     figure.legend(loc="lower center", ncols=3, fontsize=9)
-    figure.tight_layout(rect=(0, 0.045, 1, 1))
+    figure.tight_layout(rect=(0, 0.065, 1, 1))
     figure.savefig(out)
 
 
