@@ -159,8 +159,9 @@
      HISTORY */
 
 /* ============================== CONFIGURATION ================================================= */
-/* The file includes itself: with TMM__EMIT set to pass through one section only (1 for
-   KERNEL GLOBAL, and so on), and with TMM_NAME set to make the functions of one element type. */
+/* The file includes itself: with TMM_NAME set to make the functions of one element type, and with
+   TMM__EMIT set for its kernels: 1 for what a type has once, from 2 on for an instance of a kernel
+   that has several. */
 #ifndef TMM__EMIT
 #ifndef TMM_VERSION
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -1615,7 +1616,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 /* END OF KERNEL */
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 4
+#if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
    thread owns a larger block of C, and no multiprocessor is left without work at the end.
@@ -1996,7 +1997,7 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 5
+#if defined(TMM__EMIT) && TMM__EMIT == 4
 /* One instance of the kernel. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for
    instance ANY, where they are known at run time; it alone takes matrices smaller than a tile. */
 TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
@@ -2317,7 +2318,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 6
+#if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
 
@@ -2414,7 +2415,7 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 7
+#if defined(TMM__EMIT) && TMM__EMIT == 5
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C: few tiles, so each must be done fast. A block has TMM__ROWS x TMM__COLS elements
    of C and 8 warps. Every warp computes the whole tile, for every eighth step of 8 along k, with
@@ -2744,7 +2745,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 8
+#if defined(TMM__EMIT) && TMM__EMIT == 6
 /* ============================== KERNEL SKINNY ================================================= */
 /* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
    the large operand once. Few columns and few rows are one problem:
@@ -3122,7 +3123,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 9
+#if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
    element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
@@ -3187,7 +3188,7 @@ static __device__ __forceinline__ void tmm_copy_pass(double *to, const char *fro
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 10
+#if defined(TMM__EMIT) && TMM__EMIT == 7
 /* One instance of the kernel: TMM__WARPS_DOWN x TMM__WARPS_ACROSS warps of TMM__DOWN x 4 matrices
    (TMM__DOWN is 4 or 2), copies of TMM__WIDTH elements (2 or 1), TMM__BLOCKS to a multiprocessor.
    With 2 matrices it takes operands smaller than a tile. */
@@ -3458,7 +3459,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 11
+#if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FLOAT_TENSOR
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits: each operand is
    split in a high and a low half, and three products of halves are added. The error is no larger
@@ -3963,9 +3964,7 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job
         }
     }
 }
-#endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 12
 /* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
    products of halves by multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread. It is
    slow: what counts is that results are right everywhere. Its dynamic shared memory is
@@ -4053,7 +4052,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 13
+#if defined(TMM__EMIT) && TMM__EMIT == 8
 /* One instance of the kernel for wgmma: tiles of 128 TMM__DOWN x TMM__COLS elements of C, a ring of
    TMM__RING stages. 384 threads: one warpgroup copies, two multiply, each the upper or the lower
    half of a tile, 64 rows after 64 rows.
@@ -4356,7 +4355,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 14
+#if defined(TMM__EMIT) && TMM__EMIT == 9
 #ifndef TMM__FLOAT_MMA_ONCE
 #define TMM__FLOAT_MMA_ONCE
 /* Four matrices of 8 x 8 halves from shared memory: lane l gives the address of row l % 8 of matrix
@@ -4719,12 +4718,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #undef TMM__EMIT
 
 #if TMM__FAST
-#define TMM__EMIT 4
-#include "tiledmm.cuh"
-#undef TMM__EMIT
 
 /* KERNEL PIPELINED for any operands; for operands as in A^T B, or packed; for those of A B. */
-#define TMM__EMIT          5
+#define TMM__EMIT          4
 #define TMM__BLOCKS        TMM__ANY_BLOCKS(sizeof(TMM_TYPE))
 #define TMM__ROWS          8
 #define TMM__MODE_A        -1
@@ -4758,11 +4754,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #undef TMM__BLOCKS
 #undef TMM__EMIT
 
-#define TMM__EMIT 6
-#include "tiledmm.cuh"
-#undef TMM__EMIT
-
-#define TMM__EMIT 7
+#define TMM__EMIT 5
 #define TMM__ROWS 16
 #define TMM__COLS 16
 #define TMM__EDGE 16x16
@@ -4791,7 +4783,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 
 /* KERNEL SKINNY for a large operand contiguous along k, and along the lines; there a width of 1
    would gain 2% at most. */
-#define TMM__EMIT  8
+#define TMM__EMIT  6
 #define TMM__ALONG 1
 #define TMM__WIDTH 1
 #define TMM__EDGE  k_1
@@ -4825,10 +4817,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 
 /* KERNEL TENSOR with large, middle and small tiles; and small ones of any operands. */
 #if TMM__IS_DOUBLE
-#define TMM__EMIT 9
-#include "tiledmm.cuh"
-#undef TMM__EMIT
-#define TMM__EMIT         10
+#define TMM__EMIT         7
 #define TMM__WARPS_DOWN   2
 #define TMM__WARPS_ACROSS 4
 #define TMM__DOWN         4
@@ -4866,15 +4855,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #undef TMM__EMIT
 #endif
 
-/* KERNEL TENSOR FLOAT: for any device; with large and wide tiles, and small ones, for wgmma. */
+/* KERNEL TENSOR FLOAT with large, wide and small tiles, for wgmma. */
 #if TMM__FLOAT_TENSOR
-#define TMM__EMIT 11
-#include "tiledmm.cuh"
-#undef TMM__EMIT
-#define TMM__EMIT 12
-#include "tiledmm.cuh"
-#undef TMM__EMIT
-#define TMM__EMIT      13
+#define TMM__EMIT      8
 #define TMM__DOWN      2
 #define TMM__COLS      128
 #define TMM__RING      4
@@ -4902,7 +4885,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #undef TMM__RING
 #undef TMM__EMIT
 /* The same for mma.sync, with large and small tiles. */
-#define TMM__EMIT          14
+#define TMM__EMIT          9
 #define TMM__DOWN          4
 #define TMM__COLS          4
 #define TMM__RING          3
