@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # bench/compile_time.sh [ARCHITECTURE]: seconds that nvcc takes for one architecture (default sm_90)
 # to compile a file that includes a header, with nothing used, with one call, with the fast kernels
-# left out (TMM_SIMPLE), and with float on tensor cores (TMM_FLOAT_TENSOR; sm_90a has most of it),
-# beside a file with an empty main. CSV: header, use, median, fastest and slowest of 5 rounds, each of
+# left out (TMM_SIMPLE), with float on tensor cores (TMM_FLOAT_TENSOR; sm_90a has most of it), and by
+# all cores (-split-compile 0), beside a file with an empty main. CSV: header, use, median, fastest and slowest of 5 rounds, each of
 # all files, so that a busy moment falls on all of them.
 set -u
 export LC_ALL=C # numbers with a point
@@ -18,6 +18,7 @@ echo "$main" >"$work/none.nothing.cu"
 printf '#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.nothing.cu"
 printf '#define TMM_SIMPLE\n#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.simple.cu"
 printf '#define TMM_FLOAT_TENSOR 0\n#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.float_tensor.cu"
+cp "$work/tiledmm.nothing.cu" "$work/tiledmm.all_cores.cu"
 printf '#include "raytrace.cuh"\n%s\n' "$main" >"$work/raytrace.nothing.cu"
 cat >"$work/tiledmm.one_call.cu" <<'CODE'
 #include "tiledmm.cuh"
@@ -35,7 +36,9 @@ CODE
 TIMEFORMAT=%R
 for _ in 1 2 3 4 5; do
     for file in "$work"/*.cu; do
-        { time nvcc -gencode "arch=compute_${architecture#sm_},code=$architecture" -I. -c "$file" -o "$work/out.o" 2>"$work/nvcc.txt"; } 2>>"$file.times"
+        threads=1 # which nvcc ignores
+        case $file in *.all_cores.cu) threads=0 ;; esac
+        { time nvcc -split-compile $threads -gencode "arch=compute_${architecture#sm_},code=$architecture" -I. -c "$file" -o "$work/out.o" 2>"$work/nvcc.txt"; } 2>>"$file.times"
         [ ! -s "$work/nvcc.txt" ] || { cat "$work/nvcc.txt" >&2; exit 1; }
     done
 done

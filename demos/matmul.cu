@@ -826,7 +826,7 @@ static int has_kernel(const problem *p, tmm_kernel kernel)
     options none = p->o;
     none.M = 0;
     if (kernel == TMM_TENSOR && p->o.type != TMM_DOUBLE) return 0;
-    return p->t->gemm(kernel, &none, NULL, NULL, NULL) == TMM_OK;
+    return p->t->gemm(kernel, &none, NULL, NULL, NULL) != TMM_ERROR_UNSUPPORTED;
 }
 
 static int add_device_rows(problem *p, table *t)

@@ -251,21 +251,19 @@ static int run(problem *p, int streams, timeline *t)
    What takes less than a column is given one; computing is drawn last, so that it stays visible. */
 static void draw(const problem *p, const timeline *t, int streams, double scale)
 {
-    static const struct {
-        int part;
-        char sign;
-    } parts[3] = {{0, '>'}, {2, '<'}, {1, '#'}};
+    static const char signs[3] = {'>', '#', '<'};
+    static const int order[3] = {0, 2, 1};
     for (int s = 0; s < streams; s++) {
         char bar[WIDTH + 1];
         memset(bar, ' ', WIDTH);
         bar[WIDTH] = 0;
         for (int i = 0; i < 3; i++)
             for (int n = s; n < p->o.products; n += streams) {
-                const float *at = &t->at[n][parts[i].part];
+                const float *at = &t->at[n][order[i]];
                 int from = (int)(at[0] / scale * WIDTH), to = (int)(at[1] / scale * WIDTH);
                 if (from > WIDTH - 1) from = WIDTH - 1;
                 if (to <= from) to = from + 1;
-                for (int x = from; x < to && x < WIDTH; x++) bar[x] = parts[i].sign;
+                for (int x = from; x < to && x < WIDTH; x++) bar[x] = signs[order[i]];
             }
         printf("  stream %d |%s|\n", s, bar);
     }
