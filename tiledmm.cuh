@@ -3186,6 +3186,30 @@ static __device__ __forceinline__ void tmm_copy_pass(double *to, const char *fro
 {
     tmm__copy_async(to + lines * pass, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
+
+/* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned, or a
+   tile beyond the last. First come those of its share of the split tiles, steps `start` to `stop` if
+   numbered through all; the last block has share 0. */
+static __device__ __forceinline__ int tmm_find_piece(const tmm__schedule *s, int piece, int share,
+                                                     int *begin, int *end)
+{
+    long long split_steps = (long long)s->split_tiles * s->steps;
+    int first = 0, pieces = 0, start = 0, stop = 0;
+    if (share < s->sharers) {
+        start = (int)(split_steps * share / s->sharers);
+        stop = (int)(split_steps * (share + 1) / s->sharers);
+    }
+    if (start < stop) {
+        first = start / s->steps;
+        pieces = (stop - 1) / s->steps + 1 - first;
+    }
+    int tile = first + piece;
+    *begin = 0, *end = s->steps;
+    if (piece >= pieces) return s->split_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
+    if (*begin < start - tile * s->steps) *begin = start - tile * s->steps;
+    if (*end > stop - tile * s->steps) *end = stop - tile * s->steps;
+    return tile;
+}
 #endif
 
 #if defined(TMM__EMIT) && TMM__EMIT == 7
@@ -3230,30 +3254,12 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
     extern __shared__ __align__(16) double tmm__tensor_stages[];
     double *shared = tmm__tensor_stages;
 
-    int blocks = gridDim.x;
-    long long split_steps = (long long)s.split_tiles * s.steps;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
     for (int piece = 0;; piece++) {
-        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
-           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
-        if (share < s.sharers) {
-            start = (int)(split_steps * share / s.sharers);
-            stop = (int)(split_steps * (share + 1) / s.sharers);
-        }
-        if (start < stop) {
-            first = start / s.steps;
-            pieces = (stop - 1) / s.steps + 1 - first;
-        }
-        int tile = first + piece, begin = 0, end = s.steps;
-        if (piece < pieces) {
-            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
-            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
-        } else {
-            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
-            if (tile >= s.tiles_down * s.tiles_across) break;
-        }
+        int share = gridDim.x - 1 - tmm__block(), begin, end;
+        int tile = tmm_find_piece(&s, piece, share, &begin, &end);
+        if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
         tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
@@ -3385,7 +3391,11 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         __syncthreads(); /* the next piece's copies may begin */
 
         thread = tmm__thread();
-        share = blocks - 1 - tmm__block();
+        share = gridDim.x - 1 - tmm__block();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 == 10 /* where ptxas has no registers for them */
+        asm volatile("" : "+r"(piece));
+        tile = tmm_find_piece(&s, piece, share, &begin, &end);
+#endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm_sums *to =
                 (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
@@ -3401,6 +3411,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         }
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
+            long long split_steps = (long long)s.split_tiles * s.steps;
             int others = 0;
             while (split_steps * (share + 1 + others) / s.sharers < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
