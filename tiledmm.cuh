@@ -6296,19 +6296,19 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
    The rows of C are shared out over the devices. Each device has its rows as blocks, and for each
    block C(i, j) adds up A(i, k) B(k, j) over the parts k of K, in ascending order:
 
-                     B(k, j)                 Where K is cut (tmm__cut) depends on K and the type
-                    +--+--+--+  FIRST        alone, never on what memory there is, and every
-                    |  |##|  |               kernel used sums in ascending k: the bits of an
-              K     +--+--+--+               element depend on its row of A, its column of B and
-                    |  |  |  |  DEPTH        K, on nothing else.
+                     B(k, j)                 Where K is cut (tmm__cut) depends on K and the size
+                    +--+--+--+  FIRST        of an element alone, never on what memory there is,
+                    |  |##|  |               and every kernel used sums in ascending k: the bits
+              K     +--+--+--+               of an element depend on its row of A, its column of
+                    |  |  |  |  DEPTH        B and K, on nothing else.
           K         +--+--+--+
          +--+--+    +--+--+--+
    A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); a device has a list of them
          +--+--+    +--+--+--+
 
    No kernel starts before a part of B has arrived, which for float 8192 takes 2.4 ms if it is 4096
-   deep: so the first part of K is short (TMM__HOST_FIRST). Its arithmetic lasts until the second
-   has come. The last is deep, because C can leave only while it is multiplied.
+   deep: so the first part of K is short (TMM__HOST_FIRST), and its arithmetic lasts until the
+   second has come. The last is deep, because C can leave only while that is multiplied.
 
    Device memory holds slots for parts of A, of B and blocks of C. Two cursors go along the list:
      request   finds slots for what the task needs and starts the copies into them; a part that is
@@ -6912,8 +6912,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 /* Into how many parts K is cut. From its end on (rounded up, so that lines of parts stay aligned)
    they are TMM__HOST_DEPTH deep; *rest, of TMM__HOST_FIRST at least, is left in *front parts, one or
    two. Elements of 8 bytes take twice the time to arrive, while their arithmetic lasts no longer:
-   work soon waits for copies whatever came first, and narrow parts of A arrive slowly. So their
-   rest is cut only if it is too deep. */
+   work soon waits for copies whatever came first. So their rest is cut only if it is too deep. */
 static inline long long tmm__parts(const tmm__job *job, int *front, long long *rest)
 {
     long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
