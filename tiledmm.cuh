@@ -1243,7 +1243,8 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
    `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
      Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone:
    the same for every split, number of devices, block and stream. For K up to 4096 they are those
-   of TMM_REGISTER; beyond, K is cut at multiples of 4096, and each part is added to C.
+   of TMM_REGISTER; beyond, K is cut in parts of 4096 at most, by K and the size of an element
+   alone, and each part is added to C.
      Devices share out the rows of C. Each loads its rows of A; B is loaded once and passed on where
    devices can access each other (that access stays enabled), otherwise by each from the host.
      On an error or when cancelled, all is freed, no thread is left, and each element of C has its
@@ -6306,13 +6307,19 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
    The rows of C are shared out over the devices. Each device has its rows as blocks, and for each
    block C(i, j) adds up A(i, k) B(k, j) over the parts k of K, in ascending order:
 
-                     B(k, j)                 K is cut at multiples of TMM__HOST_DEPTH only, never
-                    +--+--+--+               by what memory there is, and every kernel used sums
-           K / DEPTH|  |##|  |               in ascending k: the bits of an element depend on its
-                    +--+--+--+               row of A, its column of B and K, on nothing else.
-         +--+       +--+--+--+
-   A(i,k)|##|       |  |##|  | C(i, j)       task = (i, j, k); a device has a list of them
-         +--+       +--+--+--+
+                     B(k, j)                 Where K is cut (tmm__cut) depends on K and the size
+                    +--+--+--+  FIRST        of an element alone, never on what memory there is,
+                    |  |##|  |               and every kernel used sums in ascending k: the bits
+              K     +--+--+--+               of an element depend on its row of A, its column of
+                    |  |  |  |  DEPTH        B and K, on nothing else.
+          K         +--+--+--+
+         +--+--+    +--+--+--+
+   A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); a device has a list of them
+         +--+--+    +--+--+--+
+
+   No kernel starts before a part of B has arrived, which for float 8192 takes 2.4 ms if it is 4096
+   deep: so the first part of K is short (TMM__HOST_FIRST), and its arithmetic lasts until the
+   second has come. The last is deep, because C can leave only while that is multiplied.
 
    Device memory holds slots for parts of A, of B and blocks of C. Two cursors go along the list:
      request   finds slots for what the task needs and starts the copies into them; a part that is
@@ -6328,10 +6335,10 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
      out                               | C(0,0) | C(0,1) ...    drained: the slot of C is free
 
    Order of the tasks: if A and B fit on the device, squares that grow (each new row or column of
-   blocks uses all that has arrived), and if C fits, too, first for half of the parts of K and then
-   for the others: half of the arithmetic is then at hand when half of A and B has arrived, by
-   squares alone a quarter. Otherwise a group of rows of A stays while B passes by, to
-   and fro, so that the last columns of B serve twice.
+   blocks uses all that has arrived), and if C fits, too, for one part of K after the other: half of
+   the arithmetic is then at hand when half of A and B has arrived, by squares alone a quarter.
+   Otherwise a group of rows of A stays while B passes by, to and fro, so that the last columns of B
+   serve twice.
 
    With several devices that hold all of B, each uploads its share of the parts, in turn, in the
    order in which they are needed, and the others copy them from there.
@@ -6344,6 +6351,9 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
 #endif
 #ifndef TMM__HOST_DEPTH
 #define TMM__HOST_DEPTH 4096 /* part of what defines the bits */
+#endif
+#ifndef TMM__HOST_FIRST
+#define TMM__HOST_FIRST 1536 /* so is this */
 #endif
 #ifndef TMM__HOST_CHUNK
 #define TMM__HOST_CHUNK (4 << 20) /* bytes of a pinned chunk */
@@ -6442,18 +6452,21 @@ typedef struct tmm__task {
 
 /* How a device works on its rows. */
 typedef struct tmm__layout {
-    long long rows, bm, bn, kc; /* of C, a block, a part of K */
-    long long ni, nj, nk;       /* how many of these */
-    long long nA, nB, nC;       /* slots */
-    int halves;                 /* first half of the parts of K for all of C, then the other */
-    long long group;            /* rows of blocks that stay while B passes; 0: all is resident */
-    size_t pitchA, pitchB, pitchC, bytesA, bytesB, bytesC, bytes;
+    long long rows, bm, bn; /* of C, a block */
+    long long ni, nj, nk;   /* how many of these, and parts of K */
+    long long nA, nB, nC;   /* slots */
+    long long first;        /* parts of K in the first run over all of C; then each has a run */
+    /* Rows of blocks that stay while B passes; 0: all is resident, each part of A and B in a slot of
+       its own, which has its size. */
+    long long group;
+    size_t bytesA, bytesB; /* of a slot for any part */
+    size_t pitchC, bytesC, bytes;
 } tmm__layout;
 
 typedef struct tmm__worker {
     int number, device; /* in the list; CUDA's */
     int rank;           /* among those that share B */
-    long long shared;   /* rounds of parts of B for which it has uploaded its share */
+    long long shared;   /* parts of its share of B that it has uploaded */
     long long row;      /* the first of C */
     tmm__layout layout;
     char *memory;
@@ -6513,7 +6526,7 @@ typedef struct tmm__host {
     unsigned char reach[TMM__MOST_DEVICES][TMM__MOST_DEVICES]; /* [to][from] by peer copies */
     int streams;
     tmm__worker *workers;
-    long long round; /* of parts of B that some device has asked for */
+    long long asked; /* the last turn of a part of B that some device has come to */
     int staged_A, staged_B, staged_C;
     char *pinned;
     size_t pinned_bytes;
@@ -6907,6 +6920,32 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 }
 
 /* ---- how a device works on its rows ---------------------------------------------------------- */
+/* Into how many parts K is cut. From its end on (rounded up, so that lines of parts stay aligned)
+   they are TMM__HOST_DEPTH deep; *rest, of TMM__HOST_FIRST at least, is left in *front parts, one or
+   two. Elements of 8 bytes take twice the time to arrive, while their arithmetic lasts no longer:
+   work soon waits for copies whatever came first. So their rest is cut only if it is too deep. */
+static inline long long tmm__parts(const tmm__job *job, int *front, long long *rest)
+{
+    long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
+    *front = 1;
+    *rest = job->K;
+    if (job->K <= depth) return 1;
+    long long whole = (end - first) / depth;
+    *rest = end - whole * depth;
+    if (*rest > depth || (job->size <= 4 && *rest >= 2 * first)) *front = 2;
+    return *front + whole;
+}
+
+/* Where part n of K begins, and the one before it ends. */
+static inline long long tmm__cut(const tmm__job *job, long long n)
+{
+    int front;
+    long long rest, parts = tmm__parts(job, &front, &rest);
+    if (n <= 0) return 0;
+    if (n >= parts) return job->K;
+    return n < front ? TMM__HOST_FIRST : rest + (n - front) * TMM__HOST_DEPTH;
+}
+
 /* The edge of equal blocks of at most `most` that make up `all`. */
 static inline long long tmm__edge(long long all, long long most)
 {
@@ -6919,7 +6958,8 @@ static inline long long tmm__edge(long long all, long long most)
 
 /* The block of C for `rows` rows of which B has at least `parts` parts: of about edge x edge
    elements, but wide. Copies of short lines that lie 64 KB or more apart are slow while kernels use
-   memory: on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. */
+   memory: on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. (A short first part
+   of K comes on top of those counted here.) */
 static inline void tmm__block_shape(const tmm__job *job, long long rows, long long edge,
                                     long long parts, long long *bm, long long *bn)
 {
@@ -6931,44 +6971,76 @@ static inline void tmm__block_shape(const tmm__job *job, long long rows, long lo
     *bm = tmm__edge(rows, high < 256 ? 256 : high > edge ? edge : high);
 }
 
+/* Lines of device memory that hold `depth` x `lines` of A or B (which: 0 or 1). */
+static inline size_t tmm__panel(const tmm__job *job, int which, long long depth, long long lines,
+                                size_t *pitch)
+{
+    int k_along = which ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
+    *pitch = ((size_t)(k_along ? depth : lines) * job->size + 15) / 16 * 16;
+    return (*pitch * (size_t)(k_along ? lines : depth) + 255) / 256 * 256;
+}
+
+/* Bytes of part k of a block row of A or block column of B. */
+static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, int which,
+                                     long long k, size_t *pitch)
+{
+    return tmm__panel(job, which, tmm__cut(job, k + 1) - tmm__cut(job, k), which ? l->bn : l->bm,
+                      pitch);
+}
+
 static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
 {
-    size_t align = 256, size = job->size;
-#define TMM__PAD(elements) (((size_t)(elements)*size + 15) / 16 * 16)
-    int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
-    l->pitchA = TMM__PAD(nA ? l->kc : l->bm);
-    l->pitchB = TMM__PAD(nB ? l->bn : l->kc);
-    l->pitchC = TMM__PAD(l->bn);
-#undef TMM__PAD
-    l->bytesA = (l->pitchA * (size_t)(nA ? l->bm : l->kc) + align - 1) / align * align;
-    l->bytesB = (l->pitchB * (size_t)(nB ? l->kc : l->bn) + align - 1) / align * align;
-    l->bytesC = (l->pitchC * (size_t)l->bm + align - 1) / align * align;
-    l->bytes = (size_t)l->nA * l->bytesA + (size_t)l->nB * l->bytesB + (size_t)l->nC * l->bytesC;
-    double all = (double)l->nA * (double)l->bytesA + (double)l->nB * (double)l->bytesB +
-                 (double)l->nC * (double)l->bytesC;
-    if (all > 1e18) l->bytes = (size_t)-1; /* more than 64 bits, or any memory */
+    size_t pitch;
+    long long depth = tmm__min(job->K, TMM__HOST_DEPTH);
+    l->bytesA = tmm__panel(job, 0, depth, l->bm, &pitch);
+    l->bytesB = tmm__panel(job, 1, depth, l->bn, &pitch);
+    l->pitchC = ((size_t)l->bn * job->size + 15) / 16 * 16;
+    l->bytesC = (l->pitchC * (size_t)l->bm + 255) / 256 * 256;
+    double all = (double)l->nC * (double)l->bytesC; /* exact up to 2^53 */
+    if (l->group > 0 || job->K == 0) {
+        all += (double)l->nA * (double)l->bytesA + (double)l->nB * (double)l->bytesB;
+    } else {
+        for (int which = 0; which < 2; which++) {
+            double panel = 0; /* the parts from the third to the last but one are alike */
+            for (long long k = 0, alike; k < l->nk; k += alike) {
+                alike = k == 2 && l->nk > 3 ? l->nk - 3 : 1;
+                panel += (double)alike * (double)tmm__part_bytes(job, l, which, k, &pitch);
+            }
+            all += panel * (double)(which ? l->nj : l->ni);
+        }
+    }
+    l->bytes = all > 1e15 ? (size_t)-1 : (size_t)all; /* the former is more than any memory */
 }
 
 static inline void tmm__layout_blocks(const tmm__job *job, tmm__layout *l, long long bm,
                                       long long bn)
 {
+    int front;
+    long long rest;
     l->bm = bm;
     l->bn = bn;
-    l->kc = tmm__min(job->K, TMM__HOST_DEPTH);
     l->ni = (l->rows - 1) / bm + 1;
     l->nj = (job->N - 1) / bn + 1;
-    l->nk = job->K > 0 ? (job->K - 1) / TMM__HOST_DEPTH + 1 : 1;
+    l->nk = l->first = tmm__parts(job, &front, &rest);
 }
 
-/* A layout in which all of A's rows and B stay on the device, with `halves` also all of C. */
+/* A layout in which all of A's rows and B stay on the device, with `by_parts` also all of C. */
 static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, long long bm,
-                                        long long bn, int streams, int halves)
+                                        long long bn, int streams, int by_parts)
 {
     tmm__layout_blocks(job, l, bm, bn);
-    l->halves = halves && l->nk > 1;
+    by_parts = by_parts && l->nk > 1;
+    if (by_parts) {
+        /* A C that is read must arrive during the first run, which has to be deep enough for that.
+           Its memory is the same, as tmm_?gemm_host_memory does not know beta. */
+        l->first = 1;
+        while (job->reads_C && l->first < l->nk &&
+               tmm__cut(job, l->first) < (long long)job->size * (TMM__HOST_DEPTH / 4))
+            l->first++;
+    }
     l->nA = job->K > 0 ? l->ni * l->nk : 0;
     l->nB = job->K > 0 ? l->nj * l->nk : 0;
-    l->nC = l->halves ? l->ni * l->nj : tmm__min(l->ni * l->nj, 2 * streams + 2);
+    l->nC = by_parts ? l->ni * l->nj : tmm__min(l->ni * l->nj, 2 * streams + 2);
     l->group = 0;
     tmm__layout_sizes(job, l);
 }
@@ -6986,13 +7058,12 @@ static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best
     *best = l;
     for (; edge > 0; edge /= 2) {
         long long bm = tmm__edge(rows, edge), bn = tmm__edge(job->N, edge);
-        for (int halves = 1; halves >= 0 && best_time < 0; halves--) {
-            tmm__layout_resident(job, &l, bm, bn, streams, halves);
+        for (int by_parts = 1; by_parts >= 0 && best_time < 0; by_parts--) {
+            tmm__layout_resident(job, &l, bm, bn, streams, by_parts);
             if (l.bytes > most) continue;
             *best = l;
             return TMM_OK;
         }
-        l.halves = 0;
         tmm__layout_blocks(job, &l, bm, bn);
         if (job->K == 0) { /* blocks of C alone */
             l.nC = tmm__min(l.ni * l.nj, 2);
@@ -7050,16 +7121,15 @@ static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
 #define TMM__TASK(row, col, part) \
     tasks[n].i = (int)(row), tasks[n].j = (int)(col), tasks[n].k = (int)(part), n++
     if (l->group == 0) {
-        long long ends[2] = {l->halves ? (l->nk + 1) / 2 : l->nk, l->nk}, k0 = 0;
-        for (int half = 0; k0 < l->nk; k0 = ends[half++]) {
+        for (long long k0 = 0, end = l->first; k0 < l->nk; k0 = end++) {
             for (long long rows = 0, cols = 0; rows < l->ni || cols < l->nj;) {
                 if (cols == l->nj || (rows < l->ni && rows * l->nj <= cols * l->ni)) {
                     for (long long j = 0; j < cols; j++)
-                        for (long long k = k0; k < ends[half]; k++) TMM__TASK(rows, j, k);
+                        for (long long k = k0; k < end; k++) TMM__TASK(rows, j, k);
                     rows++;
                 } else {
                     for (long long i = 0; i < rows; i++)
-                        for (long long k = k0; k < ends[half]; k++) TMM__TASK(i, cols, k);
+                        for (long long k = k0; k < end; k++) TMM__TASK(i, cols, k);
                     cols++;
                 }
             }
@@ -7079,15 +7149,14 @@ static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
    other way round. */
 static inline long long tmm__turn(const tmm__layout *l, long long j, long long k)
 {
-    long long half = l->halves ? (l->nk + 1) / 2 : l->nk;
-    return k < half ? j * half + k : l->nj * half + j * (l->nk - half) + k - half;
+    return k < l->first ? j * l->first + k : k * l->nj + j;
 }
 
 static inline void tmm__of_turn(const tmm__layout *l, long long turn, long long *j, long long *k)
 {
-    long long half = l->halves ? (l->nk + 1) / 2 : l->nk, rest = turn - l->nj * half;
-    *j = rest < 0 ? turn / half : rest / (l->nk - half);
-    *k = rest < 0 ? turn % half : half + rest % (l->nk - half);
+    int in_first = turn < l->nj * l->first;
+    *j = in_first ? turn / l->first : turn % l->nj;
+    *k = in_first ? turn % l->first : turn / l->nj;
 }
 
 /* ---- one device: slots, requests, launches --------------------------------------------------- */
@@ -7135,7 +7204,8 @@ static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, lon
         if (slots[where[part]].last < task) slots[where[part]].last = task;
         return 1;
     }
-    tmm__slot *slot = tmm__slot_find(w, slots, which ? l->nB : l->nA), *there = NULL;
+    tmm__slot *there = NULL, *slot = &slots[part];
+    if (l->group > 0) slot = tmm__slot_find(w, slots, which ? l->nB : l->nA);
     tmm__worker *owner = w;
     if (slot == NULL) return 0;
     if (which && h->peers > 1) {
@@ -7147,7 +7217,8 @@ static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, lon
             if (!there->copy.issued) return 0;
         }
     }
-    long long k0 = k * TMM__HOST_DEPTH, depth = tmm__min(job->K - k0, TMM__HOST_DEPTH);
+    long long k0 = tmm__cut(job, k), depth = tmm__cut(job, k + 1) - k0;
+    size_t pitch, bytes = tmm__part_bytes(job, l, which, k, &pitch);
     long long first = index * (which ? l->bn : l->bm);
     long long lines = tmm__min((which ? job->N : l->rows) - first, which ? l->bn : l->bm);
     if (!which) first += w->row;
@@ -7161,7 +7232,6 @@ static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, lon
     if (*status != TMM_OK) return -1;
     slot->last = task;
     if (owner != w) {
-        size_t bytes = which ? l->bytesB : l->bytesA;
         t->issued = 0;
         cudaError_t error = cudaStreamWaitEvent(w->peer, there->copy.event, 0);
         if (error == cudaSuccess)
@@ -7173,7 +7243,7 @@ static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, lon
         return *status == TMM_OK ? 1 : -1;
     }
     t->device_memory = slot->memory;
-    t->device_pitch = which ? l->pitchB : l->pitchA;
+    t->device_pitch = pitch;
     t->host = (char *)(which ? job->B : job->A) + (size_t)offset * job->size;
     t->host_pitch = (size_t)ld * job->size;
     t->width = (size_t)(k_along ? depth : lines) * job->size;
@@ -7215,8 +7285,8 @@ static inline int tmm__request(tmm__host *h, tmm__worker *w, tmm_status *status)
         block->j = t->j;
     }
     if (h->job.K > 0) {
-        long long round = h->peers > 1 ? tmm__turn(l, t->j, t->k) / h->peers : 0;
-        if (round > h->round) h->round = round;
+        long long turn = tmm__turn(l, t->j, t->k);
+        if (turn > h->asked) h->asked = turn;
         there = tmm__request_part(h, w, 0, t->i, t->k, n, status);
         if (there == 1) there = tmm__request_part(h, w, 1, t->j, t->k, n, status);
         if (there != 1) return there;
@@ -7261,15 +7331,17 @@ static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *sta
     if (B != NULL && error == cudaSuccess) error = cudaStreamWaitEvent(stream, B->copy.event, 0);
     *status = tmm__on(w->device, error, "cudaStreamWaitEvent");
     if (*status != TMM_OK) return -1;
-    long long k0 = (long long)t->k * TMM__HOST_DEPTH;
     long long size = (long long)job->size;
+    size_t pitchA, pitchB;
+    (void)tmm__part_bytes(job, l, 0, t->k, &pitchA);
+    (void)tmm__part_bytes(job, l, 1, t->k, &pitchB);
     *status = tmm__named(w->device,
                          job->launch(job, tmm__min(l->rows - t->i * l->bm, l->bm),
                                      tmm__min(job->N - t->j * l->bn, l->bn),
-                                     tmm__min(job->K - k0, TMM__HOST_DEPTH), A ? A->memory : NULL,
-                                     A ? (long long)l->pitchA / size : 1, B ? B->memory : NULL,
-                                     B ? (long long)l->pitchB / size : 1, t->k > 0, block->memory,
-                                     (long long)l->pitchC / size, stream));
+                                     tmm__cut(job, t->k + 1) - tmm__cut(job, t->k),
+                                     A ? A->memory : NULL, A ? (long long)pitchA / size : 1,
+                                     B ? B->memory : NULL, B ? (long long)pitchB / size : 1,
+                                     t->k > 0, block->memory, (long long)l->pitchC / size, stream));
     if (*status != TMM_OK) return -1;
     error = cudaEventRecord(w->last[w->launched % TMM__AHEAD], stream);
     if (A != NULL) {
@@ -7331,12 +7403,15 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
     }
     if (status == TMM_OK) status = tmm__retire(h, w, moved);
     if (status != TMM_OK) return status;
-    /* What others need of this device's share of B comes before its own next task. */
+    /* What others need of this device's share of B comes before its own next task; with each turn
+       that is asked for all of its round, except parts of later runs, which would delay A. */
     if (h->peers > 1 && w->whereA[0] >= 0) {
-        for (; w->shared <= h->round; w->shared++) {
+        long long run = w->requested < w->task_count ? w->tasks[w->requested].k : w->layout.nk;
+        for (; w->shared <= h->asked / h->peers; w->shared++) {
             long long j, k, turn = w->shared * h->peers + w->rank;
             if (turn >= w->layout.nj * w->layout.nk) continue;
             tmm__of_turn(&w->layout, turn, &j, &k);
+            if (k > run && turn > h->asked) break;
             if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
         }
     }
@@ -7577,7 +7652,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
         }
     }
     /* Can all hold all of B? Then they share it, in parts of one size, at least two for each. */
-    for (int halves = 1; halves >= 0 && !share; halves--) {
+    for (int by_parts = 1; by_parts >= 0 && !share; by_parts--) {
         share = 1;
         for (int n = 0; n < h->count && share; n++) {
             tmm__worker *w = &h->workers[n];
@@ -7585,7 +7660,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
             long long bm = tmm__edge(w->layout.rows, edge), bn = tmm__edge(job->N, edge);
             if (o->block == 0)
                 tmm__block_shape(job, w->layout.rows, edge, ranks > 1 ? 2 * ranks : 1, &bm, &bn);
-            tmm__layout_resident(job, &w->layout, bm, bn, h->streams, halves);
+            tmm__layout_resident(job, &w->layout, bm, bn, h->streams, by_parts);
             share = w->layout.bytes <= most[n];
         }
     }
@@ -7689,9 +7764,14 @@ static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
         TMM__TRY(cudaEventCreateWithFlags(&w->last[n], cudaEventDisableTiming));
     char *memory = w->memory;
     for (long long n = 0; n < l->nA + l->nB; n++) {
-        tmm__slot *slot = n < l->nA ? &w->A[n] : &w->B[n - l->nA];
+        int which = n >= l->nA;
+        tmm__slot *slot = which ? &w->B[n - l->nA] : &w->A[n];
+        size_t pitch, bytes = which ? l->bytesB : l->bytesA;
+        if (l->group == 0)
+            bytes =
+                tmm__part_bytes(&h->job, l, which, (slot - (which ? w->B : w->A)) % l->nk, &pitch);
         slot->memory = memory;
-        memory += n < l->nA ? l->bytesA : l->bytesB;
+        memory += bytes;
         slot->holds = slot->last = -1;
         TMM__TRY(cudaEventCreateWithFlags(&slot->copy.event, cudaEventDisableTiming));
         for (int s = 0; s < h->streams; s++)
@@ -8110,15 +8190,16 @@ static inline tmm_status tmm__multi_step(const tmm__job *job, const tmm_part *pa
     }
     status = tmm__on(p->device, error, "cudaStreamWaitEvent");
     char *C = (char *)p->C + (size_t)(j * bn) * job->size;
-    for (long long k0 = 0; status == TMM_OK && (k0 == 0 || k0 < job->K); k0 += TMM__HOST_DEPTH) {
+    for (long long k = 0, k0 = 0; status == TMM_OK && (k == 0 || k0 < job->K); k++) {
         const char *a = A, *b_part = B;
+        long long end = tmm__cut(job, k + 1);
         if (job->K > 0) {
             a += (size_t)(transA ? k0 * p->lda : k0) * job->size;
             b_part += (size_t)(transB ? n0 * ldb + k0 : k0 * ldb + n0) * job->size;
         }
-        status = tmm__named(p->device,
-                            job->launch(job, p->rows, cols, tmm__min(job->K - k0, TMM__HOST_DEPTH),
-                                        a, p->lda, b_part, ldb, k0 > 0, C, p->ldc, m->compute[s]));
+        status = tmm__named(p->device, job->launch(job, p->rows, cols, end - k0, a, p->lda, b_part,
+                                                   ldb, k > 0, C, p->ldc, m->compute[s]));
+        k0 = end;
     }
     if (status == TMM_OK)
         status = tmm__on(p->device, cudaEventRecord(m->used[b], m->compute[s]), "cudaEventRecord");

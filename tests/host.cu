@@ -5,7 +5,8 @@
    devices than a test names act as several. */
 #include "tap.h"
 #define TMM__HOST_PITCH               700
-#define TMM__HOST_DEPTH               64
+#define TMM__HOST_DEPTH               72
+#define TMM__HOST_FIRST               24
 #define TMM__HOST_CHUNK               4096
 #define TMM__MULTI_COLUMNS            32
 #define TMM_NAME                      biased
@@ -264,12 +265,14 @@ static void test_bits(void)
         {TMM_FLOAT, TMM_OP_N, TMM_OP_N, 150, 131, 64, 1, 0, 0},
         {TMM_FLOAT, TMM_OP_N, TMM_OP_N, 97, 160, 200, 1, 0, 1},
         {TMM_FLOAT, TMM_OP_T, TMM_OP_N, 130, 61, 129, -0.5, 2, 0},
-        {TMM_FLOAT, TMM_OP_N, TMM_OP_T, 61, 130, 65, 1.5, 1, 1},
+        {TMM_FLOAT, TMM_OP_N, TMM_OP_T, 61, 130, 73, 1.5, 1, 1},
         {TMM_DOUBLE, TMM_OP_T, TMM_OP_T, 75, 140, 190, 1, -1, 0},
         {TMM_DOUBLE, TMM_OP_N, TMM_OP_N, 140, 132, 60, 2, 0, 1},
+        {TMM_DOUBLE, TMM_OP_N, TMM_OP_T, 90, 70, 128, 1, 0, 1},
+        {TMM_FLOAT, TMM_OP_T, TMM_OP_T, 90, 170, 128, 1, 0, 1},
         {TMM_INT, TMM_OP_T, TMM_OP_N, 67, 71, 130, 3, -2, 0},
         {TMM_FLOAT, TMM_OP_N, TMM_OP_N, 1, 150, 3, 1, 0, 0},
-        {TMM_FLOAT, TMM_OP_N, TMM_OP_T, 150, 1, 70, 1, 0.5, 0},
+        {TMM_FLOAT, TMM_OP_N, TMM_OP_T, 150, 1, 90, 1, 0.5, 0},
         {TMM_DOUBLE, TMM_OP_N, TMM_OP_N, 1, 1, 1, 1, 0, 0},
         {TMM_FLOAT, TMM_OP_N, TMM_OP_N, 50, 40, 0, 1, 3, 0},
         {TMM_DOUBLE, TMM_OP_T, TMM_OP_T, 50, 40, 30, 0, 0, 1},
@@ -290,6 +293,33 @@ static void test_bits(void)
         vary(&p, name);
         end_problem(&p);
     }
+}
+
+/* Parts of K follow one another from 0 to K, none is empty or too deep, and none but the last begins
+   or ends off the alignment; K up to TMM__HOST_DEPTH is whole. */
+static void test_cuts(void)
+{
+    int bad = 0, forms = 0;
+    for (long long K = 0; K <= 2000; K++)
+        for (size_t size = 4; size <= 8; size += 4) {
+            tmm__job job;
+            int front;
+            long long rest;
+            memset(&job, 0, sizeof job);
+            job.K = K, job.size = size;
+            long long parts = tmm__parts(&job, &front, &rest);
+            bad += (parts == 1) != (K <= TMM__HOST_DEPTH);
+            bad += tmm__cut(&job, 0) != 0 || tmm__cut(&job, parts) != K;
+            for (long long n = 0; n < parts && K > 0; n++) {
+                long long begin = tmm__cut(&job, n), depth = tmm__cut(&job, n + 1) - begin;
+                bad += depth < 1 || depth > TMM__HOST_DEPTH || begin % 8 != 0;
+                if (parts > 1 && n == 0) bad += depth < TMM__HOST_FIRST;
+            }
+            /* A short first part where it helps; whole, or cut because it must be, elsewhere. */
+            if (front == 2) forms |= rest > TMM__HOST_DEPTH ? (int)size / 4 : 4 * (int)size / 4;
+        }
+    tap_ok(bad == 0, "K is cut into parts that follow one another and are not too deep");
+    tap_ok(forms == (1 | 2 | 4), "and elements of 8 bytes have a short first part if they must");
 }
 
 /* ---------------------------------- workspace, progress, cancel ------------------------------- */
@@ -350,6 +380,12 @@ static void test_workspace(void)
     tap_ok(status == TMM_OK && need[0] > 0 && need[1] > 0 && pinned_need > 0 &&
                free_memory() == before,
            "gemm_host_memory says how much a call would take, and takes nothing");
+    tmm_host_report report[LISTED];
+    o.report = report;
+    int exact = same_bits(&p, &o, "own memory");
+    for (int n = 0; n < 2; n++) exact &= report[n].memory + 256 == need[n];
+    tap_ok(exact, "a call takes what gemm_host_memory says (256 bytes of it to align a workspace)");
+    o.report = NULL;
     for (int share = 1; share <= 4; share *= 2) {
         for (int n = 0; n < 2; n++) {
             need[n] /= (size_t)share;
@@ -380,7 +416,7 @@ static void test_progress(void)
     memset(&o, 0, sizeof o);
     o.block = 16, o.progress = look, o.context = &w;
     for (int pinned = 0; pinned < 2; pinned++) {
-        make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 200, 150, 70, 1, 0, pinned);
+        make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 200, 150, 90, 1, 0, pinned);
         expect(&p, "progress");
         w.last = -1, w.stop_at = 2, w.calls = w.backwards = 0;
         int good = same_bits(&p, &o, "progress");
@@ -604,7 +640,7 @@ static void test_failures(void)
 {
     for (int pinned = 0; pinned < 2; pinned++) {
         problem p;
-        make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 130, 100, 70, 1, 2, pinned);
+        make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 130, 100, 90, 1, 2, pinned);
         expect(&p, "failures");
         for (int count = 1; count <= 3; count += 2) {
             if (!pinned) fail_each(&p, "pinned", TMM_ERROR_MEMORY, "pinned", count);
@@ -631,7 +667,7 @@ static void test_failures(void)
     problem p;
     tmm_host_options o;
     long long changed = 0;
-    make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 130, 100, 70, 1, 0, 1);
+    make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 130, 100, 90, 1, 0, 1);
     expect(&p, "failures");
     memset(&o, 0, sizeof o);
     o.device_count = 2, o.devices = list, o.block = 32;
@@ -661,12 +697,13 @@ int main(void)
     }
     for (int n = 0; n < LISTED; n++) list[n] = n % devices;
     tap_note("%d devices", devices);
+    test_cuts();
     test_bits();
     test_workspace();
     test_progress();
     test_multi(TMM_FLOAT, TMM_OP_N, TMM_OP_N, 140, 130, 100, 1, 0);
-    test_multi(TMM_FLOAT, TMM_OP_T, TMM_OP_N, 60, 600, 70, 1.5, 2);
-    test_multi(TMM_DOUBLE, TMM_OP_N, TMM_OP_T, 70, 530, 65, 1, 1);
+    test_multi(TMM_FLOAT, TMM_OP_T, TMM_OP_N, 60, 600, 90, 1.5, 2);
+    test_multi(TMM_DOUBLE, TMM_OP_N, TMM_OP_T, 70, 530, 130, 1, 1);
     test_multi(TMM_INT, TMM_OP_T, TMM_OP_T, 33, 65, 40, 2, -1);
     test_multi(TMM_FLOAT, TMM_OP_N, TMM_OP_N, 20, 30, 0, 1, 2);
     test_errors();
