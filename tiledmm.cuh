@@ -3537,6 +3537,11 @@ enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
 
+/* Elements of C that are left to multiply-adds: floats from one k to the next of a tile in shared
+   memory, and of its 16 k; shared memory for two stages of A and B and what 8 warps find. */
+enum { TMM__STRICT_PITCH = 132, TMM__STRICT_STEP = 16 * TMM__STRICT_PITCH };
+#define TMM__STRICT_BYTES ((4 * TMM__STRICT_STEP + 16) * 4)
+
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TMM__WGMMA 1
@@ -3882,102 +3887,182 @@ TMM_KERNEL void __launch_bounds__(1024)
     }
 }
 
-/* 256 threads bring 64 lines from line0 on x 16 k from k0 on to shared memory, zeros beyond the
-   end. */
-static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm__lines *from,
-                                                      const float *x, long long line0, long long k0,
-                                                      long long K, int thread)
+/* 256 threads begin to bring 64 `fours` lines x 16 k to shared memory, zeros beyond the `lines` and
+   `depth` that are left. Copied one by one, and turned by that: k goes down, lines across. A thread
+   begins with line *line and k *k, which `at` points to. */
+static __device__ __forceinline__ void tmm_float_begin(const tmm__lines *from, int fours,
+                                                       int thread, int *line, int *k)
 {
+    bool along_k = from->k_stride == 1;
+    *line = along_k ? thread / 16 : thread % (64 * fours);
+    *k = along_k ? thread % 16 : thread / (64 * fours);
+}
+
+static __device__ __forceinline__ void tmm_float_load(float *to, const tmm__lines *from,
+                                                      const float *at, int fours, int lines,
+                                                      int depth, int thread)
+{
+    int deeper = from->k_stride == 1 ? 0 : 4 / fours, further = from->k_stride == 1 ? 16 : 0;
+    long long stride = deeper * from->k_stride + further * from->line_stride;
+    int line, k;
+    tmm_float_begin(from, fours, thread, &line, &k);
+    to += k * TMM__STRICT_PITCH + line;
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        bool along_k = from->k_stride == 1;
-        int k = along_k ? thread % 16 : thread / 64 + 4 * i;
-        int line = along_k ? thread / 16 + 16 * i : thread % 64;
-        bool exists = line0 + line < from->lines && k0 + k < K;
-        to[k][line] =
-            exists ? x[(line0 + line) * from->line_stride + (k0 + k) * from->k_stride] : 0.0f;
+    for (int i = 0; i < 4 * fours; i++) {
+        bool exists = line < lines && k < depth;
+        tmm__copy_async(to, exists ? at : from->X, 4, exists);
+        at += stride, k += deeper, line += further;
+        to += deeper * TMM__STRICT_PITCH + further;
     }
 }
 
 /* Elements of C that are left to multiply-adds, by 256 threads of a block: all of them are looked
-   for in tiles of 64 x 64. `memory`: 2 x 16 x 68 floats and 8 words of shared memory. Each thread
-   has 4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
-   meant for what is rare. `named`: these are not all threads of the block. */
-static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job, float *memory,
-                                                        int thread, bool named)
+   for, in tiles of 64 FOURS x 64 FOURS. `memory`: TMM__STRICT_BYTES of shared memory, aligned to
+   16. A thread has 4 FOURS x 4 FOURS elements of a tile, in ascending k as in KERNEL GLOBAL:
+
+               columns      4 (t % 16) ..           64 + 4 (t % 16) ..      FOURS = 2, thread t
+       rows               +-----------------------+-----------------------+
+       4 (t / 16) ..      | sum[0..3][0..3]       | sum[0..3][4..7]       |  64
+                          +-----------------------+-----------------------+
+       64 + 4 (t / 16) .. | sum[4..7][0..3]       | sum[4..7][4..7]       |  64
+                          +-----------------------+-----------------------+
+   For one k and 128 x 128, 64 multiply-adds a thread are 128 clocks of a multiprocessor; its four
+   loads of 16 bytes, of which many threads share each, 48. Copies of the next 16 k are under way.
+
+   A tile of 128 x 128 should take less than twice as long as one of 64 x 64. So it is taken where
+   three of its quarters or all have such elements; single lines, in fewer quarters, are left to the
+   small tiles, which more multiprocessors share. `named`: there are other threads in the block. */
+static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job, float *memory,
+                                                       int thread, bool named, const int FOURS)
 {
-    const tmm__split a = job.a, b = job.b;
-    const tmm__lines from_a = job.from_a, from_b = job.from_b;
-    const long long M = job.M, N = job.N, ldc = job.ldc;
-    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
-    const long long K = job.K;
-    float(*tile_a)[68] = (float(*)[68])memory, (*tile_b)[68] = tile_a + 16;
-    unsigned *any = (unsigned *)(memory + 2 * 16 * 68);
-    long long down = (M + 63) / 64, across = (N + 63) / 64;
+    enum { STEP = TMM__STRICT_STEP, PITCH = TMM__STRICT_PITCH };
+    const tmm__split a = job->a, b = job->b;
+    const tmm__lines from_a = job->from_a, from_b = job->from_b;
+    const long long M = job->M, N = job->N, K = job->K, ldc = job->ldc;
+    const float least = job->least, most = job->most, alpha = job->alpha, beta = job->beta;
+    const int edge = 64 * FOURS;
+    unsigned *found = (unsigned *)(memory + 4 * STEP); /* least and largest scale of each warp */
+    long long down = (M + edge - 1) / edge, across = (N + edge - 1) / edge;
 #pragma unroll 1
-    for (long long tile = blockIdx.x; tile < down * across * job.batch; tile += gridDim.x) {
+    for (long long tile = blockIdx.x; tile < down * across * job->batch; tile += gridDim.x) {
         long long product = tile / (down * across), rest = tile % (down * across);
-        long long row0 = rest / across * 64, col0 = rest % across * 64;
+        int row0 = (int)(rest / across) * edge, col0 = (int)(rest % across) * edge;
         const float *scale_a =
             a.scales + (from_a.product_stride ? product : 0) * 64 * a.line_blocks;
         const float *scale_b =
             b.scales + (from_b.product_stride ? product : 0) * 64 * b.line_blocks;
-        scale_a += row0;
-        scale_b += col0;
 
-        /* Is there something to do? A thread looks at 16 elements. */
-        unsigned mine = 0;
-        float row_scale = scale_a[thread % 64];
+        /* Is there something to do, in which quarters of the 128 x 128 around? Products of scales,
+           none below zero, are least and largest for the least and largest scales. Two warps have
+           the scales of 64 lines. */
+        int row128 = row0 / 128 * 128, col128 = col0 / 128 * 128;
+        int line = thread < 128 ? row128 + thread : col128 + thread - 128;
+        unsigned lowest = 0x7f800000u, highest = 0;
+        if (line < (thread < 128 ? M : N))
+            lowest = highest = tmm__float_bits((thread < 128 ? scale_a : scale_b)[line]);
 #pragma unroll
-        for (int j = 0; j < 16; j++)
-            if (tmm__is_strict(row_scale * scale_b[thread / 64 * 16 + j], least, most)) mine = 1;
-        mine = __any_sync(0xffffffffu, (int)mine) != 0;
-        if (thread % 32 == 0) any[thread / 32] = mine;
+        for (int i = 1; i < 32; i *= 2) {
+            unsigned low = __shfl_xor_sync(0xffffffffu, lowest, i);
+            unsigned high = __shfl_xor_sync(0xffffffffu, highest, i);
+            lowest = lowest < low ? lowest : low;
+            highest = highest > high ? highest : high;
+        }
+        if (thread % 32 == 0) found[thread / 32] = lowest, found[8 + thread / 32] = highest;
         tmm__sync_multiply_adds(named);
-        for (int i = 0; i < 8; i++) mine |= any[i];
+        unsigned quarters = 0;
+        int count = 0;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int r = i / 2 * 2, c = 4 + i % 2 * 2;
+            unsigned low_a = found[r] < found[r + 1] ? found[r] : found[r + 1];
+            unsigned low_b = found[c] < found[c + 1] ? found[c] : found[c + 1];
+            unsigned high_a = found[8 + r] > found[9 + r] ? found[8 + r] : found[9 + r];
+            unsigned high_b = found[8 + c] > found[9 + c] ? found[8 + c] : found[9 + c];
+            float low = tmm__bits_float(low_a) * tmm__bits_float(low_b);
+            float high = tmm__bits_float(high_a) * tmm__bits_float(high_b);
+            bool exists = row128 + 32 * r < M && col128 + 32 * (c - 4) < N;
+            if (exists && (tmm__is_strict(low, least, most) || tmm__is_strict(high, least, most)))
+                quarters |= 1u << i, count++;
+        }
+        bool mine = FOURS == 2 ? count >= 3
+                               : count < 3 && (quarters >> (row0 / 64 % 2 * 2 + col0 / 64 % 2) & 1);
         if (!mine) {
-            tmm__sync_multiply_adds(named);
+            tmm__sync_multiply_adds(named); /* before `found` is written again */
             continue;
         }
 
-        const float *A = from_a.X + product * from_a.product_stride;
-        const float *B = from_b.X + product * from_b.product_stride;
-        int row = thread / 16 * 4, col = thread % 16 * 4;
-        float sum[4][4];
+        int row = thread / 16 * 4, col = thread % 16 * 4, k_from;
+        int rows = (int)M - row0, cols = (int)N - col0;
+        float sum[8][8], *stage = memory; /* A, then B; the other stage is that of the next 16 k */
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-#pragma unroll
-            for (int j = 0; j < 4; j++) sum[i][j] = 0;
+        for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
+        tmm_float_begin(&from_a, FOURS, thread, &line, &k_from);
+        const float *next_a = from_a.X + product * from_a.product_stride +
+                              (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
+        tmm_float_begin(&from_b, FOURS, thread, &line, &k_from);
+        const float *next_b = from_b.X + product * from_b.product_stride +
+                              (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
+        tmm_float_load(stage, &from_a, next_a, FOURS, rows, 16, thread); /* K is 64 at least */
+        tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, 16, thread);
+        tmm__copy_commit();
 #pragma unroll 1
-        for (long long k0 = 0; k0 < K; k0 += 16) {
-            tmm_float_load(tile_a, &from_a, A, row0, k0, K, thread);
-            tmm_float_load(tile_b, &from_b, B, col0, k0, K, thread);
-            tmm__sync_multiply_adds(named);
-            int depth = K - k0 < 16 ? (int)(K - k0) : 16;
-#pragma unroll 4
-            for (int k = 0; k < depth; k++) {
-                float4 x = *(const float4 *)&tile_a[k][row], y = *(const float4 *)&tile_b[k][col];
-                float xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-#pragma unroll
-                    for (int j = 0; j < 4; j++) sum[i][j] += xs[i] * ys[j];
+        for (int k0 = 0; k0 < K; k0 += 16) {
+            const float *tile_a = stage + row, *tile_b = stage + STEP + col;
+            TMM__COPY_WAIT(0);
+            tmm__sync_multiply_adds(named); /* all is here; and all have done with the other one */
+            stage = stage == memory ? memory + 2 * STEP : memory;
+            int left = (int)K - k0;
+            next_a += 16 * from_a.k_stride;
+            next_b += 16 * from_b.k_stride;
+            if (left > 16) {
+                tmm_float_load(stage, &from_a, next_a, FOURS, rows, left - 16, thread);
+                tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, left - 16, thread);
             }
-            tmm__sync_multiply_adds(named);
+            tmm__copy_commit();
+            int depth = left < 16 ? left : 16;
+#pragma unroll 2
+            for (int k = 0; k < depth; k++) {
+                float xs[8], ys[8];
+#pragma unroll
+                for (int i = 0; i < FOURS; i++) {
+                    float4 x = *(const float4 *)(tile_a + k * PITCH + 64 * i);
+                    float4 y = *(const float4 *)(tile_b + k * PITCH + 64 * i);
+                    xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
+                    ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
+                }
+#pragma unroll
+                for (int i = 0; i < 4 * FOURS; i++)
+#pragma unroll
+                    for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+            }
         }
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            long long r = row0 + row + i;
+        for (int i = 0; i < 4 * FOURS; i++) {
+            int r = row0 + row + i / 4 * 64 + i % 4;
             if (r >= M) break;
-            unsigned wanted = tmm__inside(col0 + col, 4, 0, N);
+            float row_scale = scale_a[r];
 #pragma unroll
-            for (int j = 0; j < 4; j++)
-                if (!tmm__is_strict(scale_a[row + i] * scale_b[col + j], least, most))
-                    wanted &= ~(1u << j);
-            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
-                           false, wanted, alpha, beta, sum[i]);
+            for (int n = 0; n < FOURS; n++) {
+                int c = col0 + col + 64 * n;
+                unsigned wanted = tmm__inside(c, 4, 0, N);
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    if ((wanted >> j & 1) &&
+                        !tmm__is_strict(row_scale * scale_b[c + j], least, most))
+                        wanted &= ~(1u << j);
+                tmm_store_four(job->C + product * job->batchC + r * ldc + c, r, c, false, wanted,
+                               alpha, beta, &sum[i][4 * n]);
+            }
         }
     }
+}
+
+static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *job, float *memory,
+                                                        int thread, bool named)
+{
+    tmm_float_tiles(job, memory, thread, named, 2);
+    tmm__sync_multiply_adds(named);
+    tmm_float_tiles(job, memory, thread, named, 1);
 }
 
 /* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
@@ -3985,6 +4070,7 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job
    slow: what counts is that results are right everywhere. Its dynamic shared memory is
    TMM__FLOAT_ANY_BYTES. */
 #define TMM__FLOAT_ANY_BYTES (2 * 32 * 68 * 8)
+static_assert(TMM__STRICT_BYTES <= TMM__FLOAT_ANY_BYTES, "what is left to multiply-adds has room");
 TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job job)
 {
 #if !TMM__WGMMA
@@ -4060,7 +4146,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
         }
     }
     __syncthreads();
-    tmm_float_strict(job, (float *)tmm_memory, thread, false);
+    tmm_float_strict(&job, (float *)tmm_memory, thread, false);
 #else
     (void)job;
 #endif
@@ -4404,7 +4490,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         float lowest = __uint_as_float(scales_least[0]) * __uint_as_float(scales_least[1]);
         float highest = __uint_as_float(scales_most[0]) * __uint_as_float(scales_most[1]);
         if (tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most))
-            tmm_float_strict(job, (float *)(tmm_memory + skip), thread, true);
+            tmm_float_strict(&job, (float *)(tmm_memory + skip), thread, true);
     }
 #else
     (void)job;
@@ -4684,7 +4770,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     float highest = tmm__bits_float(scales[1]) * tmm__bits_float(scales[3]);
     __syncthreads();
     if (tmm__is_strict(lowest, job.least, job.most) || tmm__is_strict(highest, job.least, job.most))
-        tmm_float_strict(job, (float *)tmm_memory, thread, false);
+        tmm_float_strict(&job, (float *)tmm_memory, thread, false);
 #else
     (void)job;
 #endif
@@ -4736,7 +4822,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_copy_pass      TMM_FN(copy_pass)
 #define tmm_split          TMM_FN(split)
 #define tmm_float_load     TMM_FN(float_load)
+#define tmm_float_begin    TMM_FN(float_begin)
 #define tmm_float_strict   TMM_FN(float_strict)
+#define tmm_float_tiles    TMM_FN(float_tiles)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
 
 #define TMM__EMIT 1
@@ -8661,7 +8749,9 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_copy_pass
 #undef tmm_split
 #undef tmm_float_load
+#undef tmm_float_begin
 #undef tmm_float_strict
+#undef tmm_float_tiles
 #undef tmm_gemm_float_any
 #undef TMM__ONE_TILE
 #endif
