@@ -3527,8 +3527,7 @@ typedef struct tmm__float_job {
     float alpha, beta;
     float least, most; /* of the product of two scales: see tmm__is_strict */
     int batch;
-    int share;       /* the blocks of a cluster, so many, copy A for one another; 1: no */
-    tmm__schedule s; /* the tiles of C; `share` > 1: as many side by side count as one */
+    tmm__schedule s; /* the tiles of C */
 } tmm__float_job;
 
 enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
@@ -3667,11 +3666,9 @@ static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int a
                  : "memory");
 }
 
-/* `there`: in any block of the cluster (tmm__in_block). Without .release.cluster, which would wait
-   for all stores to be visible: nothing was written, and what was read is complete. */
-static __device__ __forceinline__ void tmm__barrier_arrive(unsigned there)
+static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
 {
-    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(there) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
 static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
@@ -3701,18 +3698,6 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1], %2, [%3];" ::"r"(shared),
                  "l"(global), "r"(bytes), "r"(barrier)
-                 : "memory");
-}
-
-/* The same to all blocks of the cluster whose bits are set, at the same place of each one's shared
-   memory; there the barrier at the same place counts the bytes. */
-static __device__ __forceinline__ void tmm__copy_to_blocks(unsigned shared, const void *global,
-                                                           unsigned bytes, unsigned barrier,
-                                                           unsigned short blocks)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                 ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(shared),
-                 "l"(global), "r"(bytes), "r"(barrier), "h"(blocks)
                  : "memory");
 }
 
@@ -4179,28 +4164,6 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
    few tiles, the two blocks of a cluster share out the windows of one; the first of them gets the
    sums of the other in its shared memory, adds them to its own, and stores C.
 
-   Or the blocks of a cluster have tiles side by side, and each copies a part of the A that all of
-   them need to all of them (job.share, here 2):
-                      A                          B of tile 0   B of tile 1
-                     +----------+               +-----------+-----------+
-       from block 0  |          | to 0 and 1    | to 0      | to 1      |
-                     +----------+               | from 0    | from 1    |
-       from block 1  |          | to 0 and 1    |           |           |
-                     +----------+               +-----------+-----------+
-   so that the second-level cache gives A once for two tiles. What each barrier counts:
-     - `full` of a block, for each use of the stage: one arrival, of its own copying thread, which
-       says beforehand how many bytes come: all of A, from whichever block, and its own B. A part
-       of A may come before that is said: the phase cannot end without the arrival. None comes a
-       use too early, for its sender waits for this block's warps to have emptied the stage, and
-       these waited for the use before to be full.
-     - `empty` of a block: one arrival of every warp that multiplies in every block of the cluster,
-       for what this block copies goes to all of them.
-   The uses of a stage are the same in all of them, as all have as many tiles: one beyond the edge
-   of C is multiplied with whatever is in place of B, and not stored. No block sends before all have
-   set up their barriers (a barrier of the cluster), and none ends while others may send to it: its
-   warps have waited for all that is sent to be full, its copying thread waits for the last arrivals
-   at `empty`.
-
    A window of 256 x 128 is 12.6 million operations and 96 KB copied: 128 operations a byte of the
    second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes
    the tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds
@@ -4239,45 +4202,37 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
     int tiles = s.tiles_down * s.tiles_across;
     const int parts = CAN_SHARE ? s.cluster : 1; /* 2: the blocks of a cluster share a tile's k */
-    const int share = job.share;                 /* or A; not both */
-    const unsigned cluster = parts * share, rank = blockIdx.x % cluster;
-    const int part = parts > 1 ? rank : 0, side = share > 1 ? rank : 0;
-    int begin = blockIdx.x / cluster, step = gridDim.x / cluster;
+    int part = blockIdx.x % parts, step = gridDim.x / parts;
     int first = CAN_SHARE ? a.k_blocks / 2 * part / parts * 2 : 0;
     int last = CAN_SHARE ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
             tmm__barrier_init(fulls + 8 * i, 1);
-            tmm__barrier_init(empties + 8 * i, WARPS * share);
+            tmm__barrier_init(empties + 8 * i, WARPS);
         }
         for (int i = 0; i < 2; i++) scales_least[i] = 0xffffffffu, scales_most[i] = 0;
         /* So that copies and other threads find the barriers (PTX ISA 9.7, "membar / fence"). */
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async;" ::: "memory");
     }
     __syncthreads();
-    if (share > 1) tmm__cluster_arrive(true);
     tmm__let_next_begin();
     tmm__wait_for_previous();
-    if (share > 1) tmm__cluster_wait(); /* all blocks have barriers */
 
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) { /* copies */
             int stage = 0;
             unsigned parity = 1; /* all stages are empty to begin with */
-            for (int tile = begin; tile < tiles * batch; tile += step) {
+            for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
                 int product = tile / tiles, down, across;
                 tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
-                across = across * share + side;
                 int blocks_a = a.line_blocks - down * BLOCKS_A;
                 int blocks_b = b.line_blocks - across * BLOCKS_B;
                 if (blocks_a > BLOCKS_A) blocks_a = BLOCKS_A;
                 if (blocks_b > BLOCKS_B) blocks_b = BLOCKS_B;
-                if (blocks_b < 0) blocks_b = 0; /* a tile that does not exist */
                 unsigned bytes_a = blocks_a * TMM__BLOCK_BYTES;
                 unsigned bytes_b = blocks_b * TMM__BLOCK_BYTES;
-                unsigned part_a = bytes_a / share; /* share: 1, 2 or 4 */
                 size_t step_a = (size_t)a.line_blocks * TMM__BLOCK_BYTES;
                 size_t step_b = (size_t)b.line_blocks * TMM__BLOCK_BYTES;
                 const unsigned char *next_a = a.blocks + down * (BLOCKS_A * TMM__BLOCK_BYTES);
@@ -4290,22 +4245,12 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                     unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                     tmm__barrier_wait(empties + 8 * stage, parity);
                     tmm__barrier_expect(barrier, bytes_a + bytes_b);
-                    if (share > 1)
-                        tmm__copy_to_blocks(to + side * part_a, next_a + side * part_a, part_a,
-                                            barrier, (unsigned short)((1 << share) - 1));
-                    else
-                        tmm__copy_bulk(to, next_a, bytes_a, barrier);
-                    if (bytes_b > 0)
-                        tmm__copy_bulk(to + BLOCKS_A * TMM__BLOCK_BYTES, next_b, bytes_b, barrier);
+                    tmm__copy_bulk(to, next_a, bytes_a, barrier);
+                    tmm__copy_bulk(to + BLOCKS_A * TMM__BLOCK_BYTES, next_b, bytes_b, barrier);
                     next_a += step_a;
                     next_b += step_b;
                     if (++stage == STAGES) stage = 0, parity ^= 1;
                 }
-            }
-            /* Until no warp of another block will arrive here any more. */
-            for (int i = 0; i < STAGES && share > 1; i++) {
-                tmm__barrier_wait(empties + 8 * stage, parity);
-                if (++stage == STAGES) stage = 0, parity ^= 1;
             }
         } else if (threadIdx.x >= 32) { /* are there elements to be left to multiply-adds? */
             for (int i = 0; i < 2; i++) {
@@ -4329,7 +4274,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         int thread = threadIdx.x - 128, lane = thread % 32, stage = 0;
         int group = thread / 128, rows = group * (64 * DOWN); /* where this warpgroup's begin */
         unsigned parity = 0;
-        for (int tile = begin; tile < tiles * batch; tile += step) {
+        for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
             float sum[DOWN][SUMS];
 #pragma unroll
             for (int d = 0; d < DOWN; d++)
@@ -4386,10 +4331,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                     for (int i = 0; i < HALF; i++) sum[d][i] += c0[i];
                 }
                 TMM__WAIT_FOR(c1, 0);
-                if (lane < share) { /* in block `lane`; where A is not shared, in this one */
-                    unsigned to = CAN_SHARE && parts > 1 ? rank : lane;
-                    tmm__barrier_arrive(tmm__in_block(empty + stage, to));
-                    tmm__barrier_arrive(tmm__in_block(empty + second, to));
+                if (lane == 0) {
+                    tmm__barrier_arrive(empties + 8 * stage);
+                    tmm__barrier_arrive(empties + 8 * second);
                 }
 #pragma unroll
                 for (int i = 0; i < HALF; i++) sum[DOWN - 1][HALF + i] += c1[i];
@@ -4426,7 +4370,6 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                cannot know that they are not what is stored, and would wait. */
             int product = tile / tiles, down, across;
             tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
-            across = across * share + side;
             long long row0 = (long long)down * (128 * DOWN) + rows;
             row0 += thread % 128 / 32 * 16 + lane / 4;
             long long col0 = (long long)across * COLS + lane % 4 * 2;
@@ -5088,8 +5031,9 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
 #if TMM__FLOAT_TENSOR
 static inline int TMM_FN(gemm__float_fast)(void);
 static inline int TMM_FN(gemm__float_mma)(void);
-static inline double TMM_FN(gemm__float_clocks)(long long M, long long N, long long K,
-                                                long long batch, int may);
+static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
+                                              long long batch, int way, int may, int *form,
+                                              int *parts);
 
 /* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
    H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
@@ -5100,7 +5044,8 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
     double work = (double)M * N * K * batch;
     if (M < 64 || N < 64 || K < 256) return 0;
     if (TMM_FN(gemm__float_fast)()) {
-        double clocks = TMM_FN(gemm__float_clocks)(M, N, K, batch, batch == 1 ? TMM__MAY_SPLIT : 0);
+        int form, parts, may = batch == 1 ? TMM__MAY_SPLIT : 0;
+        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form, &parts);
         double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
         return split + clocks / 1.9e9 < 2 * work / 40e12;
     }
@@ -5741,8 +5686,7 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
 #define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
    `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a
-   tile takes besides; measured on an H200. `shared_window`: the former, where the blocks of a
-   cluster of 2 or 4 share A; 1150 is predicted, the others are as without: not taken. */
+   tile takes besides; measured on an H200. */
 enum {
     TMM__FLOAT_FORMS = 6,
     TMM__FLOAT_SHARED = 2,
@@ -5754,22 +5698,15 @@ enum {
 };
 typedef struct tmm__float_form {
     int tile_m, tile_n, stages;
-    double window, tile, shared_window[2];
+    double window, tile;
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 4400, 3000, {4400, 4400}}, {128, 192, 5, 3450, 2500, {3450, 3450}},
-    {128, 64, 8, 1600, 2000, {1150, 1150}},  {64, 64, 0, 0, 0, {0, 0}},
-    {128, 128, 3, 4500, 3500, {0, 0}},       {64, 64, 4, 2400, 1800, {0, 0}}};
+    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1600, 2000},
+    {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
 
-/* How a product is computed: the form, how many blocks of a cluster share a tile's k, or A, and how
-   many such clusters may run at once. */
-typedef struct tmm__float_way {
-    int form, parts, share, clusters;
-} tmm__float_way;
-
-/* A test prefers one form, or shares of K or A. */
+/* A test prefers one form, or shares of K. */
 #ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(form, parts, share, time) (time)
+#define TMM__FLOAT_GUESS(form, parts, time) (time)
 #endif
 #endif
 
@@ -5914,90 +5851,34 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
 #endif
 }
 
-/* So many clusters of 2 or 4 blocks of a kernel for wgmma fit on the device at once: a cluster is
-   on neighbouring multiprocessors, of which some may be left over. */
-static inline int TMM_FN(gemm__float_clusters)(int form, int blocks)
-{
-#if TMM__CLUSTER_LAUNCH
-    static thread_local int asked[TMM__FLOAT_ANY][2], most[TMM__FLOAT_ANY][2];
-    const tmm__device *device = tmm__current_device();
-    const tmm__float_form *one = &tmm__float_forms[form];
-    int which = blocks / 4;
-    if (asked[form][which] == device->number + 1) return most[form][which];
-    const void *kernel = TMM_FN(gemm__float_kernel)(form);
-    int bytes = TMM__FLOAT_BYTES(one->tile_m, one->tile_n, one->stages), found = 0;
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute attribute;
-    tmm__cluster_config(&config, &attribute, blocks, blocks, bytes, 0);
-    config.blockDim = dim3(384);
-    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) !=
-            cudaSuccess ||
-        cudaOccupancyMaxActiveClusters(&found, kernel, &config) != cudaSuccess)
-        found = 0;
-    (void)cudaGetLastError();
-    asked[form][which] = device->number + 1;
-    return most[form][which] = found;
-#else
-    (void)form, (void)blocks;
-    return 0;
-#endif
-}
-
 /* The form of KERNEL TENSOR FLOAT that takes least time, of those for wgmma (way 2), mma.sync (1)
-   or any device (0), and how many blocks share a tile's k, 2 if `may` allows it, or A. Returns the
+   or any device (0), and how many blocks share a tile's k, 2 if `may` allows it. Returns the
    clocks. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
-                                              long long batch, int way, int may,
-                                              tmm__float_way *plan)
+                                              long long batch, int way, int may, int *form,
+                                              int *parts)
 {
     double best = 0, processors = tmm__current_device()->processors;
-    plan->form = TMM__FLOAT_ANY;
-    plan->parts = plan->share = 1;
-    plan->clusters = (int)processors; /* more than tiles whose k is shared */
+    *form = TMM__FLOAT_ANY;
+    *parts = 1;
     for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
          f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
         const tmm__float_form *one = &tmm__float_forms[f];
-        double across = ceil((double)N / one->tile_n);
-        double lines = ceil((double)M / one->tile_m) * batch, tiles = lines * across;
+        double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
         if (f > TMM__FLOAT_MMA) tiles /= 2;
         /* A single product of few small tiles: two blocks share out the k of each, if there are
            multiprocessors for all. Shares of four were no faster (bench/NOTES.md). */
         int share = f == TMM__FLOAT_SHARED && (may & TMM__MAY_SPLIT) && batch == 1;
         for (int n = 1; n <= (share && 2 * tiles <= processors ? 2 : 1); n++) {
             double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 3600.0;
-            time = TMM__FLOAT_GUESS(f, n, 1, time * ceil(tiles / processors));
-            if (plan->form != TMM__FLOAT_ANY && time >= best) continue;
+            time = TMM__FLOAT_GUESS(f, n, time * ceil(tiles / processors));
+            if (*form != TMM__FLOAT_ANY && time >= best) continue;
             best = time;
-            plan->form = f;
-            plan->parts = n;
-            plan->share = 1;
-            plan->clusters = (int)processors;
-        }
-        /* Tiles side by side can share A, which is faster where all multiprocessors together want
-           more of the second-level cache than it gives: not those of few tiles. */
-        for (int n = 2; n <= 4 && n <= across && way == 2; n *= 2) {
-            int clusters = TMM_FN(gemm__float_clusters)(f, n);
-            if (clusters == 0) continue;
-            double window = 2 * tiles > processors ? one->shared_window[n / 4] : one->window;
-            double time = ceil(K / 64.0) * window + one->tile;
-            time = TMM__FLOAT_GUESS(f, 1, n, time * ceil(lines * ceil(across / n) / clusters));
-            if (time >= best) continue;
-            best = time;
-            plan->form = f;
-            plan->parts = 1;
-            plan->share = n;
-            plan->clusters = clusters;
+            *form = f;
+            *parts = n;
         }
     }
     return best;
-}
-
-/* The clocks alone, by wgmma: for CHOICE, which comes before what a plan is. */
-static inline double TMM_FN(gemm__float_clocks)(long long M, long long N, long long K,
-                                                long long batch, int may)
-{
-    tmm__float_way plan;
-    return TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &plan);
 }
 
 /* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles
@@ -6008,20 +5889,18 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
     const long long M = job.M, N = job.N, K = job.K;
     const int batch = job.batch;
     static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
-    int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)();
+    int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form;
     int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
+    int parts;
     double processors = tmm__current_device()->processors;
-    tmm__float_way plan;
-    (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &plan);
-    int form = plan.form, cluster = plan.parts * plan.share;
+    (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &form, &parts);
     int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
     memset(&job.s, 0, sizeof job.s);
     job.s.tiles_down = (int)((M - 1) / tile_m + 1);
-    job.s.tiles_across = (int)((N - 1) / (tile_n * plan.share) + 1);
+    job.s.tiles_across = (int)((N - 1) / tile_n + 1);
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * batch;
-    int blocks = (int)(tiles < plan.clusters ? tiles : plan.clusters) * cluster;
-    job.s.cluster = plan.parts;
-    job.share = plan.share;
+    int blocks = (int)(tiles < processors ? tiles : processors) * parts;
+    job.s.cluster = parts;
     int bytes = TMM__FLOAT_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
     if (form == TMM__FLOAT_ANY || form > TMM__FLOAT_MMA)
         blocks = (int)(tiles < 2 * processors ? tiles : 2 * processors);
@@ -6034,7 +5913,7 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
 #if TMM__CLUSTER_LAUNCH
     void *arguments[] = {&job};
     return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
-                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, cluster,
+                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, parts,
                                       arguments, stream);
 #else
     (void)early, (void)fast, (void)mma;

@@ -1,11 +1,9 @@
 /* TMM_TENSOR for float: shapes, forms, tails, what is left to multiply-adds, the promised error
    against float64 on random data, memory of the caller, prepared operands. */
-static int form_wanted = -1, parts_wanted, share_wanted, way_wanted = -1;
-#define TMM__FLOAT_GUESS(form, parts, share, time)            \
-    ((form_wanted >= 0 && (form) != form_wanted) ||           \
-             (parts_wanted > 0 && (parts) != parts_wanted) || \
-             (share_wanted > 0 && (share) != share_wanted)    \
-         ? 1e30                                               \
+static int form_wanted = -1, parts_wanted, way_wanted = -1;
+#define TMM__FLOAT_GUESS(form, parts, time)                                                       \
+    ((form_wanted >= 0 && (form) != form_wanted) || (parts_wanted > 0 && (parts) != parts_wanted) \
+         ? 1e30                                                                                   \
          : (time))
 #ifdef __CUCC__ /* there, also the kernel for mma.sync, whose instructions have a twin */
 #define TWIN 1
@@ -261,49 +259,6 @@ static void left_over(const char *name)
     tap_ok(right, "all left to multiply-adds%s: the bits of TMM_GLOBAL", name);
 }
 
-/* Blocks of a cluster that share A give the bits that they give without: at edges, where a block
-   has no tile (an odd number of them side by side), in several rounds, with lines left to
-   multiply-adds, in batches. */
-static void shared(int form, const char *name)
-{
-    static const struct {
-        long long M, N, K;
-        int ops, pad, kind;
-        float beta;
-    } cases[] = {{300, 259, 64, 0, 1, UNIFORM, 0},    {515, 389, 1030, 1, 1, SOME_WIDE, 0.5f},
-                 {64, 700, 130, 2, 3, UNIFORM, 0},    {65, 1000, 2047, 3, 0, ZERO_LINES, 0},
-                 {2049, 1733, 200, 0, 0, UNIFORM, 0}, {1000, 5001, 70, 1, 2, SPIKES, -1},
-                 {4100, 2500, 64, 2, 0, UNIFORM, 0},  {130, 16500, 65, 0, 0, WITH_NAN, 0}};
-    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
-        product p;
-        make(&p, cases[i].M, cases[i].N, cases[i].K, cases[i].ops, cases[i].pad, cases[i].kind);
-        p.beta = cases[i].beta;
-        if (p.beta != 0)
-            for (long long j = 0; j < p.M * p.ldc; j++) p.C[GUARD + j] = (float)tap_uniform();
-        form_wanted = form, parts_wanted = share_wanted = 1;
-        float *alone = run(&p, TMM_TENSOR);
-        for (int share = 2; share <= 4; share *= 2) {
-            int again = 0;
-            share_wanted = share;
-            for (int j = 0; j < 3; j++) {
-                float *C = run(&p, TMM_TENSOR);
-                again += same(&p, C, alone);
-                free(C);
-            }
-            tap_ok(again == 3, "%lld x %lld x %lld, %s%s, A shared by %d: the same bits", p.M, p.N,
-                   p.K, kind_names[cases[i].kind], name, share);
-        }
-        free(alone);
-        drop(&p);
-    }
-    for (int share = 2; share <= 4; share *= 2) {
-        share_wanted = share;
-        promise(300, 451, 264, 1, 1, SOME_WIDE, -2, 0.5f, name);
-        batches();
-    }
-    form_wanted = -1, parts_wanted = share_wanted = 0;
-}
-
 static tmm_status tensor(const product *p, const tmm_tensor_options *options, const float *A,
                          const float *B, float *C)
 {
@@ -540,7 +495,7 @@ int main(void)
     } else { /* the forms for wgmma; the last shares out k */
         static const char *const names[] = {", 256x128", ", 128x192", ", 128x64", ", shared by 2"};
         for (int form = 0; form < 4; form++) {
-            form_wanted = form < 3 ? form : 2, parts_wanted = form < 3 ? 1 : 2, share_wanted = 1;
+            form_wanted = form < 3 ? form : 2, parts_wanted = form < 3 ? 1 : 2;
             for (int ops = 0; ops < 4; ops++)
                 promise(300, 259, 64 + 200 * ops, ops, ops, UNIFORM, 1, 0, names[form]);
             promise(515, 389, 1030, 1, 1, SOME_WIDE, -2, 0.5f, names[form]);
@@ -549,9 +504,8 @@ int main(void)
             promise(128, 64, 100, 0, 0, INTEGERS, 1, 0, names[form]);
             left_over(names[form]);
         }
-        for (int form = 0; form < 3; form++) shared(form, names[form]);
     }
-    form_wanted = -1, parts_wanted = share_wanted = 0;
+    form_wanted = -1, parts_wanted = 0;
     batches();
     interface(SOME_WIDE, 200, 0);
     interface(UNIFORM, 40, 3); /* strictly */
