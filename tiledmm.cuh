@@ -4136,6 +4136,37 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
     (void)job;
 #endif
 }
+
+/* For the kernel for wgmma, with tiles of 128 `downs` x `cols`: where in C the first sum of a thread
+   that multiplies lies, and the scales of all its columns and rows. */
+static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *job, int tile,
+                                                        int downs, int cols, int thread,
+                                                        int *product, long long *row0,
+                                                        long long *col0, float *col_scale,
+                                                        float *row_scale)
+{
+    int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
+    *product = tile / tiles;
+    tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
+    *row0 = (long long)down * (128 * downs) + thread / 128 * (64 * downs);
+    *row0 += thread % 128 / 32 * 16 + lane / 4;
+    *col0 = (long long)across * cols + lane % 4 * 2;
+    const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
+    if (job->from_a.product_stride) scale_a += (long long)*product * 64 * job->a.line_blocks;
+    if (job->from_b.product_stride) scale_b += (long long)*product * 64 * job->b.line_blocks;
+#pragma unroll
+    for (int j = 0; j < cols / 8; j++) {
+        float2 two = make_float2(1, 1);
+        if (*col0 + 8 * j < 64ll * job->b.line_blocks)
+            two = __ldg((const float2 *)(scale_b + 8 * j));
+        col_scale[2 * j] = two.x, col_scale[2 * j + 1] = two.y;
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * downs; i++) {
+        long long row = *row0 + 8 * i + i / 2 * 48;
+        row_scale[i] = row < job->M ? __ldg(scale_a + row) : 1;
+    }
+}
 #endif
 
 #if defined(TMM__EMIT) && TMM__EMIT == 8
@@ -4160,6 +4191,12 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
        registers               | c0 2^-11| c1 2^-11| sum+=c0 | sum+=c1
    Tensor cores always have the next group to do; between windows, that of the other warpgroup.
 
+   In the smallest tiles, 128 x 64, half of the columns would be 32: wgmma of 64 x 32 x 16 read 3 KB
+   of shared memory in 16 clocks, more than it gives. So they take all 64 at a time, and two windows
+   take turns, c0 and c1:
+       tensor cores  | S of c0 | S of c1 | L of c0 | L of c1 | S of c0 | S of c1 | L of c0 ...
+       registers      sum+=c1   c0 2^-11  c1 2^-11  sum+=c0   sum+=c1   c0 2^-11
+
    Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If a product has
    few tiles, the two blocks of a cluster share out the windows of one; the first of them gets the
    sums of the other in its shared memory, adds them to its own, and stores C.
@@ -4178,11 +4215,12 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         BLOCKS_A = 2 * DOWN, /* of 8 KB, in a stage */
         BLOCKS_B = COLS / 64,
         STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
-        SUMS = COLS / 2, /* of a thread, in 64 rows */
-        HALF = SUMS / 2,
-        PAIRS = COLS / 8,             /* of neighbours, in one row */
-        WARPS = 8,                    /* that multiply */
-        CAN_SHARE = DOWN * COLS <= 64 /* smallest tiles only */
+        SUMS = COLS / 2,                    /* of a thread, in 64 rows */
+        PAIRS = COLS / 8,                   /* of neighbours, in one row */
+        WARPS = 8,                          /* that multiply */
+        SMALLEST = DOWN * COLS <= 64,       /* tiles: k may be shared, and all columns go at once */
+        WIDTH = SMALLEST ? COLS : COLS / 2, /* columns of a wgmma */
+        HALF = WIDTH / 2                    /* sums of a thread in them */
     };
     static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(128 * DOWN, COLS, STAGES),
                   "what the launcher asks for");
@@ -4200,11 +4238,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     unsigned stages = (unsigned)__cvta_generic_to_shared(tmm_memory) + skip;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    int tiles = s.tiles_down * s.tiles_across;
-    const int parts = CAN_SHARE ? s.cluster : 1; /* 2: the blocks of a cluster share a tile's k */
+    const int parts = SMALLEST ? s.cluster : 1; /* 2: the blocks of a cluster share a tile's k */
     int part = blockIdx.x % parts, step = gridDim.x / parts;
-    int first = CAN_SHARE ? a.k_blocks / 2 * part / parts * 2 : 0;
-    int last = CAN_SHARE ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
+    int first = SMALLEST ? a.k_blocks / 2 * part / parts * 2 : 0;
+    int last = SMALLEST ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -4217,12 +4254,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     }
     __syncthreads();
     tmm__let_next_begin();
-    tmm__wait_for_previous();
 
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) { /* copies */
-            int stage = 0;
+            int stage = 0, tiles = s.tiles_down * s.tiles_across;
             unsigned parity = 1; /* all stages are empty to begin with */
             for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
                 int product = tile / tiles, down, across;
@@ -4241,6 +4277,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 next_b += (from_b.product_stride ? product : 0) * b.k_blocks * step_b;
                 next_a += first * step_a;
                 next_b += first * step_b;
+                tmm__wait_for_previous();
                 for (int block = first; block < last; block++) {
                     unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                     tmm__barrier_wait(empties + 8 * stage, parity);
@@ -4253,6 +4290,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 }
             }
         } else if (threadIdx.x >= 32) { /* are there elements to be left to multiply-adds? */
+            tmm__wait_for_previous();
             for (int i = 0; i < 2; i++) {
                 const tmm__split *split = i == 0 ? &a : &b;
                 bool shared = (i == 0 ? from_a.product_stride : from_b.product_stride) == 0;
@@ -4272,35 +4310,90 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         int thread = threadIdx.x - 128, lane = thread % 32, stage = 0;
+        int tiles = s.tiles_down * s.tiles_across;
         int group = thread / 128, rows = group * (64 * DOWN); /* where this warpgroup's begin */
         unsigned parity = 0;
+        tmm__wait_for_previous();
         for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
-            float sum[DOWN][SUMS];
+            int product;
+            long long row0, col0;
+            float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
+            if (SMALLEST) /* which has the registers: now, while the first copies are under way */
+                tmm_float_scales(&job, tile, DOWN, COLS, thread, &product, &row0, &col0, col_scale,
+                                 row_scale);
 #pragma unroll
             for (int d = 0; d < DOWN; d++)
 #pragma unroll
                 for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
-#define TMM__MULTIPLY(c, half_c, half_a, half_b, half, k16, add)                      \
-    tmm__wgmma(c,                                                                     \
-               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + \
-                   4 * (half_a) + 2 * (k16),                                          \
-               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) +              \
-                   (half_c) * (COLS / 2 * 8) + 4 * (half_b) + 2 * (k16),              \
-               COLS / 2, add)
-#define TMM__SMALL(c, half_c)                                                \
-    TMM__WGMMA_BEGIN();                                                      \
-    _Pragma("unroll") for (int i = 0; i < 8; i++)                            \
-        TMM__MULTIPLY(c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0); \
+#define TMM__MULTIPLY(at, c, half_c, half_a, half_b, half, k16, add)                              \
+    tmm__wgmma(c,                                                                                 \
+               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) +             \
+                   4 * (half_a) + 2 * (k16),                                                      \
+               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + (half_c) * (WIDTH * 8) + \
+                   4 * (half_b) + 2 * (k16),                                                      \
+               WIDTH, add)
+#define TMM__SMALL(at, c, half_c)                                                \
+    TMM__WGMMA_BEGIN();                                                          \
+    _Pragma("unroll") for (int i = 0; i < 8; i++)                                \
+        TMM__MULTIPLY(at, c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0); \
     TMM__WGMMA_COMMIT()
-#define TMM__LARGE(c, half_c)                                                                      \
-    TMM__WGMMA_BEGIN();                                                                            \
-    _Pragma("unroll") for (int i = 0; i < 4; i++) TMM__MULTIPLY(c, half_c, 0, 0, i / 2, i % 2, 1); \
+#define TMM__LARGE(at, c, half_c)                            \
+    TMM__WGMMA_BEGIN();                                      \
+    _Pragma("unroll") for (int i = 0; i < 4; i++)            \
+        TMM__MULTIPLY(at, c, half_c, 0, 0, i / 2, i % 2, 1); \
     TMM__WGMMA_COMMIT()
 #define TMM__WAIT_FOR(c, pending) \
     TMM__WGMMA_WAIT(pending);     \
     _Pragma("unroll") for (int i = 0; i < HALF; i++) asm volatile("" : "+f"(c[i])::"memory")
+#define TMM__BEGIN(at, c)                                  \
+    at[0] = stages + stage * STAGE, at[1] = at[0] + STAGE; \
+    tmm__barrier_wait(fulls + 8 * stage, parity);          \
+    tmm__barrier_wait(fulls + 8 * stage + 8, parity);      \
+    TMM__SMALL(at, c, 0);                                  \
+    stage += 2;                                            \
+    if (stage == STAGES) stage = 0, parity ^= 1
+#define TMM__FINISH(at, c, pending)                                                       \
+    TMM__WAIT_FOR(c, pending);                                                            \
+    _Pragma("unroll") for (int i = 0; i < HALF; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT); \
+    TMM__LARGE(at, c, 0)
+#define TMM__ADD(c, pending, ring)                     \
+    TMM__WAIT_FOR(c, pending);                         \
+    if (lane == 0 && (ring) >= 0) {                    \
+        tmm__barrier_arrive(empties + 8 * (ring));     \
+        tmm__barrier_arrive(empties + 8 * (ring) + 8); \
+    }                                                  \
+    _Pragma("unroll") for (int i = 0; i < HALF; i++) sum[0][i] += c[i]
+            if (SMALLEST) { /* two windows at a time */
+                static_assert(!SMALLEST || STAGES % 4 == 0, "two windows are four stages");
+                const int d = 0;
+                float c0[HALF], c1[HALF];
+                unsigned at0[2], at1[2];              /* where their stages are, */
+                int block = first, ring0, ring1 = -1; /* and which */
+#pragma unroll
+                for (int i = 0; i < HALF; i++) c1[i] = 0;
 #pragma unroll 1
-            for (int block = first; block < last; block += 2) {
+                for (; block + 2 < last; block += 4) {
+                    ring0 = stage;
+                    TMM__BEGIN(at0, c0);
+                    TMM__ADD(c1, 1, ring1);
+                    ring1 = stage;
+                    TMM__BEGIN(at1, c1);
+                    TMM__FINISH(at0, c0, 1);
+                    TMM__FINISH(at1, c1, 1);
+                    TMM__ADD(c0, 1, ring0);
+                }
+                if (block < last) {
+                    ring0 = stage;
+                    TMM__BEGIN(at0, c0);
+                    TMM__ADD(c1, 1, ring1);
+                    TMM__FINISH(at0, c0, 0);
+                    TMM__ADD(c0, 0, ring0);
+                } else {
+                    TMM__ADD(c1, 0, ring1);
+                }
+            }
+#pragma unroll 1
+            for (int block = first; block < last && !SMALLEST; block += 2) {
                 int second = stage + 1 == STAGES ? 0 : stage + 1;
                 unsigned second_parity = second == 0 ? parity ^ 1 : parity;
                 unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
@@ -4311,21 +4404,21 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 float c0[HALF], c1[HALF];
 #pragma unroll
                 for (int d = 0; d < DOWN; d++) {
-                    TMM__SMALL(c0, 0);
+                    TMM__SMALL(at, c0, 0);
                     if (d > 0) {
                         TMM__WAIT_FOR(c1, 1);
 #pragma unroll
                         for (int i = 0; i < HALF; i++) sum[d - 1][HALF + i] += c1[i];
                     }
-                    TMM__SMALL(c1, 1);
+                    TMM__SMALL(at, c1, 1);
                     TMM__WAIT_FOR(c0, 1);
 #pragma unroll
                     for (int i = 0; i < HALF; i++) c0[i] *= 1.0f / (1 << TMM__LO_SHIFT);
-                    TMM__LARGE(c0, 0);
+                    TMM__LARGE(at, c0, 0);
                     TMM__WAIT_FOR(c1, 1);
 #pragma unroll
                     for (int i = 0; i < HALF; i++) c1[i] *= 1.0f / (1 << TMM__LO_SHIFT);
-                    TMM__LARGE(c1, 1);
+                    TMM__LARGE(at, c1, 1);
                     TMM__WAIT_FOR(c0, 1);
 #pragma unroll
                     for (int i = 0; i < HALF; i++) sum[d][i] += c0[i];
@@ -4344,7 +4437,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #undef TMM__SMALL
 #undef TMM__LARGE
 #undef TMM__WAIT_FOR
-            if (CAN_SHARE && parts > 1) {   /* the second block's sums go to the first one */
+#undef TMM__BEGIN
+#undef TMM__FINISH
+#undef TMM__ADD
+            if (SMALLEST && parts > 1) {    /* the second block's sums go to the first one */
                 tmm__cluster_arrive(false); /* its ring may be written to */
                 tmm__cluster_wait();
                 if (part > 0) {
@@ -4366,29 +4462,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 }
             }
 
-            /* Scale and store. The scales of columns are read before the first store: the compiler
-               cannot know that they are not what is stored, and would wait. */
-            int product = tile / tiles, down, across;
-            tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
-            long long row0 = (long long)down * (128 * DOWN) + rows;
-            row0 += thread % 128 / 32 * 16 + lane / 4;
-            long long col0 = (long long)across * COLS + lane % 4 * 2;
-            const float *scale_a = a.scales, *scale_b = b.scales + col0;
-            if (from_a.product_stride) scale_a += (long long)product * 64 * a.line_blocks;
-            if (from_b.product_stride) scale_b += (long long)product * 64 * b.line_blocks;
-            float col_scale[2 * PAIRS], row_scale[2 * DOWN];
-#pragma unroll
-            for (int j = 0; j < PAIRS; j++) {
-                float2 two = make_float2(1, 1);
-                if (col0 + 8 * j < 64ll * b.line_blocks)
-                    two = __ldg((const float2 *)(scale_b + 8 * j));
-                col_scale[2 * j] = two.x, col_scale[2 * j + 1] = two.y;
-            }
-#pragma unroll
-            for (int i = 0; i < 2 * DOWN; i++) {
-                long long row = row0 + 8 * i + i / 2 * 48;
-                row_scale[i] = row < M ? __ldg(scale_a + row) : 1;
-            }
+            /* Scale and store. All scales are read before the first store: the compiler cannot know
+               that they are not what is stored, and would wait. */
+            if (!SMALLEST)
+                tmm_float_scales(&job, tile, DOWN, COLS, thread, &product, &row0, &col0, col_scale,
+                                 row_scale);
             float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
             for (int j = 1; j < 2 * PAIRS; j++) {
@@ -4766,6 +4844,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_split          TMM_FN(split)
 #define tmm_float_load     TMM_FN(float_load)
 #define tmm_float_begin    TMM_FN(float_begin)
+#define tmm_float_scales   TMM_FN(float_scales)
 #define tmm_float_strict   TMM_FN(float_strict)
 #define tmm_float_tiles    TMM_FN(float_tiles)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
@@ -5038,7 +5117,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
 /* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
    H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
    The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
-   need some microseconds besides, about the same. Square: from 560 on. */
+   need some microseconds besides, the strict ones 1.05 more. Square: from 512 on. */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
     double work = (double)M * N * K * batch;
@@ -5047,7 +5126,7 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
         int form, parts, may = batch == 1 ? TMM__MAY_SPLIT : 0;
         double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form, &parts);
         double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
-        return split + clocks / 1.9e9 < 2 * work / 40e12;
+        return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
     }
     /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
        devices for displays. Splitting an element takes as long as 160 multiplications save; and
@@ -5701,7 +5780,7 @@ typedef struct tmm__float_form {
     double window, tile;
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1600, 2000},
+    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1300, 2000},
     {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
 
 /* A test prefers one form, or shares of K. */
@@ -5870,7 +5949,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
            multiprocessors for all. Shares of four were no faster (bench/NOTES.md). */
         int share = f == TMM__FLOAT_SHARED && (may & TMM__MAY_SPLIT) && batch == 1;
         for (int n = 1; n <= (share && 2 * tiles <= processors ? 2 : 1); n++) {
-            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 3600.0;
+            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 4600.0;
             time = TMM__FLOAT_GUESS(f, n, time * ceil(tiles / processors));
             if (*form != TMM__FLOAT_ANY && time >= best) continue;
             best = time;
@@ -8629,6 +8708,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_split
 #undef tmm_float_load
 #undef tmm_float_begin
+#undef tmm_float_scales
 #undef tmm_float_strict
 #undef tmm_float_tiles
 #undef tmm_gemm_float_any
