@@ -3548,6 +3548,11 @@ enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
 
+/* Elements of C that are left to multiply-adds: floats from one k to the next of a tile in shared
+   memory, and of its 16 k; shared memory for two stages of A and B and what 8 warps find. */
+enum { TMM__STRICT_PITCH = 132, TMM__STRICT_STEP = 16 * TMM__STRICT_PITCH };
+#define TMM__STRICT_BYTES ((4 * TMM__STRICT_STEP + 16) * 4)
+
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TMM__WGMMA 1
@@ -3879,102 +3884,182 @@ TMM_KERNEL void __launch_bounds__(1024)
     }
 }
 
-/* 256 threads bring 64 lines from line0 on x 16 k from k0 on to shared memory, zeros beyond the
-   end. */
-static __device__ __forceinline__ void tmm_float_load(float (*to)[68], const tmm__lines *from,
-                                                      const float *x, long long line0, long long k0,
-                                                      long long K, int thread)
+/* 256 threads begin to bring 64 `fours` lines x 16 k to shared memory, zeros beyond the `lines` and
+   `depth` that are left. Copied one by one, and turned by that: k goes down, lines across. A thread
+   begins with line *line and k *k, which `at` points to. */
+static __device__ __forceinline__ void tmm_float_begin(const tmm__lines *from, int fours,
+                                                       int thread, int *line, int *k)
 {
+    bool along_k = from->k_stride == 1;
+    *line = along_k ? thread / 16 : thread % (64 * fours);
+    *k = along_k ? thread % 16 : thread / (64 * fours);
+}
+
+static __device__ __forceinline__ void tmm_float_load(float *to, const tmm__lines *from,
+                                                      const float *at, int fours, int lines,
+                                                      int depth, int thread)
+{
+    int deeper = from->k_stride == 1 ? 0 : 4 / fours, further = from->k_stride == 1 ? 16 : 0;
+    long long stride = deeper * from->k_stride + further * from->line_stride;
+    int line, k;
+    tmm_float_begin(from, fours, thread, &line, &k);
+    to += k * TMM__STRICT_PITCH + line;
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        bool along_k = from->k_stride == 1;
-        int k = along_k ? thread % 16 : thread / 64 + 4 * i;
-        int line = along_k ? thread / 16 + 16 * i : thread % 64;
-        bool exists = line0 + line < from->lines && k0 + k < K;
-        to[k][line] =
-            exists ? x[(line0 + line) * from->line_stride + (k0 + k) * from->k_stride] : 0.0f;
+    for (int i = 0; i < 4 * fours; i++) {
+        bool exists = line < lines && k < depth;
+        tmm__copy_async(to, exists ? at : from->X, 4, exists);
+        at += stride, k += deeper, line += further;
+        to += deeper * TMM__STRICT_PITCH + further;
     }
 }
 
 /* Elements of C that are left to multiply-adds, by 256 threads of a block: all of them are looked
-   for in tiles of 64 x 64. `memory`: 2 x 16 x 68 floats and 8 words of shared memory. Each thread
-   has 4 x 4 elements of a tile, 16 k at a time, in ascending k as in KERNEL GLOBAL. Not fast: it is
-   meant for what is rare. `named`: these are not all threads of the block. */
-static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job, float *memory,
-                                                        int thread, bool named)
+   for, in tiles of 64 FOURS x 64 FOURS. `memory`: TMM__STRICT_BYTES of shared memory, aligned to
+   16. A thread has 4 FOURS x 4 FOURS elements of a tile, in ascending k as in KERNEL GLOBAL:
+
+               columns      4 (t % 16) ..           64 + 4 (t % 16) ..      FOURS = 2, thread t
+       rows               +-----------------------+-----------------------+
+       4 (t / 16) ..      | sum[0..3][0..3]       | sum[0..3][4..7]       |  64
+                          +-----------------------+-----------------------+
+       64 + 4 (t / 16) .. | sum[4..7][0..3]       | sum[4..7][4..7]       |  64
+                          +-----------------------+-----------------------+
+   For one k and 128 x 128, 64 multiply-adds a thread are 128 clocks of a multiprocessor; its four
+   loads of 16 bytes, of which many threads share each, 48. Copies of the next 16 k are under way.
+
+   A tile of 128 x 128 should take less than twice as long as one of 64 x 64. So it is taken where
+   three of its quarters or all have such elements; single lines, in fewer quarters, are left to the
+   small tiles, which more multiprocessors share. `named`: there are other threads in the block. */
+static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job, float *memory,
+                                                       int thread, bool named, const int FOURS)
 {
-    const tmm__split a = job.a, b = job.b;
-    const tmm__lines from_a = job.from_a, from_b = job.from_b;
-    const long long M = job.M, N = job.N, ldc = job.ldc;
-    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
-    const long long K = job.K;
-    float(*tile_a)[68] = (float(*)[68])memory, (*tile_b)[68] = tile_a + 16;
-    unsigned *any = (unsigned *)(memory + 2 * 16 * 68);
-    long long down = (M + 63) / 64, across = (N + 63) / 64;
+    enum { STEP = TMM__STRICT_STEP, PITCH = TMM__STRICT_PITCH };
+    const tmm__split a = job->a, b = job->b;
+    const tmm__lines from_a = job->from_a, from_b = job->from_b;
+    const long long M = job->M, N = job->N, K = job->K, ldc = job->ldc;
+    const float least = job->least, most = job->most, alpha = job->alpha, beta = job->beta;
+    const int edge = 64 * FOURS;
+    unsigned *found = (unsigned *)(memory + 4 * STEP); /* least and largest scale of each warp */
+    long long down = (M + edge - 1) / edge, across = (N + edge - 1) / edge;
 #pragma unroll 1
-    for (long long tile = blockIdx.x; tile < down * across * job.batch; tile += gridDim.x) {
+    for (long long tile = blockIdx.x; tile < down * across * job->batch; tile += gridDim.x) {
         long long product = tile / (down * across), rest = tile % (down * across);
-        long long row0 = rest / across * 64, col0 = rest % across * 64;
+        int row0 = (int)(rest / across) * edge, col0 = (int)(rest % across) * edge;
         const float *scale_a =
             a.scales + (from_a.product_stride ? product : 0) * 64 * a.line_blocks;
         const float *scale_b =
             b.scales + (from_b.product_stride ? product : 0) * 64 * b.line_blocks;
-        scale_a += row0;
-        scale_b += col0;
 
-        /* Is there something to do? A thread looks at 16 elements. */
-        unsigned mine = 0;
-        float row_scale = scale_a[thread % 64];
+        /* Is there something to do, in which quarters of the 128 x 128 around? Products of scales,
+           none below zero, are least and largest for the least and largest scales. Two warps have
+           the scales of 64 lines. */
+        int row128 = row0 / 128 * 128, col128 = col0 / 128 * 128;
+        int line = thread < 128 ? row128 + thread : col128 + thread - 128;
+        unsigned lowest = 0x7f800000u, highest = 0;
+        if (line < (thread < 128 ? M : N))
+            lowest = highest = tmm__float_bits((thread < 128 ? scale_a : scale_b)[line]);
 #pragma unroll
-        for (int j = 0; j < 16; j++)
-            if (tmm__is_strict(row_scale * scale_b[thread / 64 * 16 + j], least, most)) mine = 1;
-        mine = __any_sync(0xffffffffu, (int)mine) != 0;
-        if (thread % 32 == 0) any[thread / 32] = mine;
+        for (int i = 1; i < 32; i *= 2) {
+            unsigned low = __shfl_xor_sync(0xffffffffu, lowest, i);
+            unsigned high = __shfl_xor_sync(0xffffffffu, highest, i);
+            lowest = lowest < low ? lowest : low;
+            highest = highest > high ? highest : high;
+        }
+        if (thread % 32 == 0) found[thread / 32] = lowest, found[8 + thread / 32] = highest;
         tmm__sync_multiply_adds(named);
-        for (int i = 0; i < 8; i++) mine |= any[i];
+        unsigned quarters = 0;
+        int count = 0;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int r = i / 2 * 2, c = 4 + i % 2 * 2;
+            unsigned low_a = found[r] < found[r + 1] ? found[r] : found[r + 1];
+            unsigned low_b = found[c] < found[c + 1] ? found[c] : found[c + 1];
+            unsigned high_a = found[8 + r] > found[9 + r] ? found[8 + r] : found[9 + r];
+            unsigned high_b = found[8 + c] > found[9 + c] ? found[8 + c] : found[9 + c];
+            float low = tmm__bits_float(low_a) * tmm__bits_float(low_b);
+            float high = tmm__bits_float(high_a) * tmm__bits_float(high_b);
+            bool exists = row128 + 32 * r < M && col128 + 32 * (c - 4) < N;
+            if (exists && (tmm__is_strict(low, least, most) || tmm__is_strict(high, least, most)))
+                quarters |= 1u << i, count++;
+        }
+        bool mine = FOURS == 2 ? count >= 3
+                               : count < 3 && (quarters >> (row0 / 64 % 2 * 2 + col0 / 64 % 2) & 1);
         if (!mine) {
-            tmm__sync_multiply_adds(named);
+            tmm__sync_multiply_adds(named); /* before `found` is written again */
             continue;
         }
 
-        const float *A = from_a.X + product * from_a.product_stride;
-        const float *B = from_b.X + product * from_b.product_stride;
-        int row = thread / 16 * 4, col = thread % 16 * 4;
-        float sum[4][4];
+        int row = thread / 16 * 4, col = thread % 16 * 4, k_from;
+        int rows = (int)M - row0, cols = (int)N - col0;
+        float sum[8][8], *stage = memory; /* A, then B; the other stage is that of the next 16 k */
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-#pragma unroll
-            for (int j = 0; j < 4; j++) sum[i][j] = 0;
+        for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
+        tmm_float_begin(&from_a, FOURS, thread, &line, &k_from);
+        const float *next_a = from_a.X + product * from_a.product_stride +
+                              (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
+        tmm_float_begin(&from_b, FOURS, thread, &line, &k_from);
+        const float *next_b = from_b.X + product * from_b.product_stride +
+                              (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
+        tmm_float_load(stage, &from_a, next_a, FOURS, rows, 16, thread); /* K is 64 at least */
+        tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, 16, thread);
+        tmm__copy_commit();
 #pragma unroll 1
-        for (long long k0 = 0; k0 < K; k0 += 16) {
-            tmm_float_load(tile_a, &from_a, A, row0, k0, K, thread);
-            tmm_float_load(tile_b, &from_b, B, col0, k0, K, thread);
-            tmm__sync_multiply_adds(named);
-            int depth = K - k0 < 16 ? (int)(K - k0) : 16;
-#pragma unroll 4
-            for (int k = 0; k < depth; k++) {
-                float4 x = *(const float4 *)&tile_a[k][row], y = *(const float4 *)&tile_b[k][col];
-                float xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-#pragma unroll
-                    for (int j = 0; j < 4; j++) sum[i][j] += xs[i] * ys[j];
+        for (int k0 = 0; k0 < K; k0 += 16) {
+            const float *tile_a = stage + row, *tile_b = stage + STEP + col;
+            TMM__COPY_WAIT(0);
+            tmm__sync_multiply_adds(named); /* all is here; and all have done with the other one */
+            stage = stage == memory ? memory + 2 * STEP : memory;
+            int left = (int)K - k0;
+            next_a += 16 * from_a.k_stride;
+            next_b += 16 * from_b.k_stride;
+            if (left > 16) {
+                tmm_float_load(stage, &from_a, next_a, FOURS, rows, left - 16, thread);
+                tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, left - 16, thread);
             }
-            tmm__sync_multiply_adds(named);
+            tmm__copy_commit();
+            int depth = left < 16 ? left : 16;
+#pragma unroll 2
+            for (int k = 0; k < depth; k++) {
+                float xs[8], ys[8];
+#pragma unroll
+                for (int i = 0; i < FOURS; i++) {
+                    float4 x = *(const float4 *)(tile_a + k * PITCH + 64 * i);
+                    float4 y = *(const float4 *)(tile_b + k * PITCH + 64 * i);
+                    xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
+                    ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
+                }
+#pragma unroll
+                for (int i = 0; i < 4 * FOURS; i++)
+#pragma unroll
+                    for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+            }
         }
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            long long r = row0 + row + i;
+        for (int i = 0; i < 4 * FOURS; i++) {
+            int r = row0 + row + i / 4 * 64 + i % 4;
             if (r >= M) break;
-            unsigned wanted = tmm__inside(col0 + col, 4, 0, N);
+            float row_scale = scale_a[r];
 #pragma unroll
-            for (int j = 0; j < 4; j++)
-                if (!tmm__is_strict(scale_a[row + i] * scale_b[col + j], least, most))
-                    wanted &= ~(1u << j);
-            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
-                           false, wanted, alpha, beta, sum[i]);
+            for (int n = 0; n < FOURS; n++) {
+                int c = col0 + col + 64 * n;
+                unsigned wanted = tmm__inside(c, 4, 0, N);
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    if ((wanted >> j & 1) &&
+                        !tmm__is_strict(row_scale * scale_b[c + j], least, most))
+                        wanted &= ~(1u << j);
+                tmm_store_four(job->C + product * job->batchC + r * ldc + c, r, c, false, wanted,
+                               alpha, beta, &sum[i][4 * n]);
+            }
         }
     }
+}
+
+static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *job, float *memory,
+                                                        int thread, bool named)
+{
+    tmm_float_tiles(job, memory, thread, named, 2);
+    tmm__sync_multiply_adds(named);
+    tmm_float_tiles(job, memory, thread, named, 1);
 }
 
 /* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
@@ -3982,6 +4067,7 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job job
    slow: what counts is that results are right everywhere. Its dynamic shared memory is
    TMM__FLOAT_ANY_BYTES. */
 #define TMM__FLOAT_ANY_BYTES (2 * 32 * 68 * 8)
+static_assert(TMM__STRICT_BYTES <= TMM__FLOAT_ANY_BYTES, "what is left to multiply-adds has room");
 TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job job)
 {
 #if !TMM__WGMMA
@@ -4057,10 +4143,41 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
         }
     }
     __syncthreads();
-    tmm_float_strict(job, (float *)tmm_memory, thread, false);
+    tmm_float_strict(&job, (float *)tmm_memory, thread, false);
 #else
     (void)job;
 #endif
+}
+
+/* For the kernel for wgmma, with tiles of 128 `downs` x `cols`: where in C the first sum of a thread
+   that multiplies lies, and the scales of all its columns and rows. */
+static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *job, int tile,
+                                                        int downs, int cols, int thread,
+                                                        int *product, long long *row0,
+                                                        long long *col0, float *col_scale,
+                                                        float *row_scale)
+{
+    int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
+    *product = tile / tiles;
+    tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
+    *row0 = (long long)down * (128 * downs) + thread / 128 * (64 * downs);
+    *row0 += thread % 128 / 32 * 16 + lane / 4;
+    *col0 = (long long)across * cols + lane % 4 * 2;
+    const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
+    if (job->from_a.product_stride) scale_a += (long long)*product * 64 * job->a.line_blocks;
+    if (job->from_b.product_stride) scale_b += (long long)*product * 64 * job->b.line_blocks;
+#pragma unroll
+    for (int j = 0; j < cols / 8; j++) {
+        float2 two = make_float2(1, 1);
+        if (*col0 + 8 * j < 64ll * job->b.line_blocks)
+            two = __ldg((const float2 *)(scale_b + 8 * j));
+        col_scale[2 * j] = two.x, col_scale[2 * j + 1] = two.y;
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * downs; i++) {
+        long long row = *row0 + 8 * i + i / 2 * 48;
+        row_scale[i] = row < job->M ? __ldg(scale_a + row) : 1;
+    }
 }
 #endif
 
@@ -4086,6 +4203,12 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
        registers               | c0 2^-11| c1 2^-11| sum+=c0 | sum+=c1
    Tensor cores always have the next group to do; between windows, that of the other warpgroup.
 
+   In the smallest tiles, 128 x 64, half of the columns would be 32: wgmma of 64 x 32 x 16 read 3 KB
+   of shared memory in 16 clocks, more than it gives. So they take all 64 at a time, and two windows
+   take turns, c0 and c1:
+       tensor cores  | S of c0 | S of c1 | L of c0 | L of c1 | S of c0 | S of c1 | L of c0 ...
+       registers      sum+=c1   c0 2^-11  c1 2^-11  sum+=c0   sum+=c1   c0 2^-11
+
    Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If a product has
    few tiles, the two blocks of a cluster share out the windows of one; the first of them gets the
    sums of the other in its shared memory, adds them to its own, and stores C.
@@ -4104,11 +4227,12 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         BLOCKS_A = 2 * DOWN, /* of 8 KB, in a stage */
         BLOCKS_B = COLS / 64,
         STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
-        SUMS = COLS / 2, /* of a thread, in 64 rows */
-        HALF = SUMS / 2,
-        PAIRS = COLS / 8,             /* of neighbours, in one row */
-        WARPS = 8,                    /* that multiply */
-        CAN_SHARE = DOWN * COLS <= 64 /* smallest tiles only */
+        SUMS = COLS / 2,                    /* of a thread, in 64 rows */
+        PAIRS = COLS / 8,                   /* of neighbours, in one row */
+        WARPS = 8,                          /* that multiply */
+        SMALLEST = DOWN * COLS <= 64,       /* tiles: k may be shared, and all columns go at once */
+        WIDTH = SMALLEST ? COLS : COLS / 2, /* columns of a wgmma */
+        HALF = WIDTH / 2                    /* sums of a thread in them */
     };
     static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(128 * DOWN, COLS, STAGES),
                   "what the launcher asks for");
@@ -4126,11 +4250,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     unsigned stages = (unsigned)__cvta_generic_to_shared(tmm_memory) + skip;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    int tiles = s.tiles_down * s.tiles_across;
-    const int parts = CAN_SHARE ? s.cluster : 1; /* 2: the blocks of a cluster share a tile's k */
+    const int parts = SMALLEST ? s.cluster : 1; /* 2: the blocks of a cluster share a tile's k */
     int part = blockIdx.x % parts, step = gridDim.x / parts;
-    int first = CAN_SHARE ? a.k_blocks / 2 * part / parts * 2 : 0;
-    int last = CAN_SHARE ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
+    int first = SMALLEST ? a.k_blocks / 2 * part / parts * 2 : 0;
+    int last = SMALLEST ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -4143,12 +4266,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     }
     __syncthreads();
     tmm__let_next_begin();
-    tmm__wait_for_previous();
 
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) { /* copies */
-            int stage = 0;
+            int stage = 0, tiles = s.tiles_down * s.tiles_across;
             unsigned parity = 1; /* all stages are empty to begin with */
             for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
                 int product = tile / tiles, down, across;
@@ -4167,6 +4289,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 next_b += (from_b.product_stride ? product : 0) * b.k_blocks * step_b;
                 next_a += first * step_a;
                 next_b += first * step_b;
+                tmm__wait_for_previous();
                 for (int block = first; block < last; block++) {
                     unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                     tmm__barrier_wait(empties + 8 * stage, parity);
@@ -4179,6 +4302,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 }
             }
         } else if (threadIdx.x >= 32) { /* are there elements to be left to multiply-adds? */
+            tmm__wait_for_previous();
             for (int i = 0; i < 2; i++) {
                 const tmm__split *split = i == 0 ? &a : &b;
                 bool shared = (i == 0 ? from_a.product_stride : from_b.product_stride) == 0;
@@ -4198,35 +4322,90 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         int thread = threadIdx.x - 128, lane = thread % 32, stage = 0;
+        int tiles = s.tiles_down * s.tiles_across;
         int group = thread / 128, rows = group * (64 * DOWN); /* where this warpgroup's begin */
         unsigned parity = 0;
+        tmm__wait_for_previous();
         for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
-            float sum[DOWN][SUMS];
+            int product;
+            long long row0, col0;
+            float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
+            if (SMALLEST) /* which has the registers: now, while the first copies are under way */
+                tmm_float_scales(&job, tile, DOWN, COLS, thread, &product, &row0, &col0, col_scale,
+                                 row_scale);
 #pragma unroll
             for (int d = 0; d < DOWN; d++)
 #pragma unroll
                 for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
-#define TMM__MULTIPLY(c, half_c, half_a, half_b, half, k16, add)                      \
-    tmm__wgmma(c,                                                                     \
-               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + \
-                   4 * (half_a) + 2 * (k16),                                          \
-               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) +              \
-                   (half_c) * (COLS / 2 * 8) + 4 * (half_b) + 2 * (k16),              \
-               COLS / 2, add)
-#define TMM__SMALL(c, half_c)                                                \
-    TMM__WGMMA_BEGIN();                                                      \
-    _Pragma("unroll") for (int i = 0; i < 8; i++)                            \
-        TMM__MULTIPLY(c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0); \
+#define TMM__MULTIPLY(at, c, half_c, half_a, half_b, half, k16, add)                              \
+    tmm__wgmma(c,                                                                                 \
+               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) +             \
+                   4 * (half_a) + 2 * (k16),                                                      \
+               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + (half_c) * (WIDTH * 8) + \
+                   4 * (half_b) + 2 * (k16),                                                      \
+               WIDTH, add)
+#define TMM__SMALL(at, c, half_c)                                                \
+    TMM__WGMMA_BEGIN();                                                          \
+    _Pragma("unroll") for (int i = 0; i < 8; i++)                                \
+        TMM__MULTIPLY(at, c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0); \
     TMM__WGMMA_COMMIT()
-#define TMM__LARGE(c, half_c)                                                                      \
-    TMM__WGMMA_BEGIN();                                                                            \
-    _Pragma("unroll") for (int i = 0; i < 4; i++) TMM__MULTIPLY(c, half_c, 0, 0, i / 2, i % 2, 1); \
+#define TMM__LARGE(at, c, half_c)                            \
+    TMM__WGMMA_BEGIN();                                      \
+    _Pragma("unroll") for (int i = 0; i < 4; i++)            \
+        TMM__MULTIPLY(at, c, half_c, 0, 0, i / 2, i % 2, 1); \
     TMM__WGMMA_COMMIT()
 #define TMM__WAIT_FOR(c, pending) \
     TMM__WGMMA_WAIT(pending);     \
     _Pragma("unroll") for (int i = 0; i < HALF; i++) asm volatile("" : "+f"(c[i])::"memory")
+#define TMM__BEGIN(at, c)                                  \
+    at[0] = stages + stage * STAGE, at[1] = at[0] + STAGE; \
+    tmm__barrier_wait(fulls + 8 * stage, parity);          \
+    tmm__barrier_wait(fulls + 8 * stage + 8, parity);      \
+    TMM__SMALL(at, c, 0);                                  \
+    stage += 2;                                            \
+    if (stage == STAGES) stage = 0, parity ^= 1
+#define TMM__FINISH(at, c, pending)                                                       \
+    TMM__WAIT_FOR(c, pending);                                                            \
+    _Pragma("unroll") for (int i = 0; i < HALF; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT); \
+    TMM__LARGE(at, c, 0)
+#define TMM__ADD(c, pending, ring)                     \
+    TMM__WAIT_FOR(c, pending);                         \
+    if (lane == 0 && (ring) >= 0) {                    \
+        tmm__barrier_arrive(empties + 8 * (ring));     \
+        tmm__barrier_arrive(empties + 8 * (ring) + 8); \
+    }                                                  \
+    _Pragma("unroll") for (int i = 0; i < HALF; i++) sum[0][i] += c[i]
+            if (SMALLEST) { /* two windows at a time */
+                static_assert(!SMALLEST || STAGES % 4 == 0, "two windows are four stages");
+                const int d = 0;
+                float c0[HALF], c1[HALF];
+                unsigned at0[2], at1[2];              /* where their stages are, */
+                int block = first, ring0, ring1 = -1; /* and which */
+#pragma unroll
+                for (int i = 0; i < HALF; i++) c1[i] = 0;
 #pragma unroll 1
-            for (int block = first; block < last; block += 2) {
+                for (; block + 2 < last; block += 4) {
+                    ring0 = stage;
+                    TMM__BEGIN(at0, c0);
+                    TMM__ADD(c1, 1, ring1);
+                    ring1 = stage;
+                    TMM__BEGIN(at1, c1);
+                    TMM__FINISH(at0, c0, 1);
+                    TMM__FINISH(at1, c1, 1);
+                    TMM__ADD(c0, 1, ring0);
+                }
+                if (block < last) {
+                    ring0 = stage;
+                    TMM__BEGIN(at0, c0);
+                    TMM__ADD(c1, 1, ring1);
+                    TMM__FINISH(at0, c0, 0);
+                    TMM__ADD(c0, 0, ring0);
+                } else {
+                    TMM__ADD(c1, 0, ring1);
+                }
+            }
+#pragma unroll 1
+            for (int block = first; block < last && !SMALLEST; block += 2) {
                 int second = stage + 1 == STAGES ? 0 : stage + 1;
                 unsigned second_parity = second == 0 ? parity ^ 1 : parity;
                 unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
@@ -4237,21 +4416,21 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 float c0[HALF], c1[HALF];
 #pragma unroll
                 for (int d = 0; d < DOWN; d++) {
-                    TMM__SMALL(c0, 0);
+                    TMM__SMALL(at, c0, 0);
                     if (d > 0) {
                         TMM__WAIT_FOR(c1, 1);
 #pragma unroll
                         for (int i = 0; i < HALF; i++) sum[d - 1][HALF + i] += c1[i];
                     }
-                    TMM__SMALL(c1, 1);
+                    TMM__SMALL(at, c1, 1);
                     TMM__WAIT_FOR(c0, 1);
 #pragma unroll
                     for (int i = 0; i < HALF; i++) c0[i] *= 1.0f / (1 << TMM__LO_SHIFT);
-                    TMM__LARGE(c0, 0);
+                    TMM__LARGE(at, c0, 0);
                     TMM__WAIT_FOR(c1, 1);
 #pragma unroll
                     for (int i = 0; i < HALF; i++) c1[i] *= 1.0f / (1 << TMM__LO_SHIFT);
-                    TMM__LARGE(c1, 1);
+                    TMM__LARGE(at, c1, 1);
                     TMM__WAIT_FOR(c0, 1);
 #pragma unroll
                     for (int i = 0; i < HALF; i++) sum[d][i] += c0[i];
@@ -4270,7 +4449,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #undef TMM__SMALL
 #undef TMM__LARGE
 #undef TMM__WAIT_FOR
-            if (CAN_SHARE && parts > 1) {   /* the second block's sums go to the first one */
+#undef TMM__BEGIN
+#undef TMM__FINISH
+#undef TMM__ADD
+            if (SMALLEST && parts > 1) {    /* the second block's sums go to the first one */
                 tmm__cluster_arrive(false); /* its ring may be written to */
                 tmm__cluster_wait();
                 if (part > 0) {
@@ -4292,29 +4474,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 }
             }
 
-            /* Scale and store. The scales of columns are read before the first store: the compiler
-               cannot know that they are not what is stored, and would wait. */
-            int product = tile / tiles, down, across;
-            tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
-            long long row0 = (long long)down * (128 * DOWN) + rows;
-            row0 += thread % 128 / 32 * 16 + lane / 4;
-            long long col0 = (long long)across * COLS + lane % 4 * 2;
-            const float *scale_a = a.scales, *scale_b = b.scales + col0;
-            if (from_a.product_stride) scale_a += (long long)product * 64 * a.line_blocks;
-            if (from_b.product_stride) scale_b += (long long)product * 64 * b.line_blocks;
-            float col_scale[2 * PAIRS], row_scale[2 * DOWN];
-#pragma unroll
-            for (int j = 0; j < PAIRS; j++) {
-                float2 two = make_float2(1, 1);
-                if (col0 + 8 * j < 64ll * b.line_blocks)
-                    two = __ldg((const float2 *)(scale_b + 8 * j));
-                col_scale[2 * j] = two.x, col_scale[2 * j + 1] = two.y;
-            }
-#pragma unroll
-            for (int i = 0; i < 2 * DOWN; i++) {
-                long long row = row0 + 8 * i + i / 2 * 48;
-                row_scale[i] = row < M ? __ldg(scale_a + row) : 1;
-            }
+            /* Scale and store. All scales are read before the first store: the compiler cannot know
+               that they are not what is stored, and would wait. */
+            if (!SMALLEST)
+                tmm_float_scales(&job, tile, DOWN, COLS, thread, &product, &row0, &col0, col_scale,
+                                 row_scale);
             float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
             for (int j = 1; j < 2 * PAIRS; j++) {
@@ -4359,7 +4523,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         float lowest = __uint_as_float(scales_least[0]) * __uint_as_float(scales_least[1]);
         float highest = __uint_as_float(scales_most[0]) * __uint_as_float(scales_most[1]);
         if (tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most))
-            tmm_float_strict(job, (float *)(tmm_memory + skip), thread, true);
+            tmm_float_strict(&job, (float *)(tmm_memory + skip), thread, true);
     }
 #else
     (void)job;
@@ -4639,7 +4803,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     float highest = tmm__bits_float(scales[1]) * tmm__bits_float(scales[3]);
     __syncthreads();
     if (tmm__is_strict(lowest, job.least, job.most) || tmm__is_strict(highest, job.least, job.most))
-        tmm_float_strict(job, (float *)tmm_memory, thread, false);
+        tmm_float_strict(&job, (float *)tmm_memory, thread, false);
 #else
     (void)job;
 #endif
@@ -4691,7 +4855,10 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_copy_pass      TMM_FN(copy_pass)
 #define tmm_split          TMM_FN(split)
 #define tmm_float_load     TMM_FN(float_load)
+#define tmm_float_begin    TMM_FN(float_begin)
+#define tmm_float_scales   TMM_FN(float_scales)
 #define tmm_float_strict   TMM_FN(float_strict)
+#define tmm_float_tiles    TMM_FN(float_tiles)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
 
 #define TMM__EMIT 1
@@ -4962,7 +5129,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
 /* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
    H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
    The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
-   need some microseconds besides, about the same. Square: from 560 on. */
+   need some microseconds besides, the strict ones 1.05 more. Square: from 512 on. */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
     double work = (double)M * N * K * batch;
@@ -4971,7 +5138,7 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
         int form, parts, may = batch == 1 ? TMM__MAY_SPLIT : 0;
         double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form, &parts);
         double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
-        return split + clocks / 1.9e9 < 2 * work / 40e12;
+        return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
     }
     /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
        devices for displays. Splitting an element takes as long as 160 multiplications save; and
@@ -5625,7 +5792,7 @@ typedef struct tmm__float_form {
     double window, tile;
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1600, 2000},
+    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1300, 2000},
     {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
 
 /* A test prefers one form, or shares of K. */
@@ -5794,7 +5961,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
            multiprocessors for all. Shares of four were no faster (bench/NOTES.md). */
         int share = f == TMM__FLOAT_SHARED && (may & TMM__MAY_SPLIT) && batch == 1;
         for (int n = 1; n <= (share && 2 * tiles <= processors ? 2 : 1); n++) {
-            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 3600.0;
+            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 4600.0;
             time = TMM__FLOAT_GUESS(f, n, time * ceil(tiles / processors));
             if (*form != TMM__FLOAT_ANY && time >= best) continue;
             best = time;
@@ -8632,7 +8799,10 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_copy_pass
 #undef tmm_split
 #undef tmm_float_load
+#undef tmm_float_begin
+#undef tmm_float_scales
 #undef tmm_float_strict
+#undef tmm_float_tiles
 #undef tmm_gemm_float_any
 #undef TMM__ONE_TILE
 #endif

@@ -34,7 +34,7 @@ for architecture in 75 80 86 89 90a 100 120; do
          /bytes spill stores/ {
              kernels++
              allowed = name ~ /dgemm_pipelined/ ? 80 : name ~ /dgemm_register_64/ ? 4 \
-                 : name ~ /sgemm_float_256x128/ ? 8 : name ~ /ssplit/ ? 16 : 0
+                 : name ~ /ssplit/ ? 16 : 0
              if ($5 > allowed) print name ": " $0
          }
          END { print kernels + 0 " kernels" }' "$work/$architecture.txt" >"$work/$architecture.spills"

@@ -237,6 +237,28 @@ static void batches(void)
     drop(&p);
 }
 
+/* Where all is left to multiply-adds, in large tiles and small ones: the bits of TMM_GLOBAL. */
+static void left_over(const char *name)
+{
+    static const int cases[][5] = {{200, 150, 130, 0, 1},
+                                   {129, 300, 66, 3, 2},
+                                   {64, 190, 95, 1, 0},
+                                   {130, 63, 64, 2, 3}};
+    int right = 1;
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        const int *c = cases[i];
+        product p;
+        make(&p, c[0], c[1], c[2], c[3], c[4], ALL_WIDE);
+        p.alpha = -2, p.beta = 0.5f;
+        for (long long j = 0; j < p.M * p.ldc; j++) p.C[GUARD + j] = (float)tap_uniform();
+        float *C = run(&p, TMM_TENSOR), *one_by_one = run(&p, TMM_GLOBAL);
+        right &= same(&p, C, one_by_one);
+        free(C), free(one_by_one);
+        drop(&p);
+    }
+    tap_ok(right, "all left to multiply-adds%s: the bits of TMM_GLOBAL", name);
+}
+
 static tmm_status tensor(const product *p, const tmm_tensor_options *options, const float *A,
                          const float *B, float *C)
 {
@@ -458,6 +480,8 @@ int main(void)
     promise(66, 67, 90, 0, 1, UNIFORM, -1.5f, 0, ", alpha");
     promise(66, 67, 90, 2, 2, SOME_WIDE, 2, 0.75f, ", alpha and beta");
     for (int kind = 0; kind < KINDS; kind++) promise(70, 66, 128, kind % 4, 1, kind, 1, 0, "");
+    promise(130, 200, 70, 1, 1, SOME_WIDE, 1, 0, "");
+    left_over("");
     if (!fast) { /* the kernels for mma.sync or their twins */
         way_wanted = 1;
         for (int form = 4; form < 6; form++) {
@@ -465,6 +489,7 @@ int main(void)
             for (int ops = 0; ops < 4; ops += 3)
                 promise(70, 133, 100, ops, 1, SOME_WIDE, 1, 0, ", mma");
             promise(65, 64, 64, 0, 0, INTEGERS, -1, 0, ", mma");
+            left_over(", mma");
         }
         way_wanted = -1;
     } else { /* the forms for wgmma; the last shares out k */
@@ -477,6 +502,7 @@ int main(void)
             promise(257, 193, 2047, 2, 0, ZERO_LINES, 1, 0, names[form]);
             promise(128, 200, 5000, 0, 0, SPIKES, 1, 0, names[form]);
             promise(128, 64, 100, 0, 0, INTEGERS, 1, 0, names[form]);
+            left_over(names[form]);
         }
     }
     form_wanted = -1, parts_wanted = 0;
