@@ -688,13 +688,10 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
-/* KERNEL TENSOR: depth of a step, and stages; elements of a plane, and bytes of all stages, with
-   tiles of m x n elements. */
+/* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
 enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
-#define TMM__PLANE(lines) (4 * (lines) + 20)
-#define TMM__TENSOR_BYTES(m, n) \
-    (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH / 4 * (TMM__PLANE(m) + TMM__PLANE(n)) * 8)
+#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -3152,11 +3149,16 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                     load the next step's first 8
    A lump of loads, or of copies, would hold up all warps of a scheduler at the same time.
 
-   A stage holds, for A and then for B, four planes of 4 k each. Loads of a fragment take 4 lines x
-   4 k a half-warp, and both forms of a plane put these into 16 different banks of 8 bytes:
-       copied along the lines    element (k, line) at (lines + 4) k + line
-       copied along k            element (k, line) at (lines + 4) (line % 4) + 4 (line / 4) + k
-   4 more elements a plane do the same for the copies along k, which write to all four planes.
+   A stage holds A, then B, in squares of 16 lines x 16 k, 2 KB each, with 16 rows of 128 bytes: one
+   to a line if the operand is contiguous along k, one to a k if it is along the lines. So the 128
+   bytes that lie together in memory also do here, and eight lanes that copy them ask the
+   second-level cache once: cp.async asks once for each 128 bytes of shared memory that it writes
+   (counted; bench/NOTES.md). In a row the four pieces of 32 bytes change places:
+       along k          row line % 16, piece k / 4, at place (k / 4) ^ (line % 4)
+       along the lines  row k, piece line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
+   Loads of a fragment take 4 lines x 4 k a half-warp: so these lie in 16 different banks of 8 bytes.
+   The next 4 k, or the next 8 lines, are in both forms a matter of some bits of the address, which
+   are xored: 32 or 64, and 1024, along k; 512 or 1024, and 64, along the lines.
 
    The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED;
    or each block has a whole tile, and only those of a last, short round are cut along k, into
@@ -3179,13 +3181,22 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
    TMM__TENSOR_BYTES of dynamic shared memory. */
 
-/* Copies pass `pass` of what this thread has to copy of a tile of an operand: `width` elements,
-   `lines` lines from those of the pass before. `to`, `from`: its first element there and here;
-   `stride`: bytes from pass to pass. Zeros if not valid. */
-static __device__ __forceinline__ void tmm_copy_pass(double *to, const char *from, unsigned stride,
-                                                     int width, int lines, int pass, bool valid)
+/* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
+static __device__ __forceinline__ int tmm_square(int row, int at)
 {
-    tmm__copy_async(to + lines * pass, from + (unsigned long long)stride * pass, 8 * width, valid);
+    return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
+}
+
+/* Copies pass `pass` of what this thread has to copy of a tile of an operand: `width` elements,
+   `lines` (8, or a multiple of 16) lines from those of the pass before. `from`: its first element;
+   `stride`: bytes from pass to pass; `stage` + `to`: where it goes, `half`: what 8 lines change
+   there. Zeros if not valid. */
+static __device__ __forceinline__ void tmm_copy_pass(char *stage, int to, int half,
+                                                     const char *from, unsigned stride, int width,
+                                                     int lines, int pass, bool valid)
+{
+    int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
+    tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
 
 /* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned, or a
@@ -3239,21 +3250,18 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         PASSES_A = TILE_M / LINES,
         PASSES = PASSES_A + TILE_N / LINES,
         MATRICES = DOWN * ACROSS,
-        PITCH_A = TILE_M + 4,
-        PITCH_B = TILE_N + 4,
-        PLANE_A = TMM__PLANE(TILE_M),
-        PLANE_B = TMM__PLANE(TILE_N),
-        PLANES = DEPTH / 4,
         HALVES = DEPTH / 8,
         SLOTS = (HALVES - 1) * MATRICES, /* after which copies start */
-        STAGE = PLANES * (PLANE_A + PLANE_B),
         SIZE = 8,
+        SQUARE = 16 * DEPTH * SIZE, /* bytes of 16 lines */
+        STAGE_A = TILE_M / 16 * SQUARE,
+        STAGE = STAGE_A + TILE_N / 16 * SQUARE,
         ANY = DOWN < 4
     };
-    static_assert(STAGES * STAGE * SIZE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
+    static_assert(STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
                   "what the launcher asks for");
-    extern __shared__ __align__(16) double tmm__tensor_stages[];
-    double *shared = tmm__tensor_stages;
+    extern __shared__ __align__(128) char tmm__tensor_stages[];
+    char *shared = tmm__tensor_stages;
 
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
@@ -3275,18 +3283,23 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         int kA = single, lineA = pair, kB = single, lineB = pair;
         if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
         if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
-        int toA = kA / 4 * PLANE_A, toB = PLANES * PLANE_A + kB / 4 * PLANE_B;
-        toA += along_kA ? lineA % 4 * PITCH_A + lineA / 4 * 4 + kA % 4 : kA % 4 * PITCH_A + lineA;
-        toB += along_kB ? lineB % 4 * PITCH_B + lineB / 4 * 4 + kB % 4 : kB % 4 * PITCH_B + lineB;
+        int toA =
+            along_kA ? tmm_square(lineA, kA) : tmm_square(kA, lineA % 16) + lineA / 16 * SQUARE;
+        int toB =
+            along_kB ? tmm_square(lineB, kB) : tmm_square(kB, lineB % 16) + lineB / 16 * SQUARE;
+        toB += STAGE_A;
+        /* The bits that 4 k and 8 lines change. */
+        int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
+        int eightA = along_kA ? 1024 : 64, eightB = along_kB ? 1024 : 64;
         unsigned strideA = (unsigned)(LINES * SIZE * rsA);
         unsigned strideB = (unsigned)(LINES * SIZE * csB);
 
         /* Where this lane finds its element of the first fragments. */
         int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? g % 4 * PITCH_A + g / 4 * 4 + t : t * PITCH_A + g;
-        int firstB = along_kB ? g % 4 * PITCH_B + g / 4 * 4 + t : t * PITCH_B + g;
-        firstA += thread / 32 / WARPS_ACROSS * (16 * DOWN);
-        firstB += thread / 32 % WARPS_ACROSS * (8 * ACROSS) + PLANES * PLANE_A;
+        int firstA = along_kA ? tmm_square(g, t) : tmm_square(t, g);
+        int firstB = along_kB ? tmm_square(g, t) : tmm_square(t, g);
+        firstA += thread / 32 / WARPS_ACROSS * (DOWN * SQUARE);
+        firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
         /* How many lines of what it copies exist, from its first on. */
         int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
@@ -3307,14 +3320,14 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
         int left = end - begin;
-#define TMM__COPY(stage, i, rows, cols)                                                       \
-    do {                                                                                      \
-        if ((i) < PASSES_A)                                                                   \
-            tmm_copy_pass(shared + (stage) + toA, fromA, strideA, WIDTH, LINES, i,            \
-                          LINES * (ANY ? (i) : 0) < (rows));                                  \
-        else                                                                                  \
-            tmm_copy_pass(shared + (stage) + toB, fromB, strideB, WIDTH, LINES, (i)-PASSES_A, \
-                          LINES * (ANY ? (i)-PASSES_A : 0) < (cols));                         \
+#define TMM__COPY(stage, i, rows, cols)                                                   \
+    do {                                                                                  \
+        if ((i) < PASSES_A)                                                               \
+            tmm_copy_pass(shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i, \
+                          LINES * (ANY ? (i) : 0) < (rows));                              \
+        else                                                                              \
+            tmm_copy_pass(shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES,    \
+                          (i)-PASSES_A, LINES * (ANY ? (i)-PASSES_A : 0) < (cols));       \
     } while (0)
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
@@ -3334,13 +3347,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #define TMM__IN_ORDER() \
     if (DOWN == 2) TMM__KEEP_ORDER()
         int read = 0; /* where the stage that is worked on begins */
-        const double *stageA = shared + firstA, *stageB = shared + firstB;
 #define TMM__LOAD_A(half, i)                                                                    \
     _Pragma("unroll") for (int q = 0; q < 2; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
-        a[(half) % 2][i][2 * q + h] = stageA[(2 * (half) + q) * PLANE_A + 16 * (i) + 8 * h]
+        a[(half) % 2][i][2 * q + h] =                                                           \
+            *(const double *)(shared + read + SQUARE * (i) +                                    \
+                              (firstA ^ (2 * (half) + q) * fourA ^ h * eightA))
 #define TMM__LOAD_B(half, j)                                            \
     _Pragma("unroll") for (int q = 0; q < 2; q++) b[(half) % 2][j][q] = \
-        stageB[(2 * (half) + q) * PLANE_B + 8 * (j)]
+        *(const double *)(shared + read + SQUARE * ((j) / 2) +          \
+                          (firstB ^ (2 * (half) + q) * fourB ^ (j) % 2 * eightB))
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(0, j);
 #pragma unroll
@@ -3363,7 +3378,6 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
                         TMM__COPY_WAIT(STAGES - 2);
                         __syncthreads();
                         read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
-                        stageA = shared + read + firstA, stageB = shared + read + firstB;
                     }
                     TMM__IN_ORDER();
                     if (last && i == 0 ? n == 1 : j == 0) TMM__LOAD_A(next, i);
@@ -4853,6 +4867,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_skinny_depth   TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
 #define tmm_gemm_skinny    TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
 #define tmm_copy_pass      TMM_FN(copy_pass)
+#define tmm_square         TMM_FN(square)
+#define tmm_find_piece     TMM_FN(find_piece)
 #define tmm_split          TMM_FN(split)
 #define tmm_float_load     TMM_FN(float_load)
 #define tmm_float_begin    TMM_FN(float_begin)
@@ -8797,6 +8813,8 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_skinny_depth
 #undef tmm_gemm_skinny
 #undef tmm_copy_pass
+#undef tmm_square
+#undef tmm_find_piece
 #undef tmm_split
 #undef tmm_float_load
 #undef tmm_float_begin
