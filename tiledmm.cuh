@@ -557,6 +557,8 @@ static __device__ __forceinline__ unsigned tmm__inside(long long col, int count,
 
 /* Keeps the compiler from moving loads and stores across. */
 #define TMM__FENCE() asm volatile("" ::: "memory")
+/* Keeps the compiler from knowing what x is: what depends on it is computed anew, not kept. */
+#define TMM__HIDE(x) asm volatile("" : "+r"(x))
 
 /* One thread of a block tells another block that what its block has written to global memory is
    there, or waits for that; both after, or before, a barrier of their blocks (release and acquire,
@@ -1002,9 +1004,9 @@ typedef struct tmm__tensor_form {
     int whole;                         /* and if there are more of them; measured on an H200 */
 } tmm__tensor_form;
 static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {{128, 128, 8, 1, 2130, 2130},
-                                                                      {128, 64, 8, 1, 1300, 1400},
-                                                                      {64, 64, 4, 3, 740, 700},
-                                                                      {64, 64, 4, 3, 800, 760}};
+                                                                      {128, 64, 8, 1, 1130, 1170},
+                                                                      {64, 64, 4, 3, 600, 630},
+                                                                      {64, 64, 4, 3, 660, 690}};
 
 /* Divides tiles_down x tiles_across tiles of C with `steps` steps each among at most `most_blocks`
    blocks, as KERNEL PIPELINED explains. Returns how many blocks there are to be. `split`: whether
@@ -3170,9 +3172,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
          FLOP per byte             16            10.7          8           second-level cache
        shared loads of a warp      96 x 16       64 x 16       64 x 16     elements a step
          FLOP per byte             5.3           4             4
-       shared memory               100 KB        76 KB         52 KB       a block
+       shared memory               96 KB         72 KB         48 KB       a block
        cycles a step               2048          1024          512         of the tensor cores
-         measured, one NVIDIA H200 2130          1300          700
+         measured, one NVIDIA H200 2130          1150          630
    What bounds it: the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles of a
    scheduler (96% busy with large tiles, at 4096 x 4096 x 4096); for the smaller tiles the
    second-level cache; and, for longer than a few ms, the power that the device may take. Before
@@ -3407,8 +3409,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 
         thread = tmm__thread();
         share = gridDim.x - 1 - tmm__block();
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 == 10 /* where ptxas has no registers for them */
-        asm volatile("" : "+r"(piece));
+#if TMM__BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
+        /* Found anew: kept through the loop above, these would take a register too many. */
+        TMM__HIDE(piece);
         tile = tmm_find_piece(&s, piece, share, &begin, &end);
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
@@ -3445,8 +3448,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
                 }
             }
         }
-        /* Computed anew: kept through the loop above, these would cost it registers. */
-        lane = thread % 32;
+        lane = thread % 32; /* anew, too */
         int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
         int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
         tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
