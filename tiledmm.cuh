@@ -257,6 +257,8 @@
 #define TMM__IS_FLOAT                                            \
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
+/* 1 where KERNEL SMALL comes in fewer forms: see INSTANCES. */
+#define TMM__FEW_FORMS (!TMM__IS_FLOAT && !TMM__IS_DOUBLE)
 
 /* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
    be defined as nothing, 1 or 0. */
@@ -4951,13 +4953,19 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #undef TMM__BLOCKS
 #undef TMM__EMIT
 
+/* KERNEL SMALL with tiles for every size of C. TMM__FEW_FORMS leaves two of them out, for all types
+   but float and double: the others compute every shape, but some take longer (int at 320: 10.1 us
+   for 7.2 on an H200). Each form costs every program that includes this file a fifth of a second of
+   compile time. */
 #define TMM__EMIT 5
 #define TMM__ROWS 16
+#if !TMM__FEW_FORMS
 #define TMM__COLS 16
 #define TMM__EDGE 16x16
 #include "tiledmm.cuh"
 #undef TMM__COLS
 #undef TMM__EDGE
+#endif
 #define TMM__COLS 32
 #define TMM__EDGE 16x32
 #include "tiledmm.cuh"
@@ -4965,11 +4973,13 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #undef TMM__EDGE
 #undef TMM__ROWS
 #define TMM__ROWS 32
+#if !TMM__FEW_FORMS
 #define TMM__COLS 32
 #define TMM__EDGE 32x32
 #include "tiledmm.cuh"
 #undef TMM__COLS
 #undef TMM__EDGE
+#endif
 #define TMM__COLS 64
 #define TMM__EDGE 32x64
 #include "tiledmm.cuh"
@@ -5651,21 +5661,35 @@ static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, lo
                                                     long long ldc, long long strideC,
                                                     unsigned batch, tmm_stream stream)
 {
+    enum { FORMS = TMM__FEW_FORMS ? 2 : 4 };
     static const struct {
         int rows, cols, bytes;
-    } forms[4] = {{16, 16, TMM_FN(small_bytes_16x16)},
-                  {16, 32, TMM_FN(small_bytes_16x32)},
-                  {32, 32, TMM_FN(small_bytes_32x32)},
-                  {32, 64, TMM_FN(small_bytes_32x64)}};
-    static thread_local unsigned long long asked[4];
+    } forms[FORMS] = {
+#if !TMM__FEW_FORMS
+        {16, 16, TMM_FN(small_bytes_16x16)},
+#endif
+        {16, 32, TMM_FN(small_bytes_16x32)},
+#if !TMM__FEW_FORMS
+        {32, 32, TMM_FN(small_bytes_32x32)},
+#endif
+        {32, 64, TMM_FN(small_bytes_32x64)}
+    };
+    static thread_local unsigned long long asked[FORMS];
     const tmm__device *device = tmm__current_device();
     const long long busy = TMM__BUSY(device->processors);
     /* The largest tile that fits the device and is not mostly outside C. */
-    int largest = M <= 16 ? 1 : N <= 32 ? 2 : 3;
-    if (N <= 16) largest = 0;
-    while (largest > 0 && forms[largest].bytes > device->shared) largest--;
-    long long tiles[4], steps = (K + 7) / 8;
-    for (int n = 0; n < 4; n++)
+    int largest = FORMS - 1;
+    while (largest > 0 && (forms[largest].bytes > device->shared || N <= forms[largest].cols / 2 ||
+                           (M <= 16 && forms[largest].rows > 16)))
+        largest--;
+    int least = forms[0].bytes / 3 * 2; /* with two stages, which kernels before sm_80 have */
+    if (least > device->shared)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel small takes %d bytes of shared memory, this device has %d for a "
+                         "block",
+                         least, device->shared);
+    long long tiles[FORMS], steps = (K + 7) / 8;
+    for (int n = 0; n < FORMS; n++)
         tiles[n] = ((M - 1) / forms[n].rows + 1) * ((N - 1) / forms[n].cols + 1) * batch;
     /* Few large tiles and long K: split along k, which pays from three parts of 64
        steps on. Otherwise the smallest tile of which each multiprocessor gets one at most, or the
@@ -5694,10 +5718,12 @@ static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, lo
     TMM_FN(name)<<<grid, 256, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
                                                strideB, beta, C, ldc, strideC, batch, team_log2,  \
                                                (TMM_SUM *)partials)
-    switch (form) {
-    case 0: TMM__LAUNCH(gemm_small_16x16); break;
-    case 1: TMM__LAUNCH(gemm_small_16x32); break;
-    case 2: TMM__LAUNCH(gemm_small_32x32); break;
+    switch (forms[form].rows * forms[form].cols) {
+#if !TMM__FEW_FORMS
+    case 16 * 16: TMM__LAUNCH(gemm_small_16x16); break;
+    case 32 * 32: TMM__LAUNCH(gemm_small_32x32); break;
+#endif
+    case 16 * 32: TMM__LAUNCH(gemm_small_16x32); break;
     default: TMM__LAUNCH(gemm_small_32x64); break;
     }
 #undef TMM__LAUNCH
@@ -5732,6 +5758,7 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
                                               TMM_TYPE *C, long long ldc, long long strideC,
                                               unsigned batch, tmm_stream stream)
 {
+    enum { K_1, K_4, K_16, LINES_4, LINES_16, FORMS };
 #define TMM__FORM(edge)                                                                        \
     {                                                                                          \
         TMM_FN(skinny_bytes_##edge), TMM_FN(skinny_least_##edge), TMM_FN(skinny_lines_##edge), \
@@ -5739,10 +5766,10 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     }
     static const struct {
         int bytes, least, lines, depth;
-    } forms[5] = {TMM__FORM(k_1), TMM__FORM(k_4), TMM__FORM(k_16), TMM__FORM(lines_4),
-                  TMM__FORM(lines_16)};
+    } forms[FORMS] = {TMM__FORM(k_1), TMM__FORM(k_4), TMM__FORM(k_16), TMM__FORM(lines_4),
+                      TMM__FORM(lines_16)};
 #undef TMM__FORM
-    static thread_local unsigned long long asked[5];
+    static thread_local unsigned long long asked[FORMS];
     const tmm__device *device = tmm__current_device();
     int few_rows = M < N;
     long long lines = few_rows ? N : M, width = few_rows ? M : N;
@@ -5750,8 +5777,8 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     long long lineL = few_rows ? csB : rsA, kL = few_rows ? rsB : csA;
     long long kS = few_rows ? csA : rsB, jS = few_rows ? rsA : csB;
     long long strideL = few_rows ? strideB : strideA, strideS = few_rows ? strideA : strideB;
-    int form = width > 4 ? 4 : 3;
-    if (kL == 1) form = width > 4 ? 2 : width > 1 ? 1 : 0;
+    int form = width > 4 ? LINES_16 : LINES_4;
+    if (kL == 1) form = width > 4 ? K_16 : width > 1 ? K_4 : K_1;
 
     if (forms[form].least > device->shared)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -5762,7 +5789,7 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
        one block a multiprocessor. */
     long long blocks = (lines - 1) / forms[form].lines + 1;
-    long long wanted = (form == 2 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
+    long long wanted = (form == K_16 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
     long long stages = (K + forms[form].depth - 1) / forms[form].depth;
     long long parts = tmm__min(wanted / (blocks * batch), stages / 4);
     void *partials = NULL;
@@ -5779,10 +5806,10 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
                                                kS, jS, strideS, beta, C, ldc, strideC, few_rows, \
                                                (TMM_SUM *)partials)
     switch (form) {
-    case 0: TMM__LAUNCH(gemm_skinny_k_1); break;
-    case 1: TMM__LAUNCH(gemm_skinny_k_4); break;
-    case 2: TMM__LAUNCH(gemm_skinny_k_16); break;
-    case 3: TMM__LAUNCH(gemm_skinny_lines_4); break;
+    case K_1: TMM__LAUNCH(gemm_skinny_k_1); break;
+    case K_4: TMM__LAUNCH(gemm_skinny_k_4); break;
+    case K_16: TMM__LAUNCH(gemm_skinny_k_16); break;
+    case LINES_4: TMM__LAUNCH(gemm_skinny_lines_4); break;
     default: TMM__LAUNCH(gemm_skinny_lines_16); break;
     }
 #undef TMM__LAUNCH

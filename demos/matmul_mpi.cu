@@ -182,12 +182,15 @@ static int parse_options(int count, char **words, options *o)
     return 1;
 }
 
-/* A file that appears whole or not at all: written beside its place and renamed at the end. What
-   is no ordinary file, such as /dev/stdout, is written to directly. */
+/* A file that appears whole or not at all, although any rank may end this one at any time: its text
+   is kept in memory, and at the end written beside its place and renamed. What is no ordinary file,
+   such as /dev/stdout, is written to directly. */
 typedef struct output_file {
     FILE *stream;
     const char *path;
     char *beside; /* NULL: writes to path itself */
+    char *text;
+    size_t bytes;
 } output_file;
 
 static int open_output(output_file *file, const char *path)
@@ -197,11 +200,17 @@ static int open_output(output_file *file, const char *path)
     size_t length = strlen(path) + 5;
     file->path = path;
     file->beside = NULL;
-    if (!straight) {
-        file->beside = (char *)malloc(length);
-        if (file->beside) snprintf(file->beside, length, "%s.tmp", path);
+    if (straight) {
+        file->stream = fopen(path, "w");
+    } else if ((file->beside = (char *)malloc(length)) != NULL) {
+        snprintf(file->beside, length, "%s.tmp", path);
+        FILE *trial = fopen(file->beside, "w"); /* can it be written? */
+        if (trial) {
+            fclose(trial);
+            remove(file->beside);
+            file->stream = open_memstream(&file->text, &file->bytes);
+        }
     }
-    file->stream = straight || file->beside ? fopen(straight ? path : file->beside, "w") : NULL;
     if (file->stream) return 1;
     fprintf(stderr, "matmul_mpi: cannot write '%s'\n", path);
     free(file->beside);
@@ -213,10 +222,14 @@ static int close_output(output_file *file, int keep)
     int good = !ferror(file->stream);
     good &= fclose(file->stream) == 0;
     if (file->beside) {
-        if (!good || !keep || rename(file->beside, file->path) != 0) {
-            remove(file->beside);
-            good &= !keep;
+        if (good && keep) {
+            FILE *whole = fopen(file->beside, "w");
+            good = whole && fwrite(file->text, 1, file->bytes, whole) == file->bytes;
+            if (whole) good &= fclose(whole) == 0;
+            if (good) good = rename(file->beside, file->path) == 0;
+            if (!good) remove(file->beside);
         }
+        free(file->text);
         free(file->beside);
     }
     if (!good) fprintf(stderr, "matmul_mpi: cannot write '%s'\n", file->path);
@@ -1036,7 +1049,7 @@ static int takes_device_pointers(void)
 static int run(int count, char **words)
 {
     options o;
-    output_file csv = {NULL, NULL, NULL};
+    output_file csv = {NULL, NULL, NULL, NULL, 0};
     int devices = 0, fewest, parsed = parse_options(count, words, &o), opened = 1;
     if (parsed <= 0) return parsed < 0 ? 0 : 2;
     if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;

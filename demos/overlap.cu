@@ -248,10 +248,12 @@ static int run(problem *p, int streams, timeline *t)
 
 /* A bar for each stream: > copy in, # compute, < copy out. Overlapping streams lie one above
    another; what a stream does is from one event to the next, waiting for an engine included.
-   What takes less than a column is given one; computing is drawn last, so that it stays visible. */
-static void draw(const problem *p, const timeline *t, int streams, double scale)
+   What takes less than a column is given one; computing is drawn last, so that it stays visible.
+   Marks that are left at the end are noted in `seen`. */
+static const char signs[3] = {'>', '#', '<'};
+
+static void draw(const problem *p, const timeline *t, int streams, double scale, int seen[3])
 {
-    static const char signs[3] = {'>', '#', '<'};
     static const int order[3] = {0, 2, 1};
     for (int s = 0; s < streams; s++) {
         char bar[WIDTH + 1];
@@ -265,8 +267,20 @@ static void draw(const problem *p, const timeline *t, int streams, double scale)
                 if (to <= from) to = from + 1;
                 for (int x = from; x < to && x < WIDTH; x++) bar[x] = signs[order[i]];
             }
+        for (int i = 0; i < 3; i++) seen[i] |= strchr(bar, signs[i]) != NULL;
         printf("  stream %d |%s|\n", s, bar);
     }
+}
+
+/* What the marks mean: those that are in the picture. */
+static void print_key(const int seen[3], double width)
+{
+    static const char *const names[3] = {"copy in", "compute", "copy out"};
+    for (int i = 0; i < 3; i++)
+        if (seen[i]) printf("  %c %s ", signs[i], names[i]);
+    printf("  (the width is %.3f ms)\n", width);
+    for (int i = 0; i < 3; i++)
+        if (!seen[i]) printf("  %s: too short to be seen\n", names[i]);
 }
 
 static int right(const problem *p)
@@ -348,11 +362,12 @@ int main(int count, char **words)
         printf("\nserial: %.3f ms = copies in %.3f + compute %.3f + copies out %.3f\n",
                serial.total, serial.in, serial.compute, serial.out);
         double longest = serial.total > streamed.total ? serial.total : streamed.total;
-        draw(&p, &serial, 1, longest);
+        int seen[3] = {0, 0, 0};
+        draw(&p, &serial, 1, longest, seen);
         printf("\n%d stream%s: %.3f ms, %.2f times as fast\n", o->streams,
                o->streams > 1 ? "s" : "", streamed.total, serial.total / streamed.total);
-        draw(&p, &streamed, o->streams, longest);
-        printf("  > copy in   # compute   < copy out; the width is %.3f ms\n", longest);
+        draw(&p, &streamed, o->streams, longest, seen);
+        print_key(seen, longest);
         printf("\nfloor: the slowest of the three, %s, takes %.3f ms; "
                "with streams it takes %.2f times that.\n",
                least == serial.compute  ? "computing"

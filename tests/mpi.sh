@@ -93,6 +93,17 @@ check "--cpu, double, streams that advance late" passes '^ +3 +1 x 3 +50 .* ok$'
 check "no device" refuses 2 "no usable CUDA device" 2 env CUCC_DEVICES=0 "$program" 20
 check "no memory for panels ends all ranks" refuses 1 "memory for a block: out of memory" 2 env CUCC_MEMORY=20000 "$program" 100
 
+# A CUDA error, of rank 0 itself or of another, which then ends rank 0: no file, and nothing beside it;
+# a file from before stays as it is.
+nothing_of() { [ -z "$(compgen -G "$work/$1*")" ]; }
+check "a kernel that fails on rank 0" refuses 1 'rank 0: ' 1 env CUCC_FAIL=kernel:1 "$program" 40 --reps 1 --csv "$work/k.csv" : -n 1 "$program" 40 --reps 1 --csv "$work/k.csv"
+check "it leaves no file" nothing_of k.csv
+echo before >"$work/r.csv"
+check "a copy that fails on the last rank" refuses 1 'rank 1: ' 1 "$program" 40 --reps 1 --csv "$work/r.csv" : -n 1 env CUCC_FAIL=copy:9 "$program" 40 --reps 1 --csv "$work/r.csv"
+check "it leaves the file from before" grep -qx before "$work/r.csv"
+rm -f "$work/r.csv"
+check "and nothing beside it" nothing_of r.csv
+
 # As with an MPI that takes device pointers: device memory of the CPU runner is memory like any other.
 sed 's/ifdef MPIX_CUDA_AWARE_SUPPORT/if 1/; s/MPIX_Query_cuda_support() == 1/1/' \
     demos/matmul_mpi.cu >"$work/fault/demos/direct.cu"

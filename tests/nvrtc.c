@@ -87,17 +87,18 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "tmm_" letter "gemm_global tmm_" letter "gemm_shared_8 tmm_" letter                      \
     "gemm_shared_16 tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_64 tmm_" letter \
     "gemm_register_128 "
-#define FAST(letter)                                                                             \
-    "tmm_" letter "gemm_pipelined tmm_" letter "gemm_reduce tmm_" letter "pack tmm_" letter      \
-    "gemm_small_16x16 tmm_" letter "gemm_small_16x32 tmm_" letter "gemm_small_32x32 tmm_" letter \
-    "gemm_small_32x64 tmm_" letter "gemm_skinny_k_1 tmm_" letter "gemm_skinny_k_4 tmm_" letter   \
-    "gemm_skinny_k_16 tmm_" letter "gemm_skinny_lines_4 tmm_" letter                             \
+/* what other types than float and double have; and what these have besides */
+#define FAST(letter)                                                                               \
+    "tmm_" letter "gemm_pipelined tmm_" letter "gemm_reduce tmm_" letter "pack tmm_" letter        \
+    "gemm_small_16x32 tmm_" letter "gemm_small_32x64 tmm_" letter "gemm_skinny_k_1 tmm_" letter    \
+    "gemm_skinny_k_4 tmm_" letter "gemm_skinny_k_16 tmm_" letter "gemm_skinny_lines_4 tmm_" letter \
     "gemm_skinny_lines_16 tmm_" letter "gemm_sum "
+#define MORE(letter) "tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 "
 
 static const char kernels[] =
-    SIMPLE("s") FAST("s") "tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn " /* float */
-    SIMPLE("d") FAST("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_128x64 "
-                          "tmm_dgemm_tensor_64x64 tmm_dgemm_tensor_any " /* double */
+    SIMPLE("s") FAST("s") MORE("s") "tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn " /* float */
+    SIMPLE("d") FAST("d") MORE("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_128x64 "
+                                    "tmm_dgemm_tensor_64x64 tmm_dgemm_tensor_any " /* double */
     SIMPLE("i") FAST("i") "tmm_igemm_pipelined_tn ";
 
 int main(int count, char **words)

@@ -1,5 +1,6 @@
 /* TMM_TENSOR for float: shapes, forms, tails, what is left to multiply-adds, the promised error
-   against float64 on random data, memory of the caller, prepared operands. */
+   against float64 on random data, memory of the caller, prepared operands. With the argument "few":
+   two small products for each form of the kernels, for tools that make a program very slow. */
 static int form_wanted = -1, parts_wanted, way_wanted = -1;
 #define TMM__FLOAT_GUESS(form, parts, time)                                                       \
     ((form_wanted >= 0 && (form) != form_wanted) || (parts_wanted > 0 && (parts) != parts_wanted) \
@@ -462,7 +463,30 @@ static void rules(void)
     drop(&p);
 }
 
-int main(void)
+/* Each form that this device and this program have: edges, lines left to multiply-adds, the ring of
+   copies gone around. */
+static void few(int fast, int mma)
+{
+    static const struct {
+        int form, parts;
+        long long M, N, K;
+        const char *name;
+    } forms[] = {{0, 1, 257, 140, 400, ", 256x128"},    {1, 1, 129, 200, 400, ", 128x192"},
+                 {2, 1, 129, 70, 700, ", 128x64"},      {2, 2, 129, 70, 1200, ", shared by 2"},
+                 {4, 1, 129, 140, 300, ", mma of 128"}, {5, 1, 70, 65, 400, ", mma of 64"}};
+    way_wanted = fast ? -1 : 1;
+    for (size_t n = 0; n < sizeof forms / sizeof forms[0]; n++) {
+        long long M = forms[n].M, N = forms[n].N, K = forms[n].K;
+        if (forms[n].form < 4 ? !fast : fast || !(mma || TWIN)) continue;
+        form_wanted = forms[n].form, parts_wanted = forms[n].parts;
+        promise(M, N, K, 0, 0, SOME_WIDE, 1, 0, forms[n].name);
+        promise(M, N, K, 3, 1, UNIFORM, 2, 0.5f, forms[n].name);
+    }
+    way_wanted = form_wanted = -1, parts_wanted = 0;
+    promise(70, 65, 200, 1, 0, UNIFORM, 1, 0, "");
+}
+
+int main(int count, char **words)
 {
     int device_count = 0;
     if (cudaGetDeviceCount(&device_count) != cudaSuccess || device_count == 0) {
@@ -471,7 +495,12 @@ int main(void)
     }
     tap_seed(20261122);
     int fast = tmm_sgemm__float_fast();
-    tap_note("wgmma: %d, mma.sync: %d", fast, tmm_sgemm__float_mma());
+    int mma = tmm_sgemm__float_mma();
+    tap_note("wgmma: %d, mma.sync: %d", fast, mma);
+    if (count > 1 && strcmp(words[1], "few") == 0) {
+        few(fast, mma);
+        return tap_done();
+    }
     for (int ops = 0; ops < 4; ops++) promise(100, 70, 130, ops, ops % 2, UNIFORM, 1, 0, "");
     promise(65, 129, 97, 0, 1, POSITIVE, 1, 0, "");
     promise(1, 1, 64, 0, 0, UNIFORM, 1, 0, "");
