@@ -1007,8 +1007,8 @@ typedef struct tmm__tensor_form {
 } tmm__tensor_form;
 static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {{128, 128, 8, 1, 2130, 2130},
                                                                       {128, 64, 8, 1, 1130, 1170},
-                                                                      {64, 64, 4, 3, 600, 630},
-                                                                      {64, 64, 4, 3, 660, 690}};
+                                                                      {64, 64, 4, 3, 900, 630},
+                                                                      {64, 64, 4, 3, 960, 690}};
 
 /* Divides tiles_down x tiles_across tiles of C with `steps` steps each among at most `most_blocks`
    blocks, as KERNEL PIPELINED explains. Returns how many blocks there are to be. `split`: whether
@@ -4470,8 +4470,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #undef TMM__BEGIN
 #undef TMM__FINISH
 #undef TMM__ADD
-            if (SMALLEST && parts > 1) {    /* the second block's sums go to the first one */
-                tmm__cluster_arrive(false); /* its ring may be written to */
+            if (SMALLEST && parts > 1) {   /* the second block's sums go to the first one */
+                tmm__cluster_arrive(true); /* its ring may be written to */
                 tmm__cluster_wait();
                 if (part > 0) {
                     unsigned there = tmm__in_block(tmm_memory + skip, 0);
