@@ -115,19 +115,19 @@
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
                              float, N =                  double, N =
                           320   1024   4096   5120      320   1024   4096   5120
-     TMM_GLOBAL           3.85   6.28   5.96   6.00     2.15   3.76   2.98   3.02
-     TMM_SHARED_16        4.20   7.26   7.78   7.74     2.82   4.41   4.58   4.59
-     TMM_SHARED_32        4.74   8.51   9.06   8.89     2.94   4.66   4.81   4.85
-     TMM_REGISTER_64      4.30   28.6   30.7   31.3     1.71   9.78   10.1   10.3
-     TMM_REGISTER_128     1.58   18.4   42.3   38.5     0.78   8.59   17.8   17.0
-     TMM_PIPELINED        7.65   37.0   54.0   53.2     3.32   17.8   20.7   20.6
-     TMM_SMALL            10.1   30.0   34.0   33.2     10.3   37.2   48.6   46.3
-     TMM_TENSOR              -      -      -      -     6.20   46.1   60.7   59.1
-     TMM_AUTO             10.1   37.4   54.2   53.4     10.3   46.1   60.7   58.7
-     cuBLAS               3.36   37.2   51.1   46.3     4.77   50.5   60.3   60.5
-   TMM_AUTO_TENSOR, float: 92.3 at 1024, 204 at 4096, 184 at 5120, splitting included, where cuBLAS
+     TMM_GLOBAL           3.86   6.30   5.82   5.86     2.15   3.75   2.89   2.93
+     TMM_SHARED_16        4.21   7.27   7.77   7.75     2.83   4.42   4.57   4.58
+     TMM_SHARED_32        4.77   8.49   9.18   8.88     2.94   4.66   4.81   4.85
+     TMM_REGISTER_64      4.32   28.7   30.7   31.4     1.71   9.81   10.1   10.3
+     TMM_REGISTER_128     1.59   18.4   42.3   38.6     0.78   8.61   17.8   17.0
+     TMM_PIPELINED        7.72   37.2   53.1   54.7     3.29   17.9   20.8   20.7
+     TMM_SMALL            10.0   29.9   34.0   33.3     10.1   37.4   48.5   45.4
+     TMM_TENSOR              -      -      -      -     6.79   53.9   61.9   63.5
+     TMM_AUTO             10.1   36.9   54.1   54.8     10.1   54.1   61.9   63.7
+     cuBLAS               3.47   37.2   50.9   46.9     7.21   51.6   59.8   59.9
+   TMM_AUTO_TENSOR, float: 112 at 1024, 206 at 4096, 187 at 5120, splitting included, where cuBLAS
    gives 40 to 51 (gemm_cublas.csv; 300 ms a point, in turn with it).
-   Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.5e-04 (float),
+   Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
