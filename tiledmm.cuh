@@ -142,10 +142,12 @@
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
-   it takes 4 bytes for each element of A and B, M, N and K rounded up to 64 (batches: 1 GiB at a
-   time); without that it is TMM_PIPELINED. Each row of op(A) and column of op(B) may span 2^28 (K =
-   64) to 2^34 (K = 21890) in magnitude, zeros apart; those with NaN, infinity or a wider span are
-   summed in float, at a fraction of the speed: keep to TMM_PIPELINED if many are like that.
+   it takes 4 bytes for each element of A and B, M, N and K rounded up to 64, and a quarter of a byte
+   for each of C (batches: 1 GiB at a time); without that it is TMM_PIPELINED. What is not good
+   enough there is summed in float, at a fraction of the speed: elements of C of lines with NaN or
+   infinity; and, where a row of op(A) or a column of op(B) spans more than 2^28 (K = 64) to 2^34 (K
+   = 21890) in magnitude, zeros apart, those of them that are small: below some 2^-23 of the product
+   of the largest elements of their row and column. Keep to TMM_PIPELINED if many are like that.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
@@ -1208,7 +1210,7 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                        const tmm_tensor_options *options, tmm_stream stream);
 
 /* The bytes of device memory that gemm_tensor takes with these options: about 4 for each element of
-   an operand that is not prepared, with M, N and K rounded up to 64. */
+   an operand that is not prepared, with M, N and K rounded up to 64, and 1 for four of C. */
 TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
                                               const tmm_tensor_options *options, size_t *bytes);
 
@@ -3510,10 +3512,14 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
    after Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing
    the FP32 theoretical peak performance", 2022. bench/NOTES.md derives the bound.
 
-   What does not fit: a line is rejected that has an element which is not finite, or which is not
-   zero but so small (below 2^-29 to 2^-35 of the largest, see gemm__float_least) that its halves
-   lack bits; and an element of C if 2^-(s_a + s_b) could make it overflow, or tiny. Its row and its
-   column decide, so the bits of an element depend on its row, its column and K alone.
+   What does not fit is left to multiply-adds: lines with an element that is not finite; elements of
+   C that 2^-(s_a + s_b) could make overflow, or tiny; and some of wide lines. A line is wide if it
+   has elements that are not zero but so small (below 2^-29 to 2^-35 of the largest, see
+   gemm__float_least) that their halves lack bits. What they lack is less than K 2^-18 in the sum of
+   an element of C before it is scaled back, which is 2^28 where large elements meet. So of wide
+   lines each element of C is judged by itself: from gemm__float_proof on, about 40, its size proves
+   the bound; smaller ones are noted, and left to multiply-adds. In all this row and column decide, so the bits
+   of an element depend on its row, its column and K alone.
 
    KERNEL SPLIT leaves each operand in blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64],
    with zeros up to whole blocks and an even number of them along k. A line has 128 bytes of a
@@ -3539,7 +3545,7 @@ typedef struct tmm__lines {
 /* An operand as KERNEL SPLIT leaves it. */
 typedef struct tmm__split {
     unsigned char *blocks; /* [product][k / 32][line / 64], 8 KB each */
-    float *scales;         /* [product][line]: 2^-s, or 0 if the line is rejected */
+    float *scales;         /* [product][line]: 2^-s; negative if the line is wide; 0: not finite */
     int line_blocks;       /* ceil(lines / 64) */
     int k_blocks;          /* 2 ceil(K / 64) */
 } tmm__split;
@@ -3555,7 +3561,10 @@ typedef struct tmm__float_job {
     float *C;
     long long ldc, batchC;
     float alpha, beta;
-    float least, most; /* of the product of two scales: see tmm__is_strict */
+    float least, most;  /* of the product of two scales: see tmm__is_strict */
+    float proof;        /* see tmm__is_unproven */
+    unsigned *unproven; /* [product][row][column / 16]: see tmm__unproven_at */
+    int units;          /* ceil(N / 16) */
     int batch;
     tmm__schedule s; /* the tiles of C */
 } tmm__float_job;
@@ -3568,8 +3577,26 @@ enum { TMM__LO_SHIFT = 11 };
 
 /* Elements of C that are left to multiply-adds: floats from one k to the next of a tile in shared
    memory, and of its 16 k; shared memory for two stages of A and B and what 8 warps find. */
+enum { TMM__STRICT_FEW = 64 }; /* of a quarter of 128 x 128: see tmm_float_gather */
 enum { TMM__STRICT_PITCH = 132, TMM__STRICT_STEP = 16 * TMM__STRICT_PITCH };
-#define TMM__STRICT_BYTES ((4 * TMM__STRICT_STEP + 16) * 4)
+#define TMM__STRICT_BYTES (16 * TMM__STRICT_STEP + (int)sizeof(tmm__square))
+
+/* Elements of C that are left to multiply-adds, by 256 threads of a block: those that their row and
+   column leave to them, which are looked for in all of C, shared out over all blocks; then, `own`,
+   those that have been noted in the tiles of tile_m x tile_n that the block itself has computed by
+   tensor cores. Both by tiles, `edge` x `edge`, 64 or 128, each in one of the squares of 128 x 128
+   that cover C, or such a tile. */
+typedef struct tmm__square {
+    long long next;                 /* tile of the block */
+    int pass, end;                  /* of tmm_float_strict: this one, behind the last */
+    int own;                        /* see above */
+    int product, row, col;          /* of the tile */
+    int row128, col128;             /* of the square */
+    int row_end, col_end;           /* where what it may have ends */
+    unsigned lowest[8], highest[8]; /* of 32 lines each, rows first: scales */
+    unsigned wide[8];               /* and which lines are wide */
+    unsigned noted[4];              /* in each quarter: how many */
+} tmm__square;
 
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -3652,11 +3679,36 @@ static __device__ __forceinline__ void tmm__load_eight(float *eight, const float
     }
 }
 
-/* Whether the elements of C where a row and a column meet are left to multiply-adds: `p` is the
-   product of their scales, [least, most] what it may be. */
+/* Whether the element of C where a row and a column meet is left to multiply-adds whatever it is:
+   `p` is the product of their scales, [least, most] what its magnitude may be. */
 static __device__ __forceinline__ bool tmm__is_strict(float p, float least, float most)
 {
-    return !(p >= least && p <= most);
+    return !(fabsf(p) >= least && fabsf(p) <= most);
+}
+
+/* Whether it is left to them because of what its `sum` is, before scaling; one of the lines must be
+   wide. */
+static __device__ __forceinline__ bool tmm__is_unproven(float row_scale, float col_scale, float sum,
+                                                        float proof)
+{
+    return (row_scale < 0 || col_scale < 0) && !(fabsf(sum) >= proof);
+}
+
+/* Where the bits of 16 elements of a row of C are that are left to multiply-adds because of what
+   they are. Byte t is of the thread with t = lane % 4 in a fragment of C, columns 2 t, 2 t + 1,
+   2 t + 8, 2 t + 9, bits 0 to 3. Written only by a warp that finds a wide line among its rows and
+   columns, and then for all of them; read by the block that wrote it, where the row or one of the
+   16 columns is wide. */
+static __device__ __forceinline__ unsigned *tmm__unproven_at(const tmm__float_job *job, int product,
+                                                             int row, int col)
+{
+    return job->unproven + (product * job->M + row) * job->units + col / 16;
+}
+
+/* The bit of a column. */
+static __device__ __forceinline__ int tmm__unproven_bit(int col)
+{
+    return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
 }
 
 /* Where the eight bytes of halves of line `line` and from k on lie: hi; those of lo are at ^ 64. */
@@ -3805,8 +3857,9 @@ static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
    are read again, from the second-level cache if it holds what all blocks read. Moves 8 bytes an
    element through memory, 12 if the cache is too small: bound by memory.
 
-   A line that may not be split (see above; `least`: the least magnitude after scaling) gets scale
-   0, and its halves are never used. A line of zeros has scale 1. */
+   A line with an element that is not finite gets scale 0, and its halves are never used; a wide one
+   (see above; `least`: the least magnitude after scaling) minus its scale. A line of zeros has scale
+   1. */
 TMM_KERNEL void __launch_bounds__(1024)
     tmm_split(int K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
               const tmm__lines b, const tmm__split split_b)
@@ -3895,11 +3948,9 @@ TMM_KERNEL void __launch_bounds__(1024)
     }
     if (least_size < least_bits - 1) small[r] = 1; /* by any thread of the line */
     __syncthreads();
-    if (threadIdx.x < LINES) {
-        if (small[r]) fits = false;
+    if (threadIdx.x < LINES)
         to.scales[product * 64ll * to.line_blocks + line] =
-            fits ? tmm__bits_float((254 - scale_bits) << 23) : 0.0f;
-    }
+            fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
 }
 
 /* 256 threads begin to bring 64 `fours` lines x 16 k to shared memory, zeros beyond the `lines` and
@@ -3931,9 +3982,146 @@ static __device__ __forceinline__ void tmm_float_load(float *to, const tmm__line
     }
 }
 
-/* Elements of C that are left to multiply-adds, by 256 threads of a block: all of them are looked
-   for, in tiles of 64 FOURS x 64 FOURS. `memory`: TMM__STRICT_BYTES of shared memory, aligned to
-   16. A thread has 4 FOURS x 4 FOURS elements of a tile, in ascending k as in KERNEL GLOBAL:
+/* One element of C that is left to multiply-adds, by one thread. */
+static __device__ __forceinline__ void tmm_float_single(const tmm__float_job *job, int product,
+                                                        int row, int col)
+{
+    const tmm__lines from_a = job->from_a, from_b = job->from_b;
+    const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
+    const float *b = from_b.X + product * from_b.product_stride + col * from_b.line_stride;
+    float sum = 0;
+#pragma unroll 1
+    for (long long k = 0; k < job->K; k += 24) { /* 24 of each are under way */
+        float x[24], y[24];
+#pragma unroll
+        for (int i = 0; i < 24; i++) {
+            bool exists = k + i < job->K;
+            x[i] = exists ? *a : 0.0f, y[i] = exists ? *b : 0.0f;
+            a += from_a.k_stride, b += from_b.k_stride;
+        }
+#pragma unroll
+        for (int i = 0; i < 24; i++) sum += x[i] * y[i];
+    }
+    tmm_store_one(job->C + product * job->batchC + row * job->ldc + col, row, col, job->alpha,
+                  job->beta, sum);
+}
+
+/* Finds tile `n` of a block; false: there is none. All threads then have the square, in shared
+   memory, without `noted`. `named`: there are other threads in the block. */
+static __device__ __forceinline__ bool tmm_float_find(const tmm__float_job *job, tmm__square *to,
+                                                      long long n, int thread, bool named, bool own,
+                                                      int edge, const int tile_m, const int tile_n)
+{
+    const int across_own = (tile_n + edge - 1) / edge; /* tiles in one of the block's own */
+    const int all_own = (tile_m + edge - 1) / edge * across_own;
+    int M = (int)job->M, N = (int)job->N, row, col, row128, col128, row_end = M, col_end = N;
+    int down = (M + edge - 1) / edge, across = (N + edge - 1) / edge;
+    long long tile = blockIdx.x + n * gridDim.x;
+    if (own) {
+        int parts = job->s.cluster > 1 ? job->s.cluster : 1; /* blocks for a tile */
+        down = job->s.tiles_down, across = job->s.tiles_across;
+        tile = blockIdx.x / parts + n / all_own * (gridDim.x / parts);
+    }
+    if (tile >= (long long)down * across * job->batch) return false;
+    int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
+    if (own) {
+        int part = (int)(n % all_own), r, c;
+        tmm_find_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
+        r *= tile_m, c *= tile_n;
+        row = part / across_own * edge, col = part % across_own * edge;
+        row128 = r + row / 128 * 128, col128 = c + col / 128 * 128;
+        row += r, col += c;
+        if (row_end - r > tile_m) row_end = r + tile_m;
+        if (col_end - c > tile_n) col_end = c + tile_n;
+    } else {
+        row = rest / across * edge, col = rest % across * edge;
+        row128 = row / 128 * 128, col128 = col / 128 * 128;
+    }
+
+    int line = thread < 128 ? row128 + thread : col128 + thread - 128;
+    const tmm__split *split = thread < 128 ? &job->a : &job->b;
+    if ((thread < 128 ? job->from_a : job->from_b).product_stride == 0) product = 0;
+    float scale = 1;
+    unsigned lowest = 0x7f800000u, highest = 0;
+    if (line < (thread < 128 ? row_end : col_end)) {
+        scale = split->scales[product * 64ll * split->line_blocks + line];
+        lowest = highest = tmm__float_bits(fabsf(scale));
+    }
+    unsigned wide = __ballot_sync(0xffffffffu, scale < 0);
+#pragma unroll
+    for (int i = 1; i < 32; i *= 2) {
+        unsigned low = __shfl_xor_sync(0xffffffffu, lowest, i);
+        unsigned high = __shfl_xor_sync(0xffffffffu, highest, i);
+        lowest = lowest < low ? lowest : low;
+        highest = highest > high ? highest : high;
+    }
+    if (thread % 32 == 0)
+        to->lowest[thread / 32] = lowest, to->highest[thread / 32] = highest,
+                            to->wide[thread / 32] = wide;
+    if (thread == 0) {
+        to->own = own, to->next = n + 1, to->product = (int)(tile / (down * across)), to->row = row,
+        to->col = col;
+        to->row128 = row128, to->col128 = col128, to->row_end = row_end, to->col_end = col_end;
+    }
+    if (thread < 4) to->noted[thread] = 0;
+    tmm__sync_multiply_adds(named);
+    return true;
+}
+
+/* A thread has half of a row of the square, four times 16 elements: which have been noted. Returns
+   how many; all threads then have `noted`. */
+static __device__ __forceinline__ int tmm_float_noted(const tmm__float_job *job, tmm__square *in,
+                                                      int thread, bool named, unsigned *four)
+{
+    int half = thread / 128, row = in->row128 + thread % 128, col = in->col128 + half * 64,
+        count = 0;
+    bool row_wide = in->wide[thread % 128 / 32] >> thread % 32 & 1;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        unsigned cols_wide = in->wide[4 + half * 2 + i / 2] >> i % 2 * 16 & 0xffff;
+        four[i] = 0;
+        if (row < in->row_end && col + 16 * i < in->col_end && (row_wide || cols_wide))
+            four[i] = *tmm__unproven_at(job, in->product, row, col + 16 * i);
+        count += __popc(four[i]);
+    }
+    if (count > 0) atomicAdd(&in->noted[thread % 128 / 64 * 2 + half], (unsigned)count);
+    tmm__sync_multiply_adds(named);
+    return count;
+}
+
+/* Of elements that have been noted, a quarter of a square may have but a few: up to TMM__STRICT_FEW
+   are gathered, `found` many in a list (product, row, column of each), which a later call computes,
+   one by each thread: when there are 256, or at the end, `last`. */
+static __device__ __forceinline__ void tmm_float_gather(const tmm__square *square, int thread,
+                                                        int count, const unsigned *four, int *found)
+{
+    int quarter = thread % 128 / 64 * 2 + thread / 128;
+    if (count == 0 || square->noted[quarter] > TMM__STRICT_FEW) return;
+    int *to = found + 4 + 3 * atomicAdd(found, count);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll 1
+        for (int j = 0; j < 16 && four[i]; j++)
+            if (four[i] >> tmm__unproven_bit(j) & 1) {
+                *to++ = square->product, *to++ = square->row128 + thread % 128;
+                *to++ = square->col128 + thread / 128 * 64 + 16 * i + j;
+            }
+}
+
+static __device__ __forceinline__ void tmm_float_few(const tmm__float_job *job, int thread,
+                                                     bool named, bool last, int *found)
+{
+    int count = *found, *list = found + 4;
+    tmm__sync_multiply_adds(named);
+    if (count < 256 && !last) return;
+    for (int i = thread; i < count; i += 256)
+        tmm_float_single(job, list[3 * i], list[3 * i + 1], list[3 * i + 2]);
+    if (thread == 0) *found = 0;
+    tmm__sync_multiply_adds(named);
+}
+
+/* The others: a tile of 64 FOURS x 64 FOURS. A thread has 4 FOURS x 4 FOURS elements of it, in
+   ascending k as in KERNEL GLOBAL:
 
                columns      4 (t % 16) ..           64 + 4 (t % 16) ..      FOURS = 2, thread t
        rows               +-----------------------+-----------------------+
@@ -3942,142 +4130,170 @@ static __device__ __forceinline__ void tmm_float_load(float *to, const tmm__line
        64 + 4 (t / 16) .. | sum[4..7][0..3]       | sum[4..7][4..7]       |  64
                           +-----------------------+-----------------------+
    For one k and 128 x 128, 64 multiply-adds a thread are 128 clocks of a multiprocessor; its four
-   loads of 16 bytes, of which many threads share each, 48. Copies of the next 16 k are under way.
-
-   A tile of 128 x 128 should take less than twice as long as one of 64 x 64. So it is taken where
-   three of its quarters or all have such elements; single lines, in fewer quarters, are left to the
-   small tiles, which more multiprocessors share. `named`: there are other threads in the block. */
-static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job, float *memory,
-                                                       int thread, bool named, const int FOURS)
+   loads of 16 bytes, of which many threads share each, 48. Copies of the next 16 k are under way. */
+static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job, float *memory,
+                                                      int thread, bool named, const int FOURS)
 {
     enum { STEP = TMM__STRICT_STEP, PITCH = TMM__STRICT_PITCH };
-    const tmm__split a = job->a, b = job->b;
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
-    const long long M = job->M, N = job->N, K = job->K, ldc = job->ldc;
-    const float least = job->least, most = job->most, alpha = job->alpha, beta = job->beta;
-    const int edge = 64 * FOURS;
-    unsigned *found = (unsigned *)(memory + 4 * STEP); /* least and largest scale of each warp */
-    long long down = (M + edge - 1) / edge, across = (N + edge - 1) / edge;
+    const float least = job->least, most = job->most;
+    const int K = (int)job->K;
+    const tmm__square *square = (const tmm__square *)(memory + 4 * STEP);
+    int row0 = square->row, col0 = square->col, product = square->product, line;
+    int row = thread / 16 * 4, col = thread % 16 * 4, k_from;
+    int rows = square->row_end - row0, cols = square->col_end - col0;
+    float sum[8][8], *stage = memory; /* A, then B; the other stage is that of the next 16 k */
+#pragma unroll
+    for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
+    tmm_float_begin(&from_a, FOURS, thread, &line, &k_from);
+    const float *next_a = from_a.X + product * from_a.product_stride +
+                          (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
+    tmm_float_begin(&from_b, FOURS, thread, &line, &k_from);
+    const float *next_b = from_b.X + product * from_b.product_stride +
+                          (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
+    tmm_float_load(stage, &from_a, next_a, FOURS, rows, 16, thread); /* K is 64 at least */
+    tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, 16, thread);
+    tmm__copy_commit();
 #pragma unroll 1
-    for (long long tile = blockIdx.x; tile < down * across * job->batch; tile += gridDim.x) {
-        long long product = tile / (down * across), rest = tile % (down * across);
-        int row0 = (int)(rest / across) * edge, col0 = (int)(rest % across) * edge;
-        const float *scale_a =
-            a.scales + (from_a.product_stride ? product : 0) * 64 * a.line_blocks;
-        const float *scale_b =
-            b.scales + (from_b.product_stride ? product : 0) * 64 * b.line_blocks;
-
-        /* Is there something to do, in which quarters of the 128 x 128 around? Products of scales,
-           none below zero, are least and largest for the least and largest scales. Two warps have
-           the scales of 64 lines. */
-        int row128 = row0 / 128 * 128, col128 = col0 / 128 * 128;
-        int line = thread < 128 ? row128 + thread : col128 + thread - 128;
-        unsigned lowest = 0x7f800000u, highest = 0;
-        if (line < (thread < 128 ? M : N))
-            lowest = highest = tmm__float_bits((thread < 128 ? scale_a : scale_b)[line]);
-#pragma unroll
-        for (int i = 1; i < 32; i *= 2) {
-            unsigned low = __shfl_xor_sync(0xffffffffu, lowest, i);
-            unsigned high = __shfl_xor_sync(0xffffffffu, highest, i);
-            lowest = lowest < low ? lowest : low;
-            highest = highest > high ? highest : high;
+    for (int k0 = 0; k0 < K; k0 += 16) {
+        const float *tile_a = stage + row, *tile_b = stage + STEP + col;
+        TMM__COPY_WAIT(0);
+        tmm__sync_multiply_adds(named); /* all is here; and all have done with the other one */
+        stage = stage == memory ? memory + 2 * STEP : memory;
+        int left = K - k0;
+        next_a += 16 * from_a.k_stride;
+        next_b += 16 * from_b.k_stride;
+        if (left > 16) {
+            tmm_float_load(stage, &from_a, next_a, FOURS, rows, left - 16, thread);
+            tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, left - 16, thread);
         }
-        if (thread % 32 == 0) found[thread / 32] = lowest, found[8 + thread / 32] = highest;
-        tmm__sync_multiply_adds(named);
-        unsigned quarters = 0;
-        int count = 0;
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            int r = i / 2 * 2, c = 4 + i % 2 * 2;
-            unsigned low_a = found[r] < found[r + 1] ? found[r] : found[r + 1];
-            unsigned low_b = found[c] < found[c + 1] ? found[c] : found[c + 1];
-            unsigned high_a = found[8 + r] > found[9 + r] ? found[8 + r] : found[9 + r];
-            unsigned high_b = found[8 + c] > found[9 + c] ? found[8 + c] : found[9 + c];
-            float low = tmm__bits_float(low_a) * tmm__bits_float(low_b);
-            float high = tmm__bits_float(high_a) * tmm__bits_float(high_b);
-            bool exists = row128 + 32 * r < M && col128 + 32 * (c - 4) < N;
-            if (exists && (tmm__is_strict(low, least, most) || tmm__is_strict(high, least, most)))
-                quarters |= 1u << i, count++;
-        }
-        bool mine = FOURS == 2 ? count >= 3
-                               : count < 3 && (quarters >> (row0 / 64 % 2 * 2 + col0 / 64 % 2) & 1);
-        if (!mine) {
-            tmm__sync_multiply_adds(named); /* before `found` is written again */
-            continue;
-        }
-
-        int row = thread / 16 * 4, col = thread % 16 * 4, k_from;
-        int rows = (int)M - row0, cols = (int)N - col0;
-        float sum[8][8], *stage = memory; /* A, then B; the other stage is that of the next 16 k */
-#pragma unroll
-        for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
-        tmm_float_begin(&from_a, FOURS, thread, &line, &k_from);
-        const float *next_a = from_a.X + product * from_a.product_stride +
-                              (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
-        tmm_float_begin(&from_b, FOURS, thread, &line, &k_from);
-        const float *next_b = from_b.X + product * from_b.product_stride +
-                              (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
-        tmm_float_load(stage, &from_a, next_a, FOURS, rows, 16, thread); /* K is 64 at least */
-        tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, 16, thread);
         tmm__copy_commit();
-#pragma unroll 1
-        for (int k0 = 0; k0 < K; k0 += 16) {
-            const float *tile_a = stage + row, *tile_b = stage + STEP + col;
-            TMM__COPY_WAIT(0);
-            tmm__sync_multiply_adds(named); /* all is here; and all have done with the other one */
-            stage = stage == memory ? memory + 2 * STEP : memory;
-            int left = (int)K - k0;
-            next_a += 16 * from_a.k_stride;
-            next_b += 16 * from_b.k_stride;
-            if (left > 16) {
-                tmm_float_load(stage, &from_a, next_a, FOURS, rows, left - 16, thread);
-                tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, left - 16, thread);
-            }
-            tmm__copy_commit();
-            int depth = left < 16 ? left : 16;
+        int depth = left < 16 ? left : 16;
 #pragma unroll 2
-            for (int k = 0; k < depth; k++) {
-                float xs[8], ys[8];
+        for (int k = 0; k < depth; k++) {
+            float xs[8], ys[8];
 #pragma unroll
-                for (int i = 0; i < FOURS; i++) {
-                    float4 x = *(const float4 *)(tile_a + k * PITCH + 64 * i);
-                    float4 y = *(const float4 *)(tile_b + k * PITCH + 64 * i);
-                    xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
-                    ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
+            for (int i = 0; i < FOURS; i++) {
+                float4 x = *(const float4 *)(tile_a + k * PITCH + 64 * i);
+                float4 y = *(const float4 *)(tile_b + k * PITCH + 64 * i);
+                xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
+                ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
+            }
+#pragma unroll
+            for (int i = 0; i < 4 * FOURS; i++)
+#pragma unroll
+                for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+        }
+    }
+    row0 = square->row, col0 = square->col, product = square->product;
+    const float *scale_a = job->a.scales, *scale_b = job->b.scales;
+    if (from_a.product_stride) scale_a += product * 64ll * job->a.line_blocks;
+    if (from_b.product_stride) scale_b += product * 64ll * job->b.line_blocks;
+        /* One row after the other, each moved to the place of the first: code for one row. */
+#pragma unroll 1
+    for (int i = 0; i < 4 * FOURS; i++) {
+        int r = row0 + row + i / 4 * 64 + i % 4;
+        if (r >= square->row_end) break;
+        float row_scale = scale_a[r];
+#pragma unroll
+        for (int j = 0; j < FOURS; j++) {
+            int c = col0 + col + 64 * j, at = c - square->col128;
+            unsigned wanted = tmm__inside(c, 4, 0, square->col_end);
+            if (square->own) { /* noted, and not gathered as one of a few */
+                int quarter = (r - square->row128) / 64 * 2 + at / 64;
+                bool cols_wide = square->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;
+                if (square->noted[quarter] <= TMM__STRICT_FEW) wanted = 0;
+                if (wanted && (row_scale < 0 || cols_wide)) {
+                    unsigned of_16 = *tmm__unproven_at(job, product, r, c);
+                    of_16 >>= tmm__unproven_bit(c);
+                    wanted &= (of_16 & 3) | (of_16 >> 6 & 12);
+                } else {
+                    wanted = 0;
                 }
+            } else {
 #pragma unroll
-                for (int i = 0; i < 4 * FOURS; i++)
-#pragma unroll
-                    for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+                for (int m = 0; m < 4; m++)
+                    if ((wanted >> m & 1) &&
+                        !tmm__is_strict(row_scale * scale_b[c + m], least, most))
+                        wanted &= ~(1u << m);
             }
+            tmm_store_four(job->C + product * job->batchC + r * job->ldc + c, r, c, false, wanted,
+                           job->alpha, job->beta, &sum[0][4 * j]);
         }
 #pragma unroll
-        for (int i = 0; i < 4 * FOURS; i++) {
-            int r = row0 + row + i / 4 * 64 + i % 4;
-            if (r >= M) break;
-            float row_scale = scale_a[r];
-#pragma unroll
-            for (int n = 0; n < FOURS; n++) {
-                int c = col0 + col + 64 * n;
-                unsigned wanted = tmm__inside(c, 4, 0, N);
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-                    if ((wanted >> j & 1) &&
-                        !tmm__is_strict(row_scale * scale_b[c + j], least, most))
-                        wanted &= ~(1u << j);
-                tmm_store_four(job->C + product * job->batchC + r * ldc + c, r, c, false, wanted,
-                               alpha, beta, &sum[i][4 * n]);
-            }
-        }
+        for (int j = 0; j < 16 * FOURS * FOURS - 4 * FOURS; j++)
+            sum[j / (4 * FOURS)][j % (4 * FOURS)] = sum[j / (4 * FOURS) + 1][j % (4 * FOURS)];
     }
 }
 
+/* All of them. `memory`: TMM__STRICT_BYTES of shared memory, aligned to 16. `by_scales`, `by_size`:
+   whether there are such for their row and column, and such that have been noted.
+
+   A tile of 128 x 128 should take less than twice as long as one of 64 x 64. So it is taken where
+   three of its quarters or all have such elements; single lines, in fewer quarters, are left to the
+   small tiles, which more multiprocessors share. */
 static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *job, float *memory,
-                                                        int thread, bool named)
+                                                        int self, bool named, bool by_scales,
+                                                        bool by_size, const int tile_m,
+                                                        const int tile_n)
 {
-    tmm_float_tiles(job, memory, thread, named, 2);
-    tmm__sync_multiply_adds(named);
-    tmm_float_tiles(job, memory, thread, named, 1);
+    const float least = job->least, most = job->most;
+    tmm__square *square = (tmm__square *)(memory + 4 * TMM__STRICT_STEP);
+    enum { BY_SCALES, SMALL_BY_SCALES, FEW, BY_SIZE, SMALL_BY_SIZE, END };
+    long long n = 0;
+    int pass = by_scales ? BY_SCALES : FEW;
+    if (self == 0) square->end = by_size ? END : FEW, *(int *)memory = 0; /* elements gathered */
+#pragma unroll 1
+    for (;;) {
+        int thread = self;
+        TMM__HIDE(thread); /* so that nothing of it is kept in registers from before */
+        bool own = pass >= FEW, small = pass == SMALL_BY_SCALES || pass == SMALL_BY_SIZE;
+        if (thread == 0) square->pass = pass;
+        bool more =
+            tmm_float_find(job, square, n, thread, named, own, small ? 64 : 128, tile_m, tile_n);
+        unsigned quarters = 0, four[4]; /* that have some, for tiles */
+        int count = own && more ? tmm_float_noted(job, square, thread, named, four) : 0;
+        if (pass == FEW) {
+            tmm_float_gather(square, thread, count, four, (int *)memory);
+            tmm__sync_multiply_adds(named);
+            tmm_float_few(job, thread, named, !more, (int *)memory);
+        }
+        if (!more) {
+            pass++, n = 0;
+            if (thread == 0) *(int *)memory = 0;
+            tmm__sync_multiply_adds(named);
+            if (pass == square->end) break;
+            continue;
+        }
+        /* Magnitudes of products of scales are least and largest for the least and largest of
+           scales. Two warps had the scales of 64 lines. */
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const unsigned *low = square->lowest, *high = square->highest;
+            int r = i / 2 * 2, c = 4 + i % 2 * 2;
+            unsigned low_a = low[r] < low[r + 1] ? low[r] : low[r + 1];
+            unsigned low_b = low[c] < low[c + 1] ? low[c] : low[c + 1];
+            unsigned high_a = high[r] > high[r + 1] ? high[r] : high[r + 1];
+            unsigned high_b = high[c] > high[c + 1] ? high[c] : high[c + 1];
+            float lowest = tmm__bits_float(low_a) * tmm__bits_float(low_b);
+            float highest = tmm__bits_float(high_a) * tmm__bits_float(high_b);
+            bool some = tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most);
+            if (square->row128 + 32 * r >= square->row_end) some = false;
+            if (square->col128 + 32 * (c - 4) >= square->col_end) some = false;
+            if (own) some = square->noted[i] > TMM__STRICT_FEW;
+            if (some) quarters |= 1u << i;
+        }
+        int mine = (square->row - square->row128) / 64 * 2 + (square->col - square->col128) / 64;
+        bool large = __popc(quarters) >= 3;
+        tmm__sync_multiply_adds(named); /* before anything is written again */
+        if (pass == BY_SCALES || pass == BY_SIZE) {
+            if (large) tmm_float_tile(job, memory, thread, named, 2);
+        } else if (small && !large && (quarters >> mine & 1)) {
+            tmm_float_tile(job, memory, thread, named, 1);
+        }
+        n = square->next, pass = square->pass; /* not kept in registers meanwhile */
+        tmm__sync_multiply_adds(named);
+    }
 }
 
 /* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
@@ -4097,7 +4313,9 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     float2(*half_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
     float2(*half_b)[68] = half_a + 32;
+    __shared__ int noted; /* elements whose size is no proof */
     int thread = threadIdx.x, row = thread / 16 * 4, col = thread % 16 * 4;
+    if (thread == 0) noted = 0;
 #pragma unroll 1
     for (long long tile = blockIdx.x; tile < (long long)s.tiles_down * s.tiles_across * job.batch;
          tile += gridDim.x) {
@@ -4148,20 +4366,34 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
                         sum[i][j] += small[i][j] * (1.0f / (1 << TMM__LO_SHIFT)) + large[i][j];
         }
         for (int i = 0; i < 4; i++) {
-            long long r = row0 + row + i;
-            if (r >= M) break;
-            unsigned wanted = tmm__inside(col0 + col, 4, 0, N);
+            long long r = row0 + row + i; /* there are scales of whole blocks of 64 */
+            unsigned wanted = r < M ? tmm__inside(col0 + col, 4, 0, N) : 0, unproven = 0;
+            bool wide = scale_a[row + i] < 0;
             for (int j = 0; j < 4; j++) {
                 float p = scale_a[row + i] * scale_b[col + j];
-                if (tmm__is_strict(p, least, most)) wanted &= ~(1u << j);
-                sum[i][j] *= p;
+                wide |= scale_b[col + j] < 0;
+                if (tmm__is_strict(p, least, most))
+                    wanted &= ~(1u << j);
+                else if (tmm__is_unproven(scale_a[row + i], scale_b[col + j], sum[i][j], job.proof))
+                    unproven |= wanted & 1u << j;
+                sum[i][j] *= fabsf(p);
             }
-            tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
-                           false, wanted, alpha, beta, sum[i]);
+            if (__any_sync(0xffffffffu, wide)) {
+                unsigned bits = ((unproven & 3) | (unproven & 12) << 6) << tmm__unproven_bit(col);
+                bits |= __shfl_xor_sync(0xffffffffu, bits, 1);
+                bits |= __shfl_xor_sync(0xffffffffu, bits, 2);
+                if (thread % 4 == 0 && r < M && col0 + col < N)
+                    *tmm__unproven_at(&job, (int)product, (int)r, (int)col0 + col) = bits;
+                if (bits) noted = 1;
+            }
+            wanted &= ~unproven;
+            if (wanted)
+                tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
+                               false, wanted, alpha, beta, sum[i]);
         }
     }
     __syncthreads();
-    tmm_float_strict(&job, (float *)tmm_memory, thread, false);
+    tmm_float_strict(&job, (float *)tmm_memory, thread, false, true, noted, 64, 64);
 #else
     (void)job;
 #endif
@@ -4171,16 +4403,15 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
    that multiplies lies, and the scales of all its columns and rows. */
 static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *job, int tile,
                                                         int downs, int cols, int thread,
-                                                        int *product, long long *row0,
-                                                        long long *col0, float *col_scale,
-                                                        float *row_scale)
+                                                        int *product, int *row0, int *col0,
+                                                        float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
     tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
-    *row0 = (long long)down * (128 * downs) + thread / 128 * (64 * downs);
+    *row0 = down * (128 * downs) + thread / 128 * (64 * downs);
     *row0 += thread % 128 / 32 * 16 + lane / 4;
-    *col0 = (long long)across * cols + lane % 4 * 2;
+    *col0 = across * cols + lane % 4 * 2;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
     if (job->from_a.product_stride) scale_a += (long long)*product * 64 * job->a.line_blocks;
     if (job->from_b.product_stride) scale_b += (long long)*product * 64 * job->b.line_blocks;
@@ -4193,7 +4424,7 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
     }
 #pragma unroll
     for (int i = 0; i < 2 * downs; i++) {
-        long long row = *row0 + 8 * i + i / 2 * 48;
+        int row = *row0 + 8 * i + i / 2 * 48;
         row_scale[i] = row < job->M ? __ldg(scale_a + row) : 1;
     }
 }
@@ -4258,6 +4489,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     __shared__ unsigned scales_least[2], scales_most[2]; /* of A and B */
+    __shared__ int noted;                                /* elements whose size is no proof */
     const tmm__split a = job.a, b = job.b;
     const tmm__lines from_a = job.from_a, from_b = job.from_b;
     const long long M = job.M, N = job.N, ldc = job.ldc;
@@ -4279,6 +4511,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
             tmm__barrier_init(empties + 8 * i, WARPS);
         }
         for (int i = 0; i < 2; i++) scales_least[i] = 0xffffffffu, scales_most[i] = 0;
+        noted = 0;
         /* So that copies and other threads find the barriers (PTX ISA 9.7, "membar / fence"). */
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async;" ::: "memory");
     }
@@ -4328,7 +4561,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 unsigned lowest = 0xffffffffu, highest = 0;
 #pragma unroll 2
                 for (long long j = threadIdx.x - 32; j < fours; j += 96) {
-                    uint4 four = ((const uint4 *)split->scales)[j]; /* floats: not below zero */
+                    uint4 four = ((const uint4 *)split->scales)[j]; /* floats, without sign: */
+                    four.x &= 0x7fffffffu, four.y &= 0x7fffffffu;
+                    four.z &= 0x7fffffffu, four.w &= 0x7fffffffu;
                     lowest = min(min(lowest, min(four.x, four.y)), min(four.z, four.w));
                     highest = max(max(highest, max(four.x, four.y)), max(four.z, four.w));
                 }
@@ -4345,8 +4580,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         unsigned parity = 0;
         tmm__wait_for_previous();
         for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
-            int product;
-            long long row0, col0;
+            int product, row0, col0;
             float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
             if (SMALLEST) /* which has the registers: now, while the first copies are under way */
                 tmm_float_scales(&job, tile, DOWN, COLS, thread, &product, &row0, &col0, col_scale,
@@ -4503,20 +4737,32 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 lowest = fminf(lowest, col_scale[j]);
                 highest = fmaxf(highest, col_scale[j]);
             }
+            bool wide = lowest < 0;
+            float row_lowest = row_scale[0], row_highest = row_scale[0];
+#pragma unroll
+            for (int i = 1; i < 2 * DOWN; i++) {
+                row_lowest = fminf(row_lowest, row_scale[i]);
+                row_highest = fmaxf(row_highest, row_scale[i]);
+            }
+            wide = __any_sync(0xffffffffu, wide || row_lowest < 0);
             float *to = job.C + product * job.batchC + col0;
-            bool simple = ((size_t)to | (size_t)ldc * 4) % 8 == 0 && col0 + 8 * PAIRS - 6 <= N;
-            int cols = N - col0 < COLS ? (int)(N - col0) : COLS; /* that exist, from col0 on */
+            int cols = (int)N - col0; /* that exist, from col0 on */
+            if (!wide && ((size_t)to | (size_t)ldc * 4) % 8 == 0 && cols >= 8 * PAIRS - 6 &&
+                !tmm__is_strict(row_lowest * lowest, least, most) &&
+                !tmm__is_strict(row_highest * highest, least, most)) {
 #pragma unroll
-            for (int i = 0; i < 2 * DOWN; i++) {
-                long long row = row0 + 8 * i + i / 2 * 48;
-                float *c = to + row * ldc;
-                if (row >= M) continue;
-                if (simple && !tmm__is_strict(row_scale[i] * lowest, least, most) &&
-                    !tmm__is_strict(row_scale[i] * highest, least, most)) {
+                for (int i = 0; i < 2 * DOWN; i++) {
+                    int row = row0 + 8 * i + i / 2 * 48;
+                    float *c = to + row * ldc;
                     tmm_two old[PAIRS];
+                    if (row >= M) break;
+                    if (beta != 0) {
 #pragma unroll
-                    for (int j = 0; j < PAIRS; j++)
-                        old[j] = tmm_load_two(c + 8 * j, true, beta != 0 ? 3 : 0);
+                        for (int j = 0; j < PAIRS; j++) old[j] = tmm_load_two(c + 8 * j, true, 3);
+                    } else {
+#pragma unroll
+                        for (int j = 0; j < PAIRS; j++) old[j].v[0] = old[j].v[1] = 0;
+                    }
 #pragma unroll
                     for (int j = 0; j < PAIRS; j++) {
                         const float *two = &sum[i / 2][4 * j + i % 2 * 2];
@@ -4525,23 +4771,57 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                         tmm_store_two(c + 8 * j, row, col0 + 8 * j, true, 3, alpha, beta, old[j],
                                       scaled);
                     }
-                } else {
+                }
+            } else {
+                /* One row after the other, each moved to the place of the first, so that there is
+                   code for one row. */
+#pragma unroll 1
+                for (int i = 0; i < 2 * DOWN; i++) {
+                    const int LAST = DOWN - 1;
+                    int row = row0 + 8 * i + i / 2 * 48;
+                    float *c = to + row * ldc;
+                    unsigned bits = 0; /* whose size is no proof, of 16 columns */
+                    unsigned char *notes =
+                        (unsigned char *)tmm__unproven_at(&job, product, row, col0) + lane % 4;
 #pragma unroll
                     for (int j = 0; j < 2 * PAIRS; j++) {
                         int col = 8 * (j / 2) + j % 2;
-                        float scale = row_scale[i] * col_scale[j];
-                        if (col < cols && !tmm__is_strict(scale, least, most))
-                            tmm_store_one(c + col, row, col0 + col, alpha, beta,
-                                          sum[i / 2][4 * (j / 2) + i % 2 * 2 + j % 2] * scale);
+                        float one = sum[0][4 * (j / 2) + j % 2];
+                        float scale = fabsf(row_scale[0] * col_scale[j]);
+                        if (row < M && col < cols && !tmm__is_strict(scale, least, most)) {
+                            if (tmm__is_unproven(row_scale[0], col_scale[j], one, job.proof))
+                                bits |= 1u << j % 4;
+                            else
+                                tmm_store_one(c + col, row, col0 + col, alpha, beta, one * scale);
+                        }
+                        if (j % 4 == 3) {
+                            if (wide && row < M && col - 9 < cols + lane % 4 * 2)
+                                notes[j / 4 * 4] = (unsigned char)bits;
+                            if (bits) noted = 1;
+                            bits = 0;
+                        }
                     }
+#pragma unroll
+                    for (int j = 0; j < 2 * PAIRS; j++) {
+                        int at = 4 * (j / 2) + j % 2;
+                        sum[0][at] = sum[0][at + 2];
+                        sum[0][at + 2] = sum[LAST][at];
+                        sum[LAST][at] = sum[LAST][at + 2];
+                    }
+                    row_scale[0] = row_scale[1];
+                    row_scale[1] = row_scale[2 * LAST];
+                    row_scale[2 * LAST] = row_scale[2 * LAST + 1];
                 }
             }
         }
         asm volatile("bar.sync 1, 352;" ::: "memory");
         float lowest = __uint_as_float(scales_least[0]) * __uint_as_float(scales_least[1]);
         float highest = __uint_as_float(scales_most[0]) * __uint_as_float(scales_most[1]);
-        if (tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most))
-            tmm_float_strict(&job, (float *)(tmm_memory + skip), thread, true);
+        bool by_scales =
+            tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most);
+        if (by_scales || noted)
+            tmm_float_strict(&job, (float *)(tmm_memory + skip), thread, true, by_scales, noted,
+                             128 * DOWN, COLS);
     }
 #else
     (void)job;
@@ -4647,6 +4927,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
     int tiles = s.tiles_down * s.tiles_across, all = tiles * job.batch;
     unsigned char *memory = tmm_memory;
+    bool noted = false; /* elements whose size is no proof */
 
     tmm__let_next_begin();
     tmm__wait_for_previous();
@@ -4758,31 +5039,48 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
         const float *scale_b =
             b.scales + (job.from_b.product_stride ? product : 0) * 64ll * b.line_blocks;
         float col_scale[COLS][2];
+        bool cols_wide = false;
 #pragma unroll
         for (int j = 0; j < COLS * 2; j++) {
             int col = col0 + 8 * (j / 2) + j % 2;
             col_scale[j / 2][j % 2] = col < N ? scale_b[col] : 0;
+            cols_wide |= col_scale[j / 2][j % 2] < 0;
         }
 #pragma unroll
         for (int i = 0; i < 2 * DOWN; i++) {
             long long row = row0 + 8 * i;
-            if (row >= M) break;
-            float row_scale = scale_a[row];
+            float row_scale = row < M ? scale_a[row] : 0;
+            bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
             float *C = job.C + product * job.batchC + row * ldc;
             bool aligned = ((size_t)(C + col0) & 7) == 0;
             tmm_two old[COLS];
-            unsigned wanted[COLS];
+            unsigned wanted[COLS], bits = 0; /* whose size is no proof */
 #pragma unroll
             for (int j = 0; j < COLS; j++) {
                 wanted[j] = 0;
                 for (int n = 0; n < 2; n++) {
-                    float p = row_scale * col_scale[j][n];
-                    if (!tmm__is_strict(p, job.least, job.most) && col0 + 8 * j + n < N)
-                        wanted[j] |= 1u << n;
-                    sum[i / 2][j][i % 2 * 2 + n] *= p;
+                    float p = fabsf(row_scale * col_scale[j][n]);
+                    float *one = &sum[i / 2][j][i % 2 * 2 + n];
+                    bool exists = row < M && col0 + 8 * j + n < N;
+                    if (exists && !tmm__is_strict(p, job.least, job.most)) {
+                        if (tmm__is_unproven(row_scale, col_scale[j][n], *one, job.proof))
+                            bits |= 1u << (2 * j + n);
+                        else
+                            wanted[j] |= 1u << n;
+                    }
+                    *one *= p;
                 }
                 old[j].v[0] = old[j].v[1] = 0;
                 if (job.beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, wanted[j]);
+            }
+            if (wide && row < M) {
+                unsigned char *notes =
+                    (unsigned char *)tmm__unproven_at(&job, product, (int)row, col0) + lane % 4;
+#pragma unroll
+                for (int j = 0; j < COLS; j += 2)
+                    if (col0 - lane % 4 * 2 + 8 * j < N)
+                        notes[2 * j] = (unsigned char)(bits >> 2 * j & 15);
+                noted |= bits != 0;
             }
 #pragma unroll
             for (int j = 0; j < COLS; j++)
@@ -4796,8 +5094,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 
     /* Are there elements to be left to multiply-adds? The least and largest scales of A and B. */
     unsigned *scales = (unsigned *)tmm_memory;
-    if (thread < 2) scales[2 * thread] = 0xffffffffu, scales[2 * thread + 1] = 0;
+    if (thread < 2) scales[2 * thread] = 0xffffffffu, scales[2 * thread + 1] = scales[4] = 0;
     __syncthreads();
+    if (noted) scales[4] = 1;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const tmm__split *split = i == 0 ? &a : &b;
@@ -4805,10 +5104,11 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
         long long fours = (shared ? 1 : job.batch) * 16ll * split->line_blocks;
         unsigned lowest = 0xffffffffu, highest = 0;
         for (long long j = thread; j < fours; j += 256) {
-            uint4 four = ((const uint4 *)split->scales)[j]; /* floats: not below zero */
+            uint4 four = ((const uint4 *)split->scales)[j]; /* floats, without sign: */
             unsigned of[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
             for (int n = 0; n < 4; n++) {
+                of[n] &= 0x7fffffffu;
                 lowest = lowest < of[n] ? lowest : of[n];
                 highest = highest > of[n] ? highest : of[n];
             }
@@ -4819,9 +5119,13 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     __syncthreads();
     float lowest = tmm__bits_float(scales[0]) * tmm__bits_float(scales[2]);
     float highest = tmm__bits_float(scales[1]) * tmm__bits_float(scales[3]);
+    bool by_scales =
+        tmm__is_strict(lowest, job.least, job.most) || tmm__is_strict(highest, job.least, job.most);
+    noted = scales[4] != 0;
     __syncthreads();
-    if (tmm__is_strict(lowest, job.least, job.most) || tmm__is_strict(highest, job.least, job.most))
-        tmm_float_strict(&job, (float *)tmm_memory, thread, false);
+    if (by_scales || noted)
+        tmm_float_strict(&job, (float *)tmm_memory, thread, false, by_scales, noted, TILE_M,
+                         TILE_N);
 #else
     (void)job;
 #endif
@@ -4878,7 +5182,12 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_float_begin    TMM_FN(float_begin)
 #define tmm_float_scales   TMM_FN(float_scales)
 #define tmm_float_strict   TMM_FN(float_strict)
-#define tmm_float_tiles    TMM_FN(float_tiles)
+#define tmm_float_tile     TMM_FN(float_tile)
+#define tmm_float_gather   TMM_FN(float_gather)
+#define tmm_float_single   TMM_FN(float_single)
+#define tmm_float_find     TMM_FN(float_find)
+#define tmm_float_noted    TMM_FN(float_noted)
+#define tmm_float_few      TMM_FN(float_few)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
 
 #define TMM__EMIT 1
@@ -5945,6 +6254,15 @@ static inline void TMM_FN(gemm__float_bounds)(long long K, float *least, float *
     *most = ldexpf(1, 97 - log);
 }
 
+/* What the sum of an element of wide lines must be at least, before it is scaled back, for the bound
+   to hold: bench/NOTES.md derives it. */
+static inline float TMM_FN(gemm__float_proof)(long long K)
+{
+    double windows = ceil(K / 32.0);
+    double least = (37.0 * K + 322) / (K + 2 - 48.2 - (windows - 1));
+    return (float)(1.01 * least * (1 + (K + 2) / 16777216.0));
+}
+
 /* Describes an operand of `lines` lines, split for `products` products, in memory from *offset on,
    which is moved behind it. */
 static inline tmm__split TMM_FN(gemm__float_split)(char *memory, size_t *offset, long long lines,
@@ -5958,6 +6276,12 @@ static inline tmm__split TMM_FN(gemm__float_split)(char *memory, size_t *offset,
     split.scales = (float *)(memory + *offset + blocks);
     *offset += blocks + ((size_t)products * split.line_blocks * 256 + 1023) / 1024 * 1024;
     return split;
+}
+
+/* Bytes of what notes elements whose size is no proof: see tmm__unproven_at. */
+static inline size_t TMM_FN(gemm__float_unproven)(long long M, long long N)
+{
+    return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
 /* Launches KERNEL SPLIT for both operands; no lines: that one is split already. */
@@ -6044,6 +6368,7 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
     if (form >= TMM__FLOAT_MMA)
         bytes = TMM__FLOAT_MMA_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
     TMM_FN(gemm__float_bounds)(K, &job.least, &job.most);
+    job.proof = TMM_FN(gemm__float_proof)(K);
     tmm_status status = tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), bytes, &asked[form]);
     if (status != TMM_OK) return status;
 #if TMM__CLUSTER_LAUNCH
@@ -6088,8 +6413,9 @@ static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long
     tmm__lines from[2] = {{A, M, rsA, csA, batch > 1 ? strideA : 0},
                           {B, N, csB, rsB, batch > 1 ? strideB : 0}};
     tmm__split split[2];
+    unsigned *unproven = NULL;
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t one = 0, bytes = 0;
+    size_t one = TMM_FN(gemm__float_unproven)(M, N), bytes = 0;
     for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__float_split)(NULL, &one, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / one) + 1);
     char *own = NULL;
@@ -6107,6 +6433,8 @@ static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long
                 split[i] = TMM_FN(gemm__float_split)(memory, &bytes, from[i].lines, K,
                                                      from[i].product_stride ? most : 1);
         }
+        if (memory != NULL) unproven = (unsigned *)(memory + bytes);
+        bytes += TMM_FN(gemm__float_unproven)(M, N) * most;
     }
     *done = 1;
     int groups[2];
@@ -6125,6 +6453,7 @@ static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long
         job.from_a = from[0], job.from_b = from[1], job.a = split[0], job.b = split[1];
         job.C = C + first * strideC, job.ldc = ldc, job.batchC = strideC;
         job.alpha = alpha, job.beta = beta, job.batch = (int)products;
+        job.unproven = unproven, job.units = (int)((N + 15) / 16);
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, may, stream);
     }
     if (own != NULL) (void)cudaFreeAsync(own, stream);
@@ -6425,6 +6754,7 @@ static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, lo
         }
         *bytes += more;
     }
+    if (M > 0 && N > 0 && K > 0) *bytes += TMM_FN(gemm__float_unproven)(M, N);
     return TMM_OK;
 }
 
@@ -8849,7 +9179,12 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_float_begin
 #undef tmm_float_scales
 #undef tmm_float_strict
-#undef tmm_float_tiles
+#undef tmm_float_tile
+#undef tmm_float_gather
+#undef tmm_float_single
+#undef tmm_float_find
+#undef tmm_float_noted
+#undef tmm_float_few
 #undef tmm_gemm_float_any
 #undef TMM__ONE_TILE
 #endif

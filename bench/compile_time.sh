@@ -2,8 +2,8 @@
 # bench/compile_time.sh [ARCHITECTURE]: seconds that nvcc takes for one architecture (default sm_90)
 # to compile a file that includes a header, with nothing used, with one call, with the fast kernels
 # left out (TMM_SIMPLE), with float on tensor cores (TMM_FLOAT_TENSOR; sm_90a has most of it), and by
-# all cores (-split-compile 0), beside a file with an empty main. CSV: header, use, median, fastest and slowest of 5 rounds, each of
-# all files, so that a busy moment falls on all of them.
+# all cores (-split-compile 0), beside a file with an empty main. CSV: header, use, median, fastest
+# and slowest of 3 rounds, each of all files, so that a busy moment falls on all of them.
 set -u
 export LC_ALL=C # numbers with a point
 cd "$(dirname "$0")/.." || exit 1
@@ -34,7 +34,7 @@ int main(void)
 }
 CODE
 TIMEFORMAT=%R
-for _ in 1 2 3 4 5; do
+for _ in 1 2 3; do
     for file in "$work"/*.cu; do
         threads=1 # which nvcc ignores
         case $file in *.all_cores.cu) threads=0 ;; esac
@@ -46,5 +46,5 @@ echo "header,use,architecture,median_s,fastest_s,slowest_s"
 for file in "$work"/*.cu; do
     use=$(basename "$file" .cu)
     sort -n "$file.times" | awk -v use="${use/./,}" -v a="$architecture" \
-        '{ t[NR] = $1 } END { print use "," a "," t[3] "," t[1] "," t[5] }'
+        '{ t[NR] = $1 } END { print use "," a "," t[2] "," t[1] "," t[3] }'
 done

@@ -1,6 +1,6 @@
 /* TMM_TENSOR for float: shapes, forms, tails, what is left to multiply-adds, the promised error
    against float64 on random data, memory of the caller, prepared operands. With the argument "few":
-   two small products for each form of the kernels, for tools that make a program very slow. */
+   three small products for each form of the kernels, for tools that make a program very slow. */
 static int form_wanted = -1, parts_wanted, way_wanted = -1;
 #define TMM__FLOAT_GUESS(form, parts, time)                                                       \
     ((form_wanted >= 0 && (form) != form_wanted) || (parts_wanted > 0 && (parts) != parts_wanted) \
@@ -37,11 +37,28 @@ enum kind {
     ZERO_LINES,
     SPIKES,
     INTEGERS,
+    BOTH_WIDE,
+    SOME_PROVEN,
+    NONE_PROVEN,
+    MOST_PROVEN,
     KINDS
 };
-static const char *const kind_names[KINDS] = {
-    "uniform", "positive",           "a few wide lines", "wide",           "NaN",    "infinity",
-    "tiny",    "huge and tiny rows", "denormal",         "lines of zeros", "spikes", "integers"};
+static const char *const kind_names[KINDS] = {"uniform",
+                                              "positive",
+                                              "a few wide lines",
+                                              "wide",
+                                              "NaN",
+                                              "infinity",
+                                              "tiny",
+                                              "huge and tiny rows",
+                                              "denormal",
+                                              "lines of zeros",
+                                              "spikes",
+                                              "integers",
+                                              "both wide",
+                                              "wide, some sums large",
+                                              "wide, all sums small",
+                                              "wide, few sums small"};
 
 typedef struct product {
     long long M, N, K, lda, ldb, ldc, rows_a, rows_b;
@@ -63,9 +80,9 @@ static void check(cudaError_t error)
 static float element(int kind, int is_B, long long line, long long k)
 {
     double u = tap_uniform();
-    switch (is_B && kind != POSITIVE && kind != INTEGERS && kind != DENORMAL && kind != TINY
-                ? UNIFORM
-                : kind) {
+    int both = kind == POSITIVE || kind == INTEGERS || kind == DENORMAL || kind == TINY ||
+               kind == BOTH_WIDE || kind >= SOME_PROVEN;
+    switch (is_B && !both ? UNIFORM : kind) {
     case POSITIVE: return (float)(u + 1);
     case SOME_WIDE: return (float)(line % 37 == 5 ? u * exp(40 * tap_uniform()) : u);
     case ALL_WIDE: return (float)(u * exp(40 * tap_uniform()));
@@ -77,6 +94,13 @@ static float element(int kind, int is_B, long long line, long long k)
     case ZERO_LINES: return line % 4 == 1 ? 0.0f : (float)u;
     case SPIKES: return (float)(u * (tap_bits() % 61 == 0 ? 1000 : 1e-4));
     case INTEGERS: return (float)(int)(u * 200);
+    case BOTH_WIDE: return (float)(u * exp(20 * tap_uniform()));
+    case SOME_PROVEN: /* the large elements of a row of A meet zeros in two of three columns of B */
+    case NONE_PROVEN:
+    case MOST_PROVEN:
+        if (kind == MOST_PROVEN && line % (is_B ? 40 : 16) != 3) return (float)u;
+        if (is_B) return k % 32 == 0 && (kind != SOME_PROVEN || line % 3) ? 0.0f : (float)u;
+        return (float)(k % 32 == 0 ? u + 2 : kind != SOME_PROVEN || line % 5 ? u * 1e-14 : u);
     }
     return (float)u;
 }
@@ -202,11 +226,11 @@ static void promise(long long M, long long N, long long K, int ops, int pad, int
     drop(&p);
 }
 
-static void batches(void)
+static void batches(int kind)
 {
     enum { COUNT = 5 };
     product p;
-    make(&p, 70, 90, 130, 0, 2, UNIFORM);
+    make(&p, 70, 90, 130, 0, 2, kind);
     size_t c = (size_t)(p.M * p.ldc);
     float *dC, *dA, *C = (float *)malloc(COUNT * c * 4);
     check(cudaMalloc(&dA, COUNT * (size_t)(p.M * p.lda) * 4));
@@ -229,8 +253,8 @@ static void batches(void)
             memcpy(whole + GUARD + i * p.ldc, C + i * p.ldc, (size_t)p.N * 4);
         double worst = 0;
         tap_ok(status == TMM_OK && equal && broken(&p, whole, &worst) == 0,
-               "a batch%s: right, and the same bits at every position",
-               shared ? " that shares A" : "");
+               "a batch%s, %s: right, and the same bits at every position",
+               shared ? " that shares A" : "", kind_names[kind]);
         free(whole);
     }
     free(C);
@@ -238,26 +262,32 @@ static void batches(void)
     drop(&p);
 }
 
-/* Where all is left to multiply-adds, in large tiles and small ones: the bits of TMM_GLOBAL. */
+/* Where all is left to multiply-adds, in large tiles and small ones: the bits of TMM_GLOBAL. Not
+   where elements are large enough to prove that the bound holds. */
 static void left_over(const char *name)
 {
+    static const int kinds[] = {TINY, NONE_PROVEN, ALL_WIDE};
     static const int cases[][5] = {{200, 150, 130, 0, 1},
                                    {129, 300, 66, 3, 2},
                                    {64, 190, 95, 1, 0},
-                                   {130, 63, 64, 2, 3}};
-    int right = 1;
-    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
-        const int *c = cases[i];
-        product p;
-        make(&p, c[0], c[1], c[2], c[3], c[4], ALL_WIDE);
-        p.alpha = -2, p.beta = 0.5f;
-        for (long long j = 0; j < p.M * p.ldc; j++) p.C[GUARD + j] = (float)tap_uniform();
-        float *C = run(&p, TMM_TENSOR), *one_by_one = run(&p, TMM_GLOBAL);
-        right &= same(&p, C, one_by_one);
-        free(C), free(one_by_one);
-        drop(&p);
+                                   {130, 63, 64, 2, 3},
+                                   {5, 9, 70, 0, 1}};
+    for (int n = 0; n < 3; n++) {
+        int right = 1, all = kinds[n] != ALL_WIDE;
+        for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+            const int *c = cases[i];
+            product p;
+            make(&p, c[0], c[1], c[2], c[3], c[4], kinds[n]);
+            p.alpha = -2, p.beta = kinds[n] == TINY ? 0 : 0.5f;
+            for (long long j = 0; j < p.M * p.ldc; j++) p.C[GUARD + j] = (float)tap_uniform();
+            float *C = run(&p, TMM_TENSOR), *one_by_one = run(&p, TMM_GLOBAL);
+            right &= same(&p, C, one_by_one) == all;
+            free(C), free(one_by_one);
+            drop(&p);
+        }
+        tap_ok(right, "%s: %s left to multiply-adds%s", kind_names[kinds[n]],
+               all ? "all" : "not all", name);
     }
-    tap_ok(right, "all left to multiply-adds%s: the bits of TMM_GLOBAL", name);
 }
 
 static tmm_status tensor(const product *p, const tmm_tensor_options *options, const float *A,
@@ -281,8 +311,9 @@ static void interface(int kind, long long K, int ops)
     void *memory, *memory_a;
     tap_ok(tensor(&p, NULL, p.dA, p.dB, C) == TMM_OK && same(&p, C, expected),
            "tmm_sgemm_tensor, K = %lld: the bits of TMM_TENSOR", K);
-    tap_ok(tmm_sgemm_tensor_memory(p.M, p.N, K, NULL, &bytes) == TMM_OK && bytes > 0 &&
-               bytes < 4 * (128 + 128) * (size_t)(K + 64) + 4096,
+    int asked = tmm_sgemm_tensor_memory(p.M, p.N, K, NULL, &bytes) == TMM_OK;
+    tap_ok(asked && bytes > 0 &&
+               bytes < 4 * (128 + 128) * (size_t)(K + 64) + 4096 + (size_t)(p.M * p.N / 2),
            "it takes %zu bytes", bytes);
     check(cudaMalloc(&memory, bytes + 1024));
     check(cudaMemset(memory, 0xff, bytes + 1024));
@@ -315,8 +346,9 @@ static void interface(int kind, long long K, int ops)
             same(&p, C, expected);
     }
     tap_ok(right, "prepared A, B, and both: the same bits");
-    tap_ok(tmm_sgemm_tensor_memory(p.M, p.N, K, &options, &bytes_b) == TMM_OK && bytes_b == 0,
-           "both prepared: no memory");
+    tap_ok(tmm_sgemm_tensor_memory(p.M, p.N, K, &options, &bytes_b) == TMM_OK && bytes_b > 0 &&
+               bytes_b < (size_t)(p.M * (p.N + 16) / 4 + 16),
+           "both prepared: two bits for each element of C");
     options.A = &b;
     tap_ok(tensor(&p, &options, p.dA, p.dB, C) == TMM_ERROR_ARGUMENT && same(&p, C, p.C),
            "B as A: %s", tmm_last_error());
@@ -351,7 +383,7 @@ static void interface(int kind, long long K, int ops)
 static void from_host(void)
 {
     product p;
-    make(&p, 150, 170, 100, 0, 0, SOME_WIDE);
+    make(&p, 150, 170, 100, 0, 0, SOME_PROVEN);
     float *C[2];
     int right = 1;
     for (int i = 0; i < 2; i++) {
@@ -483,8 +515,9 @@ static void few(int fast, int mma)
         long long M = forms[n].M, N = forms[n].N, K = forms[n].K;
         if (forms[n].form < 4 ? !fast : fast || !(mma || TWIN)) continue;
         form_wanted = forms[n].form, parts_wanted = 1;
-        promise(M, N, K, 0, 0, SOME_WIDE, 1, 0, forms[n].name);
-        promise(M, N, K, 3, 1, UNIFORM, 2, 0.5f, forms[n].name);
+        promise(M, N, K, 0, 0, SOME_PROVEN, 1, 0, forms[n].name);
+        promise(M, N, K, 3, 1, WITH_NAN, 2, 0.5f, forms[n].name);
+        promise(M, N, K, 0, 0, MOST_PROVEN, 1, 0, forms[n].name);
     }
     way_wanted = form_wanted = -1, parts_wanted = 0;
     promise(70, 65, 200, 1, 0, UNIFORM, 1, 0, "");
@@ -513,14 +546,14 @@ int main(int count, char **words)
     promise(66, 67, 90, 0, 1, UNIFORM, -1.5f, 0, ", alpha");
     promise(66, 67, 90, 2, 2, SOME_WIDE, 2, 0.75f, ", alpha and beta");
     for (int kind = 0; kind < KINDS; kind++) promise(70, 66, 128, kind % 4, 1, kind, 1, 0, "");
-    promise(130, 200, 70, 1, 1, SOME_WIDE, 1, 0, "");
+    promise(130, 200, 70, 1, 1, SOME_PROVEN, 1, 0.5f, "");
     left_over("");
     if (!fast) { /* the kernels for mma.sync or their twins */
         way_wanted = 1;
         for (int form = 4; form < 6; form++) {
             form_wanted = form;
             for (int ops = 0; ops < 4; ops += 3)
-                promise(70, 133, 100, ops, 1, SOME_WIDE, 1, 0, ", mma");
+                promise(70, 133, 100, ops, 1, ops ? SOME_PROVEN : BOTH_WIDE, 1, 0, ", mma");
             promise(65, 64, 64, 0, 0, INTEGERS, -1, 0, ", mma");
             left_over(", mma");
         }
@@ -531,7 +564,9 @@ int main(int count, char **words)
             form_wanted = form < 3 ? form : 2, parts_wanted = form < 3 ? 1 : 2;
             for (int ops = 0; ops < 4; ops++)
                 promise(300, 259, 64 + 200 * ops, ops, ops, UNIFORM, 1, 0, names[form]);
-            promise(515, 389, 1030, 1, 1, SOME_WIDE, -2, 0.5f, names[form]);
+            promise(515, 389, 1030, 1, 1, SOME_PROVEN, -2, 0.5f, names[form]);
+            promise(300, 259, 333, 2, 0, BOTH_WIDE, 1, 0, names[form]);
+            promise(1300, 1290, 333, 0, 0, MOST_PROVEN, 1, 0.25f, names[form]);
             promise(257, 193, 2047, 2, 0, ZERO_LINES, 1, 0, names[form]);
             promise(128, 200, 5000, 0, 0, SPIKES, 1, 0, names[form]);
             promise(128, 64, 100, 0, 0, INTEGERS, 1, 0, names[form]);
@@ -539,8 +574,9 @@ int main(int count, char **words)
         }
     }
     form_wanted = -1, parts_wanted = 0;
-    batches();
-    interface(SOME_WIDE, 200, 0);
+    batches(UNIFORM);
+    batches(SOME_PROVEN);
+    interface(SOME_PROVEN, 200, 0);
     interface(UNIFORM, 40, 3); /* strictly */
     from_host();
     rules();
