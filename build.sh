@@ -207,7 +207,7 @@ check() {
 
 skip() { say "ok 1 - $1 # SKIP $2"; }
 
-cpu_test() { # a test program on the CPU runner: three thread orders, then sanitized
+cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     local name=$1 order number program=build/test/$1
     local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp") sanitized=(--sanitize -Xcompiler "-Wall,-Wextra,-Werror")
     local devices=1 more_devices="" sanitized_devices="" orders="forward backward shuffle:$RANDOM"
@@ -225,7 +225,9 @@ cpu_test() { # a test program on the CPU runner: three thread orders, then sanit
         # tests/gemm.cu looks for undefined behaviour inside of kernels, which takes half of the time
         sanitized+=('-DTMM_KERNEL=static __global__ __attribute__((no_sanitize("undefined")))')
     fi
-    [ "$name" = gemm ] && orders="shuffle:$RANDOM" # it takes long; sanitized is forward
+    case $name in # those that take long; sanitized they are forward
+    gemm | host | tensor_float) orders="shuffle:$RANDOM" ;;
+    esac
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in $orders; do
             tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"
