@@ -190,7 +190,7 @@ static void test_far(void)
 }
 
 /* More rows than gridDim.y allows blocks, and more products than gridDim.z. */
-#ifndef CUCC_SANITIZE
+#ifndef FEWER_SHAPES
 static void test_grids(void)
 {
     const int M = 600000, batch = 70000;
@@ -274,7 +274,7 @@ int main(void)
     test_type_u();
     test_type_s24();
     test_type_h();
-#ifndef CUCC_SANITIZE /* minutes then */
+#ifndef FEWER_SHAPES /* minutes then */
     test_grids();
 #endif
     test_last_of_batch();
@@ -381,9 +381,9 @@ static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
     long long failures = 0, tested = 0;
     int cases = TEST_CASES + (kernel >= TMM_PIPELINED ? FAST_CASES : 0);
     /* The CPU runner's tensor cores are slow: a third of the shapes for each op, the next third for
-       the next one. Sanitized, all is six times slower: half of the shapes. */
+       the next one. FEWER_SHAPES: sanitized, all is six times slower: half of them. */
     int sparse = !test_on_gpu && kernel == TMM_TENSOR ? 3 : 1;
-#ifdef CUCC_SANITIZE
+#ifdef FEWER_SHAPES
     if (sparse == 1) sparse = 2;
 #endif
     for (int n = 0; n < cases; n++) {
