@@ -3518,8 +3518,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
    gemm__float_least) that their halves lack bits. What they lack is less than K 2^-18 in the sum of
    an element of C before it is scaled back, which is 2^28 where large elements meet. So of wide
    lines each element of C is judged by itself: from gemm__float_proof on, about 40, its size proves
-   the bound; smaller ones are noted, and left to multiply-adds. In all this row and column decide, so the bits
-   of an element depend on its row, its column and K alone.
+   the bound; smaller ones are noted, and left to multiply-adds. In all this row and column decide,
+   so the bits of an element depend on its row, its column and K alone.
 
    KERNEL SPLIT leaves each operand in blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64],
    with zeros up to whole blocks and an even number of them along k. A line has 128 bytes of a
