@@ -228,7 +228,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     case $name in # those that take long; sanitized they are forward
     gemm | host | tensor_float) orders="shuffle:$RANDOM" ;;
     esac
-    [ "$name" = gemm ] && sanitized+=(-DFEWER_SHAPES)
+    [ "$name" = gemm ] && sanitized+=(-DFEWER)
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in $orders; do
             tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"

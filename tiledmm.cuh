@@ -1770,28 +1770,75 @@ static __device__ __forceinline__ void tmm_copy_unit(TMM_TYPE *to, const char *f
     }
 }
 
-/* Stores four elements of row `row` of C, from column `col` on; C is at that place. Bit j of
-   `wanted`: element j is (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. */
+/* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
+   (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
+   the compiler cannot know that they do not overlap, and would wait for each. */
+static __device__ __forceinline__ tmm_sums tmm_load_four(const TMM_TYPE *C, bool whole,
+                                                         unsigned wanted, TMM_TYPE beta)
+{
+    tmm_sums old = {{0, 0, 0, 0}};
+    if (beta == 0) return old;
+    tmm_four four = {{0, 0, 0, 0}};
+    if (whole) four = *(const tmm_four *)C;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        if (!whole && (wanted >> j & 1)) four.v[j] = C[j];
+        old.v[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)four.v[j]);
+    }
+    return old;
+}
+
+/* Stores alpha sum + old as four elements of row `row` of C, from column `col` on; C is at that
+   place, and old from tmm_load_four, with the same `whole` and `wanted`. */
 static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row, long long col,
                                                       bool whole, unsigned wanted, TMM_TYPE alpha,
-                                                      TMM_TYPE beta, const TMM_SUM *sum)
+                                                      const TMM_SUM *old, const TMM_SUM *sum)
 {
-    tmm_four four = {{0, 0, 0, 0}};
+    tmm_four four;
     (void)row, (void)col; /* only for the epilogue */
-    if (beta != 0 && whole) four = *(const tmm_four *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         bool inside = whole || (wanted >> j & 1);
-        if (beta != 0 && !whole && inside) four.v[j] = C[j];
-        TMM_SUM old = 0;
-        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)four.v[j]);
-        four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+        four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
 #ifdef TMM_EPILOGUE
         if (inside) four.v[j] = TMM_EPILOGUE(four.v[j], row, (col + j));
 #endif
         if (!whole && inside) C[j] = four.v[j];
     }
     if (whole) *(tmm_four *)C = four;
+}
+
+/* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
+   first_row on and before `end`, with two fours each, 32 columns apart; 8 bits of `wanted`. `whole`:
+   bits 0 and 4 stand for all four, and C is aligned to 16 bytes. One question for beta, not one a
+   four. */
+static __device__ __forceinline__ void tmm_store_rows(TMM_TYPE *C, long long ldc, long long row,
+                                                      long long first_row, long long end,
+                                                      long long col, bool whole, unsigned wanted,
+                                                      TMM_TYPE alpha, TMM_TYPE beta,
+                                                      const TMM_SUM (*sum)[8], const int rows)
+{
+    tmm_sums old[4][2];
+#pragma unroll
+    for (int h = 0; h < 2 * rows; h++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) old[h / 2][h % 2].v[j] = 0;
+    if (beta != 0) {
+#pragma unroll
+        for (int h = 0; h < 2 * rows; h++) {
+            bool any = row + h / 2 >= first_row && row + h / 2 < end && (wanted >> h % 2 * 4 & 15);
+            if (any)
+                old[h / 2][h % 2] =
+                    tmm_load_four(C + h / 2 * ldc + h % 2 * 32, whole, wanted >> h % 2 * 4, beta);
+        }
+    }
+#pragma unroll
+    for (int h = 0; h < 2 * rows; h++) {
+        if (row + h / 2 < first_row || row + h / 2 >= end) continue;
+        if (whole && !(wanted >> h % 2 * 4 & 1)) continue;
+        tmm_store_four(C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole,
+                       wanted >> h % 2 * 4, alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
+    }
 }
 
 /* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
@@ -1875,9 +1922,10 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
     C += row * ldc + col;
     unsigned wanted = tmm__inside(col, 4, first_col, N);
     if ((size_t)C % 16 == 0 && wanted == 15)
-        tmm_store_four(C, row, col, true, 15, alpha, beta, sum);
+        tmm_store_four(C, row, col, true, 15, alpha, tmm_load_four(C, true, 15, beta).v, sum);
     else
-        tmm_store_four(C, row, col, false, wanted, alpha, beta, sum);
+        tmm_store_four(C, row, col, false, wanted, alpha, tmm_load_four(C, false, wanted, beta).v,
+                       sum);
 }
 
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
@@ -2028,7 +2076,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         SIZE = sizeof(TMM_TYPE),
         VECTOR = 16 / SIZE,
         FOURS = ROWS * COLS / 4,
-        COPY_AT = TMM__MODE_A == TMM__VECTORS ? 4 : 0 /* when in a step; found by trying */
+        COPY_AT = TMM__MODE_A == TMM__VECTORS ? 4 : 0, /* when in a step; found by trying */
+        AT_ONCE = TMM__MODE_A == TMM__ALONG_K ? 4 : 2  /* rows that are stored; likewise, for the
+                                                          order that ptxas gives the loop */
     };
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
     if (!ANY) {
@@ -2294,29 +2344,25 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #pragma unroll
         for (int q = 0; q < COLS / 4; q++)
             wanted |= tmm__inside(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+        long long r = row + row0, c = col + col0;
         if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
 #pragma unroll
-            for (int i = 0; i < ROWS; i++) {
-                long long r = row + row0 + i / 4 * 16 + i % 4, c = col + col0;
-                if (r >= first_row && r < M)
-#pragma unroll
-                    for (int q = 0; q < COLS / 4; q++)
-                        if (wanted >> 4 * q & 1)
-                            tmm_store_four(c0 + 32 * q, r, c + 32 * q, true, 15, alpha, beta,
-                                           &sum[i][4 * q]);
-                c0 += i % 4 == 3 ? 13 * ldc : ldc;
-            }
+            for (int i = 0; i < ROWS; i += 4)
+                tmm_store_rows(c0 + 4 * i * ldc, ldc, r + 4 * i, first_row, M, c, true, wanted,
+                               alpha, beta, &sum[i], 4);
             continue;
         }
+        /* Some rows after the other, each moved to the place of the first, so that there is code
+           for these alone: it is compiled anew by every program that includes this file. */
+#pragma unroll 1
+        for (int i = 0; i < ROWS; i += AT_ONCE) {
+            int down = i / 4 * 16 + i % 4;
+            tmm_store_rows(c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha,
+                           beta, sum, AT_ONCE);
 #pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            long long r = row + row0 + i / 4 * 16 + i % 4, c = col + col0;
-            if (r >= first_row && r < M)
+            for (int h = 0; h < ROWS - AT_ONCE; h++)
 #pragma unroll
-                for (int q = 0; q < COLS / 4; q++)
-                    tmm_store_four(c0 + 32 * q, r, c + 32 * q, false, wanted >> 4 * q, alpha, beta,
-                                   &sum[i][4 * q]);
-            c0 += i % 4 == 3 ? 13 * ldc : ldc;
+                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + AT_ONCE][j];
         }
     }
 }
@@ -4018,9 +4064,8 @@ static __device__ __forceinline__ bool tmm_float_find(const tmm__float_job *job,
     int down = (M + edge - 1) / edge, across = (N + edge - 1) / edge;
     long long tile = blockIdx.x + n * gridDim.x;
     if (own) {
-        int parts = job->s.cluster > 1 ? job->s.cluster : 1; /* blocks for a tile */
         down = job->s.tiles_down, across = job->s.tiles_across;
-        tile = blockIdx.x / parts + n / all_own * (gridDim.x / parts);
+        tile = blockIdx.x + n / all_own * gridDim.x;
     }
     if (tile >= (long long)down * across * job->batch) return false;
     int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
@@ -4217,8 +4262,9 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
                         !tmm__is_strict(row_scale * scale_b[c + m], least, most))
                         wanted &= ~(1u << m);
             }
-            tmm_store_four(job->C + product * job->batchC + r * job->ldc + c, r, c, false, wanted,
-                           job->alpha, job->beta, &sum[0][4 * j]);
+            float *to = job->C + product * job->batchC + r * job->ldc + c;
+            tmm_store_four(to, r, c, false, wanted, job->alpha,
+                           tmm_load_four(to, false, wanted, job->beta).v, &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 16 * FOURS * FOURS - 4 * FOURS; j++)
@@ -4387,9 +4433,11 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
                 if (bits) noted = 1;
             }
             wanted &= ~unproven;
-            if (wanted)
-                tmm_store_four(job.C + product * job.batchC + r * ldc + col0 + col, r, col0 + col,
-                               false, wanted, alpha, beta, sum[i]);
+            if (wanted) {
+                float *to = job.C + product * job.batchC + r * ldc + col0 + col;
+                tmm_store_four(to, r, col0 + col, false, wanted, alpha,
+                               tmm_load_four(to, false, wanted, beta).v, sum[i]);
+            }
         }
     }
     __syncthreads();
@@ -4399,9 +4447,11 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
 #endif
 }
 
-/* For the kernel for wgmma, with tiles of 128 `downs` x `cols`: where in C the first sum of a thread
-   that multiplies lies, and the scales of all its columns and rows. */
+/* For the kernel for wgmma, with tiles of tile_m x tile_n, of which a warpgroup stores 64 `downs` x
+   `cols` from (row, col) on: where in C the first sum of a thread that multiplies lies, and the
+   scales of all its columns and rows. */
 static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *job, int tile,
+                                                        int tile_m, int tile_n, int row, int col,
                                                         int downs, int cols, int thread,
                                                         int *product, int *row0, int *col0,
                                                         float *col_scale, float *row_scale)
@@ -4409,9 +4459,8 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
     tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
-    *row0 = down * (128 * downs) + thread / 128 * (64 * downs);
-    *row0 += thread % 128 / 32 * 16 + lane / 4;
-    *col0 = across * cols + lane % 4 * 2;
+    *row0 = down * tile_m + row + thread % 128 / 32 * 16 + lane / 4;
+    *col0 = across * tile_n + col + lane % 4 * 2;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
     if (job->from_a.product_stride) scale_a += (long long)*product * 64 * job->a.line_blocks;
     if (job->from_b.product_stride) scale_b += (long long)*product * 64 * job->b.line_blocks;
@@ -4432,8 +4481,8 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
 
 #if defined(TMM__EMIT) && TMM__EMIT == 8
 /* One instance of the kernel for wgmma: tiles of 128 TMM__DOWN x TMM__COLS elements of C, a ring of
-   TMM__RING stages. 384 threads: one warpgroup copies, two multiply, each the upper or the lower
-   half of a tile, 64 rows after 64 rows.
+   TMM__RING stages; with TMM__SHARED_K, 64 TMM__DOWN. 384 threads: one warpgroup copies, two
+   multiply, each the upper or the lower half of a tile, 64 rows after 64 rows.
 
              columns  0 .. COLS / 2 - 1     COLS / 2 .. COLS - 1      a tile with DOWN = 2
                      +---------------------+---------------------+
@@ -4452,15 +4501,16 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
        registers               | c0 2^-11| c1 2^-11| sum+=c0 | sum+=c1
    Tensor cores always have the next group to do; between windows, that of the other warpgroup.
 
-   In the smallest tiles, 128 x 64, half of the columns would be 32: wgmma of 64 x 32 x 16 read 3 KB
-   of shared memory in 16 clocks, more than it gives. So they take all 64 at a time, and two windows
-   take turns, c0 and c1:
+   In the smallest tiles, 128 x 64 and 64 x 64, half of the columns would be 32: wgmma of 64 x 32 x 16
+   read 3 KB of shared memory in 16 clocks, more than it gives. So they take all 64 at a time, and
+   two windows take turns, c0 and c1:
        tensor cores  | S of c0 | S of c1 | L of c0 | L of c1 | S of c0 | S of c1 | L of c0 ...
        registers      sum+=c1   c0 2^-11  c1 2^-11  sum+=c0   sum+=c1   c0 2^-11
 
-   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If a product has
-   few tiles, the two blocks of a cluster share out the windows of one; the first of them gets the
-   sums of the other in its shared memory, adds them to its own, and stores C.
+   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR. If there is a
+   multiprocessor for each tile of 64 x 64, those are taken, by warpgroups that share the windows:
+       warpgroup 1   | window 0 | window 2 | window 4 | ...      the left half of C: sums of both
+       warpgroup 2   | window 1 | window 3 | window 5 | ...      the right half: likewise
 
    A window of 256 x 128 is 12.6 million operations and 96 KB copied: 128 operations a byte of the
    second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes
@@ -4470,20 +4520,24 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 {
 #if TMM__WGMMA
     enum {
-        DOWN = TMM__DOWN, /* times 64 rows of a warpgroup */
+        DOWN = TMM__DOWN,         /* times 64 rows of a warpgroup */
+        SHARED_K = TMM__SHARED_K, /* both warpgroups have the same rows, and every other window */
+        TILE_M = (SHARED_K ? 64 : 128) * DOWN,
         COLS = TMM__COLS,
         STAGES = TMM__RING,
-        BLOCKS_A = 2 * DOWN, /* of 8 KB, in a stage */
+        BLOCKS_A = TILE_M / 64, /* of 8 KB, in a stage */
         BLOCKS_B = COLS / 64,
         STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
-        SUMS = COLS / 2,                    /* of a thread, in 64 rows */
-        PAIRS = COLS / 8,                   /* of neighbours, in one row */
-        WARPS = 8,                          /* that multiply */
-        SMALLEST = DOWN * COLS <= 64,       /* tiles: k may be shared, and all columns go at once */
-        WIDTH = SMALLEST ? COLS : COLS / 2, /* columns of a wgmma */
-        HALF = WIDTH / 2                    /* sums of a thread in them */
+        STRIDE = SHARED_K ? 4 : 2, /* stages from a window of a warpgroup to its next one */
+        SUMS = COLS / 2,           /* of a thread, in 64 rows */
+        STORED = SHARED_K ? COLS / 2 : COLS, /* columns that a warpgroup stores */
+        PAIRS = STORED / 8,                  /* of neighbours, in one row */
+        WARPS = SHARED_K ? 4 : 8,            /* that multiply a stage */
+        SMALLEST = DOWN * COLS <= 64,        /* tiles: all columns go at once */
+        WIDTH = SMALLEST ? COLS : COLS / 2,  /* columns of a wgmma */
+        HALF = WIDTH / 2                     /* sums of a thread in them */
     };
-    static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(128 * DOWN, COLS, STAGES),
+    static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(TILE_M, COLS, STAGES),
                   "what the launcher asks for");
     static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
     extern __shared__ __align__(16) unsigned char tmm_memory[];
@@ -4500,10 +4554,6 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     unsigned stages = (unsigned)__cvta_generic_to_shared(tmm_memory) + skip;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    const int parts = SMALLEST ? s.cluster : 1; /* 2: the blocks of a cluster share a tile's k */
-    int part = blockIdx.x % parts, step = gridDim.x / parts;
-    int first = SMALLEST ? a.k_blocks / 2 * part / parts * 2 : 0;
-    int last = SMALLEST ? a.k_blocks / 2 * (part + 1) / parts * 2 : a.k_blocks;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -4523,7 +4573,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         if (threadIdx.x == 0) { /* copies */
             int stage = 0, tiles = s.tiles_down * s.tiles_across;
             unsigned parity = 1; /* all stages are empty to begin with */
-            for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
+            for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
                 int product = tile / tiles, down, across;
                 tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
                 int blocks_a = a.line_blocks - down * BLOCKS_A;
@@ -4538,10 +4588,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 const unsigned char *next_b = b.blocks + across * (BLOCKS_B * TMM__BLOCK_BYTES);
                 next_a += (from_a.product_stride ? product : 0) * a.k_blocks * step_a;
                 next_b += (from_b.product_stride ? product : 0) * b.k_blocks * step_b;
-                next_a += first * step_a;
-                next_b += first * step_b;
                 tmm__wait_for_previous();
-                for (int block = first; block < last; block++) {
+                for (int block = 0; block < a.k_blocks; block++) {
                     unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                     tmm__barrier_wait(empties + 8 * stage, parity);
                     tmm__barrier_expect(barrier, bytes_a + bytes_b);
@@ -4574,17 +4622,19 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        int thread = threadIdx.x - 128, lane = thread % 32, stage = 0;
+        int thread = threadIdx.x - 128, lane = thread % 32, group = thread / 128;
         int tiles = s.tiles_down * s.tiles_across;
-        int group = thread / 128, rows = group * (64 * DOWN); /* where this warpgroup's begin */
+        /* Where in a tile this warpgroup's rows begin, and the columns that it stores. */
+        int rows = SHARED_K ? 0 : group * (64 * DOWN), first_col = group * (COLS - STORED);
+        int first = SHARED_K ? 2 * group : 0, stage = first;
         unsigned parity = 0;
         tmm__wait_for_previous();
-        for (int tile = blockIdx.x / parts; tile < tiles * batch; tile += step) {
+        for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
             int product, row0, col0;
             float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
             if (SMALLEST) /* which has the registers: now, while the first copies are under way */
-                tmm_float_scales(&job, tile, DOWN, COLS, thread, &product, &row0, &col0, col_scale,
-                                 row_scale);
+                tmm_float_scales(&job, tile, TILE_M, COLS, rows, first_col, DOWN, STORED, thread,
+                                 &product, &row0, &col0, col_scale, row_scale);
 #pragma unroll
             for (int d = 0; d < DOWN; d++)
 #pragma unroll
@@ -4614,8 +4664,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     tmm__barrier_wait(fulls + 8 * stage, parity);          \
     tmm__barrier_wait(fulls + 8 * stage + 8, parity);      \
     TMM__SMALL(at, c, 0);                                  \
-    stage += 2;                                            \
-    if (stage == STAGES) stage = 0, parity ^= 1
+    stage += STRIDE;                                       \
+    if (stage >= STAGES) stage -= STAGES, parity ^= 1
 #define TMM__FINISH(at, c, pending)                                                       \
     TMM__WAIT_FOR(c, pending);                                                            \
     _Pragma("unroll") for (int i = 0; i < HALF; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT); \
@@ -4636,7 +4686,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #pragma unroll
                 for (int i = 0; i < HALF; i++) c1[i] = 0;
 #pragma unroll 1
-                for (; block + 2 < last; block += 4) {
+                for (; block + STRIDE < a.k_blocks; block += 2 * STRIDE) {
                     ring0 = stage;
                     TMM__BEGIN(at0, c0);
                     TMM__ADD(c1, 1, ring1);
@@ -4646,7 +4696,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                     TMM__FINISH(at1, c1, 1);
                     TMM__ADD(c0, 1, ring0);
                 }
-                if (block < last) {
+                if (block < a.k_blocks) {
                     ring0 = stage;
                     TMM__BEGIN(at0, c0);
                     TMM__ADD(c1, 1, ring1);
@@ -4657,7 +4707,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 }
             }
 #pragma unroll 1
-            for (int block = first; block < last && !SMALLEST; block += 2) {
+            for (int block = 0; block < a.k_blocks && !SMALLEST; block += 2) {
                 int second = stage + 1 == STAGES ? 0 : stage + 1;
                 unsigned second_parity = second == 0 ? parity ^ 1 : parity;
                 unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
@@ -4704,24 +4754,25 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #undef TMM__BEGIN
 #undef TMM__FINISH
 #undef TMM__ADD
-            if (SMALLEST && parts > 1) {   /* the second block's sums go to the first one */
-                tmm__cluster_arrive(true); /* its ring may be written to */
-                tmm__cluster_wait();
-                if (part > 0) {
-                    unsigned there = tmm__in_block(tmm_memory + skip, 0);
-                    there += thread * 16;
+            if (SHARED_K) {
+                /* The other warpgroup gets what it stores by way of a stage that only this one
+                   reads, and has read: no more copies come, for a block has one tile. */
+                float4 *out = (float4 *)(tmm_memory + skip + first * STAGE) + thread % 128;
+                float4 *in = (float4 *)(tmm_memory + skip + (2 - first) * STAGE) + thread % 128;
 #pragma unroll
-                    for (int i = 0; i < DOWN * SUMS; i += 4)
-                        tmm__put_in_block(there + i * 1024, &sum[i / SUMS][i % SUMS]);
+                for (int i = 0; i < SUMS / 2; i += 4) {
+                    const float *of = &sum[0][i], *upper = &sum[0][SUMS / 2 + i];
+                    out[i * 32] = group == 0 ? make_float4(upper[0], upper[1], upper[2], upper[3])
+                                             : make_float4(of[0], of[1], of[2], of[3]);
                 }
-                tmm__cluster_arrive(true);
-                tmm__cluster_wait();
-                if (part > 0) continue;
-                const float4 *got = (const float4 *)(tmm_memory + skip) + thread;
+                asm volatile("bar.sync 2, 256;" ::: "memory");
 #pragma unroll
-                for (int i = 0; i < DOWN * SUMS; i += 4) {
-                    float4 four = got[i * 64];
-                    float *of = &sum[i / SUMS][i % SUMS];
+                for (int i = 0; i < SUMS / 2; i += 4) {
+                    float4 four = in[i * 32];
+                    float *of = &sum[0][i];
+#pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        of[j] = group == 0 ? of[j] : sum[0][SUMS / 2 + i + j];
                     of[0] += four.x, of[1] += four.y, of[2] += four.z, of[3] += four.w;
                 }
             }
@@ -4729,8 +4780,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
             /* Scale and store. All scales are read before the first store: the compiler cannot know
                that they are not what is stored, and would wait. */
             if (!SMALLEST)
-                tmm_float_scales(&job, tile, DOWN, COLS, thread, &product, &row0, &col0, col_scale,
-                                 row_scale);
+                tmm_float_scales(&job, tile, TILE_M, COLS, rows, first_col, DOWN, STORED, thread,
+                                 &product, &row0, &col0, col_scale, row_scale);
             float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
             for (int j = 1; j < 2 * PAIRS; j++) {
@@ -4821,7 +4872,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
             tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most);
         if (by_scales || noted)
             tmm_float_strict(&job, (float *)(tmm_memory + skip), thread, true, by_scales, noted,
-                             128 * DOWN, COLS);
+                             TILE_M, COLS);
     }
 #else
     (void)job;
@@ -5149,7 +5200,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_sums           TMM_FN(sums)
 #define tmm_copy_tile      TMM_FN(copy_tile)
 #define tmm_copy_unit      TMM_FN(copy_unit)
+#define tmm_load_four      TMM_FN(load_four)
 #define tmm_store_four     TMM_FN(store_four)
+#define tmm_store_rows     TMM_FN(store_rows)
 #define tmm_load_two       TMM_FN(load_two)
 #define tmm_store_one      TMM_FN(store_one)
 #define tmm_store_two      TMM_FN(store_two)
@@ -5371,9 +5424,10 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #undef TMM__EMIT
 #endif
 
-/* KERNEL TENSOR FLOAT with large, wide and small tiles, for wgmma. */
+/* KERNEL TENSOR FLOAT with large, wide, small and the smallest tiles, for wgmma. */
 #if TMM__FLOAT_TENSOR
 #define TMM__EMIT      8
+#define TMM__SHARED_K  0
 #define TMM__DOWN      2
 #define TMM__COLS      128
 #define TMM__RING      4
@@ -5396,6 +5450,14 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_gemm_float TMM_FN(gemm_float_128x64)
 #include "tiledmm.cuh"
 #undef tmm_gemm_float
+#undef TMM__SHARED_K
+#undef TMM__RING
+#define TMM__SHARED_K  1
+#define TMM__RING      12
+#define tmm_gemm_float TMM_FN(gemm_float_64x64)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float
+#undef TMM__SHARED_K
 #undef TMM__DOWN
 #undef TMM__COLS
 #undef TMM__RING
@@ -5460,20 +5522,19 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
 static inline int TMM_FN(gemm__float_fast)(void);
 static inline int TMM_FN(gemm__float_mma)(void);
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
-                                              long long batch, int way, int may, int *form,
-                                              int *parts);
+                                              long long batch, int way, int may, int *form);
 
 /* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
    H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
    The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
-   need some microseconds besides, the strict ones 1.05 more. Square: from 512 on. */
+   need some microseconds besides, the strict ones 1.05 more. Square: from 384 on. */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
     double work = (double)M * N * K * batch;
     if (M < 64 || N < 64 || K < 256) return 0;
     if (TMM_FN(gemm__float_fast)()) {
-        int form, parts, may = batch == 1 ? TMM__MAY_SPLIT : 0;
-        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form, &parts);
+        int form, may = batch == 1 ? TMM__MAY_SPLIT : 0;
+        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
         double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
         return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
     }
@@ -6131,12 +6192,12 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
 #define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
    `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a
-   tile takes besides; measured on an H200. */
+   tile takes besides; measured on an H200. In form SHARED windows are shared out. */
 enum {
-    TMM__FLOAT_FORMS = 6,
-    TMM__FLOAT_SHARED = 2,
-    TMM__FLOAT_ANY = 3,
-    TMM__FLOAT_MMA = 4,
+    TMM__FLOAT_FORMS = 7,
+    TMM__FLOAT_SHARED = 3,
+    TMM__FLOAT_ANY = 4,
+    TMM__FLOAT_MMA = 5,
     TMM__FLOAT_LEAST_K = 64,
     TMM__FLOAT_MOST = INT_MAX - 8192,
     TMM__FLOAT_WGMMA_MOST = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
@@ -6147,11 +6208,12 @@ typedef struct tmm__float_form {
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
     {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1300, 2000},
-    {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500}, {64, 64, 4, 2400, 1800}};
+    {64, 64, 12, 450, 2900},   {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500},
+    {64, 64, 4, 2400, 1800}};
 
-/* A test prefers one form, or shares of K. */
+/* A test prefers one form. */
 #ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(form, parts, time) (time)
+#define TMM__FLOAT_GUESS(form, time) (time)
 #endif
 #endif
 
@@ -6161,8 +6223,9 @@ static inline const void *TMM_FN(gemm__float_kernel)(int form)
     case 0: return (const void *)TMM_FN(gemm_float_256x128);
     case 1: return (const void *)TMM_FN(gemm_float_128x192);
     case 2: return (const void *)TMM_FN(gemm_float_128x64);
-    case 4: return (const void *)TMM_FN(gemm_float_mma_128);
-    case 5: return (const void *)TMM_FN(gemm_float_mma_64);
+    case 3: return (const void *)TMM_FN(gemm_float_64x64);
+    case 5: return (const void *)TMM_FN(gemm_float_mma_128);
+    case 6: return (const void *)TMM_FN(gemm_float_mma_64);
     }
     return (const void *)TMM_FN(gemm_float_any);
 }
@@ -6206,31 +6269,23 @@ static inline int TMM_FN(gemm__float_mma)(void)
 #endif
 
 /* A launch that may begin while the one before it in the stream still works, if `early`: then the
-   kernel waits itself; with clusters of so many blocks. */
+   kernel waits itself. */
 #if TMM__CLUSTER_LAUNCH
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
-                                                    int bytes, int early, int cluster,
-                                                    void **arguments, tmm_stream stream)
+                                                    int bytes, int early, void **arguments,
+                                                    tmm_stream stream)
 {
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attributes[2];
-    memset(attributes, 0, sizeof attributes);
+    cudaLaunchAttribute attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = grid;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
-    config.attrs = attributes;
-    if (early) {
-        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
-        attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attribute->val.programmaticStreamSerializationAllowed = 1;
-    }
-    if (cluster > 1) {
-        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
-        attribute->id = cudaLaunchAttributeClusterDimension;
-        attribute->val.clusterDim.x = (unsigned)cluster;
-        attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-    }
+    config.attrs = &attribute;
+    config.numAttrs = early ? 1 : 0;
     return tmm__cuda(cudaLaunchKernelExC(&config, kernel, arguments), "kernel launch");
 }
 #endif
@@ -6304,7 +6359,7 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
     void *arguments[] = {&depth, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
     return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, threads, 0,
                                       TMM_FN(gemm__float_fast)() || TMM_FN(gemm__float_mma)() == 2,
-                                      1, arguments, stream);
+                                      arguments, stream);
 #else
     tmm_split<<<grid, threads, 0, stream>>>((int)K, least, groups_A, *a, *split_a, *b, *split_b);
     return tmm__cuda(cudaGetLastError(), "kernel launch");
@@ -6312,31 +6367,25 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
 }
 
 /* The form of KERNEL TENSOR FLOAT that takes least time, of those for wgmma (way 2), mma.sync (1)
-   or any device (0), and how many blocks share a tile's k, 2 if `may` allows it. Returns the
-   clocks. */
+   or any device (0). Returns the clocks. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
-                                              long long batch, int way, int may, int *form,
-                                              int *parts)
+                                              long long batch, int way, int may, int *form)
 {
     double best = 0, processors = tmm__current_device()->processors;
     *form = TMM__FLOAT_ANY;
-    *parts = 1;
     for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
          f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
         const tmm__float_form *one = &tmm__float_forms[f];
         double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
+        /* Its blocks have one tile each. */
+        if (f == TMM__FLOAT_SHARED && (!(may & TMM__MAY_SPLIT) || batch > 1 || tiles > processors))
+            continue;
         if (f > TMM__FLOAT_MMA) tiles /= 2;
-        /* A single product of few small tiles: two blocks share out the k of each, if there are
-           multiprocessors for all. Shares of four were no faster (bench/NOTES.md). */
-        int share = f == TMM__FLOAT_SHARED && (may & TMM__MAY_SPLIT) && batch == 1;
-        for (int n = 1; n <= (share && 2 * tiles <= processors ? 2 : 1); n++) {
-            double time = ceil(K / 64.0 / n) * one->window + one->tile + (n > 1) * 4600.0;
-            time = TMM__FLOAT_GUESS(f, n, time * ceil(tiles / processors));
-            if (*form != TMM__FLOAT_ANY && time >= best) continue;
-            best = time;
-            *form = f;
-            *parts = n;
-        }
+        double time = (ceil(K / 64.0) * one->window + one->tile) * ceil(tiles / processors);
+        time = TMM__FLOAT_GUESS(f, time);
+        if (*form != TMM__FLOAT_ANY && time >= best) continue;
+        best = time;
+        *form = f;
     }
     return best;
 }
@@ -6351,16 +6400,14 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
     static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
     int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form;
     int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
-    int parts;
     double processors = tmm__current_device()->processors;
-    (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &form, &parts);
+    (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &form);
     int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
     memset(&job.s, 0, sizeof job.s);
     job.s.tiles_down = (int)((M - 1) / tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / tile_n + 1);
     double tiles = (double)job.s.tiles_down * job.s.tiles_across * batch;
-    int blocks = (int)(tiles < processors ? tiles : processors) * parts;
-    job.s.cluster = parts;
+    int blocks = (int)(tiles < processors ? tiles : processors);
     int bytes = TMM__FLOAT_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
     if (form == TMM__FLOAT_ANY || form > TMM__FLOAT_MMA)
         blocks = (int)(tiles < 2 * processors ? tiles : 2 * processors);
@@ -6374,8 +6421,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
 #if TMM__CLUSTER_LAUNCH
     void *arguments[] = {&job};
     return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
-                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, parts,
-                                      arguments, stream);
+                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, arguments,
+                                      stream);
 #else
     (void)early, (void)fast, (void)mma;
     if (form == TMM__FLOAT_ANY)
@@ -9147,7 +9194,9 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_copy_tile
 #undef tmm_copy_unit
 #undef tmm_store_sums
+#undef tmm_load_four
 #undef tmm_store_four
+#undef tmm_store_rows
 #undef tmm_load_two
 #undef tmm_store_one
 #undef tmm_store_two

@@ -1,15 +1,21 @@
 /* Every kernel, type and operation of tiledmm.cuh against a reference of higher precision, with
    guard bands: NaN around A and B and in C, and a check that nothing beside C is written.
 
-   The file includes itself once for each element type. */
+   The file includes itself once for each element type.
+
+   -DFEWER, for a program that the sanitizers slow down sixfold, leaves out types whose kernels are
+   the same text for elements of the same size as another's (unsigned: int; s24: float but for the
+   tile of TMM_SHARED), half of the shapes for each op, and grids of 600,000 rows. */
 #ifndef T
 #include <time.h>
 #include "tap.h"
 
 #define TMM__BUSY(processors) ((void)(processors), 132) /* blocks, as on a large device */
-#define TMM_TYPE              unsigned                  /* a user's own type ... */
-#define TMM_NAME              u
+#ifndef FEWER
+#define TMM_TYPE unsigned /* a user's own type ... */
+#define TMM_NAME u
 #include "../tiledmm.cuh"
+#endif
 #undef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) \
     ((packing) + (saving) > 0) /* KERNEL PIPELINED and TENSOR at sizes where it is not */
@@ -22,9 +28,11 @@
 #include "../tiledmm.cuh"
 #undef TMM_CLEAR_FLAGS
 #undef TMM__TENSOR_GUESS
+#ifndef FEWER
 #define TMM_NAME s24 /* ... and tile */
 #define TMM_TILE 24
 #include "../tiledmm.cuh"
+#endif
 #undef TMM__BUSY
 #define TMM_TYPE short /* 8-byte quads, and sums wider than the elements */
 #define TMM_SUM  unsigned
@@ -107,6 +115,7 @@ static int test_on_gpu; /* a real device: larger sizes are affordable */
 #define UNIT    0
 #define GARBAGE ((int)0x7fbadbad)
 #include "gemm.cu"
+#ifndef FEWER
 #define T       unsigned
 #define LETTER  u
 #define UNIT    0
@@ -117,6 +126,7 @@ static int test_on_gpu; /* a real device: larger sizes are affordable */
 #define UNIT    5.9604644775390625e-8
 #define GARBAGE ((float)NAN)
 #include "gemm.cu"
+#endif
 #define T       short
 #define LETTER  h
 #define UNIT    0
@@ -190,7 +200,7 @@ static void test_far(void)
 }
 
 /* More rows than gridDim.y allows blocks, and more products than gridDim.z. */
-#ifndef FEWER_SHAPES
+#ifndef FEWER
 static void test_grids(void)
 {
     const int M = 600000, batch = 70000;
@@ -271,10 +281,10 @@ int main(void)
     test_type_d();
     test_type_dp();
     test_type_i();
+    test_type_h();
+#ifndef FEWER
     test_type_u();
     test_type_s24();
-    test_type_h();
-#ifndef FEWER_SHAPES /* minutes then */
     test_grids();
 #endif
     test_last_of_batch();
@@ -381,9 +391,9 @@ static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
     long long failures = 0, tested = 0;
     int cases = TEST_CASES + (kernel >= TMM_PIPELINED ? FAST_CASES : 0);
     /* The CPU runner's tensor cores are slow: a third of the shapes for each op, the next third for
-       the next one. FEWER_SHAPES: sanitized, all is six times slower: half of them. */
+       the next one. */
     int sparse = !test_on_gpu && kernel == TMM_TENSOR ? 3 : 1;
-#ifdef FEWER_SHAPES
+#ifdef FEWER
     if (sparse == 1) sparse = 2;
 #endif
     for (int n = 0; n < cases; n++) {

@@ -1,11 +1,8 @@
 /* TMM_TENSOR for float: shapes, forms, tails, what is left to multiply-adds, the promised error
    against float64 on random data, memory of the caller, prepared operands. With the argument "few":
    three small products for each form of the kernels, for tools that make a program very slow. */
-static int form_wanted = -1, parts_wanted, way_wanted = -1;
-#define TMM__FLOAT_GUESS(form, parts, time)                                                       \
-    ((form_wanted >= 0 && (form) != form_wanted) || (parts_wanted > 0 && (parts) != parts_wanted) \
-         ? 1e30                                                                                   \
-         : (time))
+static int form_wanted = -1, way_wanted = -1;
+#define TMM__FLOAT_GUESS(form, time) (form_wanted >= 0 && (form) != form_wanted ? 1e30 : (time))
 #ifdef __CUCC__ /* there, also the kernel for mma.sync, whose instructions have a twin */
 #define TWIN 1
 #else
@@ -499,27 +496,23 @@ static void rules(void)
    copies gone around. */
 static void few(int fast, int mma)
 {
-    /* Without shares of k: racecheck takes the sums that one block of a cluster sends to another for
-       a race with the copies there, which that block has waited for before the cluster's barrier. */
     static const struct {
         int form;
         long long M, N, K;
         const char *name;
-    } forms[] = {{0, 257, 140, 400, ", 256x128"},
-                 {1, 129, 200, 400, ", 128x192"},
-                 {2, 129, 70, 700, ", 128x64"},
-                 {4, 129, 140, 300, ", mma of 128"},
-                 {5, 70, 65, 400, ", mma of 64"}};
+    } forms[] = {{0, 257, 140, 400, ", 256x128"},    {1, 129, 200, 400, ", 128x192"},
+                 {2, 129, 70, 700, ", 128x64"},      {3, 129, 70, 900, ", 64x64"},
+                 {5, 129, 140, 300, ", mma of 128"}, {6, 70, 65, 400, ", mma of 64"}};
     way_wanted = fast ? -1 : 1;
     for (size_t n = 0; n < sizeof forms / sizeof forms[0]; n++) {
         long long M = forms[n].M, N = forms[n].N, K = forms[n].K;
-        if (forms[n].form < 4 ? !fast : fast || !(mma || TWIN)) continue;
-        form_wanted = forms[n].form, parts_wanted = 1;
+        if (forms[n].form < 5 ? !fast : fast || !(mma || TWIN)) continue;
+        form_wanted = forms[n].form;
         promise(M, N, K, 0, 0, SOME_PROVEN, 1, 0, forms[n].name);
         promise(M, N, K, 3, 1, WITH_NAN, 2, 0.5f, forms[n].name);
         promise(M, N, K, 0, 0, MOST_PROVEN, 1, 0, forms[n].name);
     }
-    way_wanted = form_wanted = -1, parts_wanted = 0;
+    way_wanted = form_wanted = -1;
     promise(70, 65, 200, 1, 0, UNIFORM, 1, 0, "");
 }
 
@@ -550,7 +543,7 @@ int main(int count, char **words)
     left_over("");
     if (!fast) { /* the kernels for mma.sync or their twins */
         way_wanted = 1;
-        for (int form = 4; form < 6; form++) {
+        for (int form = 5; form < 7; form++) {
             form_wanted = form;
             for (int ops = 0; ops < 4; ops += 3)
                 promise(70, 133, 100, ops, 1, ops ? SOME_PROVEN : BOTH_WIDE, 1, 0, ", mma");
@@ -558,10 +551,10 @@ int main(int count, char **words)
             left_over(", mma");
         }
         way_wanted = -1;
-    } else { /* the forms for wgmma; the last shares out k */
-        static const char *const names[] = {", 256x128", ", 128x192", ", 128x64", ", shared by 2"};
+    } else { /* the forms for wgmma; the last only where there is a multiprocessor for each tile */
+        static const char *const names[] = {", 256x128", ", 128x192", ", 128x64", ", 64x64"};
         for (int form = 0; form < 4; form++) {
-            form_wanted = form < 3 ? form : 2, parts_wanted = form < 3 ? 1 : 2;
+            form_wanted = form;
             for (int ops = 0; ops < 4; ops++)
                 promise(300, 259, 64 + 200 * ops, ops, ops, UNIFORM, 1, 0, names[form]);
             promise(515, 389, 1030, 1, 1, SOME_PROVEN, -2, 0.5f, names[form]);
@@ -570,10 +563,11 @@ int main(int count, char **words)
             promise(257, 193, 2047, 2, 0, ZERO_LINES, 1, 0, names[form]);
             promise(128, 200, 5000, 0, 0, SPIKES, 1, 0, names[form]);
             promise(128, 64, 100, 0, 0, INTEGERS, 1, 0, names[form]);
+            promise(640, 600, 64 * (form + 5), 3, 1, SOME_WIDE, 1, 0.5f, names[form]);
             left_over(names[form]);
         }
     }
-    form_wanted = -1, parts_wanted = 0;
+    form_wanted = -1;
     batches(UNIFORM);
     batches(SOME_PROVEN);
     interface(SOME_PROVEN, 200, 0);
