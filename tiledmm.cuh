@@ -4277,7 +4277,8 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
 
    A tile of 128 x 128 should take less than twice as long as one of 64 x 64. So it is taken where
    three of its quarters or all have such elements; single lines, in fewer quarters, are left to the
-   small tiles, which more multiprocessors share. */
+   small tiles, which more multiprocessors share. Where the block's own tiles are small, so is C: then
+   there is no code for large ones. */
 static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *job, float *memory,
                                                         int self, bool named, bool by_scales,
                                                         bool by_size, const int tile_m,
@@ -4286,8 +4287,9 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
     const float least = job->least, most = job->most;
     tmm__square *square = (tmm__square *)(memory + 4 * TMM__STRICT_STEP);
     enum { BY_SCALES, SMALL_BY_SCALES, FEW, BY_SIZE, SMALL_BY_SIZE, END };
+    const bool all_small = tile_m * tile_n <= 128 * 64;
     long long n = 0;
-    int pass = by_scales ? BY_SCALES : FEW;
+    int pass = !by_scales ? FEW : all_small ? SMALL_BY_SCALES : BY_SCALES;
     if (self == 0) square->end = by_size ? END : FEW, *(int *)memory = 0; /* elements gathered */
 #pragma unroll 1
     for (;;) {
@@ -4305,10 +4307,10 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
             tmm_float_few(job, thread, named, !more, (int *)memory);
         }
         if (!more) {
-            pass++, n = 0;
+            pass += all_small && pass == FEW ? 2 : 1, n = 0;
             if (thread == 0) *(int *)memory = 0;
             tmm__sync_multiply_adds(named);
-            if (pass == square->end) break;
+            if (pass >= square->end) break;
             continue;
         }
         /* Magnitudes of products of scales are least and largest for the least and largest of
@@ -4330,9 +4332,9 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
             if (some) quarters |= 1u << i;
         }
         int mine = (square->row - square->row128) / 64 * 2 + (square->col - square->col128) / 64;
-        bool large = __popc(quarters) >= 3;
+        bool large = !all_small && __popc(quarters) >= 3;
         tmm__sync_multiply_adds(named); /* before anything is written again */
-        if (pass == BY_SCALES || pass == BY_SIZE) {
+        if (!all_small && (pass == BY_SCALES || pass == BY_SIZE)) {
             if (large) tmm_float_tile(job, memory, thread, named, 2);
         } else if (small && !large && (quarters >> mine & 1)) {
             tmm_float_tile(job, memory, thread, named, 1);
