@@ -6194,7 +6194,8 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
 #define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
    `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a
-   tile takes besides; measured on an H200. In form SHARED windows are shared out. */
+   tile takes besides; measured on an H200. In form SHARED two warpgroups share out the windows of a
+   tile; its `tile` is such that squares from 384 on, where it pays, take it. */
 enum {
     TMM__FLOAT_FORMS = 7,
     TMM__FLOAT_SHARED = 3,
