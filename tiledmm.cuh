@@ -3613,9 +3613,11 @@ typedef struct tmm__float_job {
     int units;          /* ceil(N / 16) */
     int batch;
     tmm__schedule s; /* the tiles of C */
+    unsigned *pace;  /* to one 0, or NULL: see tmm__keep_pace */
 } tmm__float_job;
 
 enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
+enum { TMM__FLOAT_PACE = 8 }; /* times 32 k: after so many a block asks where the others are */
 enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
@@ -3877,6 +3879,21 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
         asm volatile(TMM__WGMMA_ASM("64", TMM__NAMES_32, "32", "33", "34")
                      : TMM__C32(0)
                      : "l"(a), "l"(b), "r"(add));
+}
+
+/* Blocks of a band read the same lines of A and B, once from memory and then from the second-level
+   cache, as long as they are at about the same k. Left alone they drift apart: copies run ahead of
+   what is needed, so a block whose lines come from memory is not slower than the others, and gets
+   no nearer to them. At N = 16384 they read 2.9 TB/s of memory then, and took a sixth longer, being
+   bound by the power that the device may take. So the thread that copies counts itself in `pace` now and then, and
+   waits until all blocks have been here as often but for this time, `due` in all. Not for ever,
+   for they need not all be on the device at once; false: it gave up. */
+static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
+{
+    if (atomicAdd(pace, 1) >= due) return true;
+    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
+        if (*(volatile unsigned *)pace >= due) return true;
+    return false;
 }
 #endif /* TMM__WGMMA */
 
@@ -4517,7 +4534,8 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
    A window of 256 x 128 is 12.6 million operations and 96 KB copied: 128 operations a byte of the
    second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes
    the tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds
-   it on an H200 is the power that the device may take. */
+   it on an H200 is the power that the device may take; so blocks keep together along k, for what
+   comes from memory, not from the second-level cache, takes more (tmm__keep_pace). */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job job)
 {
 #if TMM__WGMMA
@@ -4575,6 +4593,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
         if (threadIdx.x == 0) { /* copies */
             int stage = 0, tiles = s.tiles_down * s.tiles_across;
             unsigned parity = 1; /* all stages are empty to begin with */
+            unsigned *pace = job.pace, due = 0;
             for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
                 int product = tile / tiles, down, across;
                 tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
@@ -4593,6 +4612,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                 tmm__wait_for_previous();
                 for (int block = 0; block < a.k_blocks; block++) {
                     unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                    if (pace != NULL && block % TMM__FLOAT_PACE == 0) {
+                        if (!tmm__keep_pace(pace, due)) pace = NULL;
+                        due += gridDim.x;
+                    }
                     tmm__barrier_wait(empties + 8 * stage, parity);
                     tmm__barrier_expect(barrier, bytes_a + bytes_b);
                     tmm__copy_bulk(to, next_a, bytes_a, barrier);
@@ -4602,6 +4625,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                     if (++stage == STAGES) stage = 0, parity ^= 1;
                 }
             }
+            /* Who has no tile in the last round is not waited for. */
+            if (pace != NULL && blockIdx.x > (unsigned)(tiles * batch - 1) % gridDim.x)
+                atomicAdd(pace, (a.k_blocks - 1) / TMM__FLOAT_PACE + 1);
         } else if (threadIdx.x >= 32) { /* are there elements to be left to multiply-adds? */
             tmm__wait_for_previous();
             for (int i = 0; i < 2; i++) {
@@ -6202,6 +6228,7 @@ enum {
     TMM__FLOAT_ANY = 4,
     TMM__FLOAT_MMA = 5,
     TMM__FLOAT_LEAST_K = 64,
+    TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
     TMM__FLOAT_MOST = INT_MAX - 8192,
     TMM__FLOAT_WGMMA_MOST = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
@@ -6213,6 +6240,11 @@ static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
     {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1300, 2000},
     {64, 64, 12, 450, 2900},   {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500},
     {64, 64, 4, 2400, 1800}};
+
+/* Bytes: see gemm__float_multiply. A test has a smaller one. */
+#ifndef TMM__FLOAT_CACHE
+#define TMM__FLOAT_CACHE 6e7
+#endif
 
 /* A test prefers one form. */
 #ifndef TMM__FLOAT_GUESS
@@ -6419,6 +6451,13 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
         bytes = TMM__FLOAT_MMA_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
     TMM_FN(gemm__float_bounds)(K, &job.least, &job.most);
     job.proof = TMM_FN(gemm__float_proof)(K);
+    /* Where blocks have several tiles, and what they read is more than the cache holds. */
+    if (way == 2 && tiles > processors && 4.0 * (M + N) * K > TMM__FLOAT_CACHE) {
+        cudaError_t error = cudaMemsetAsync(job.pace, 0, TMM__FLOAT_PACE_BYTES, stream);
+        if (error != cudaSuccess) return tmm__cuda(error, "cudaMemsetAsync");
+    } else {
+        job.pace = NULL;
+    }
     tmm_status status = tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), bytes, &asked[form]);
     if (status != TMM_OK) return status;
 #if TMM__CLUSTER_LAUNCH
@@ -6484,7 +6523,7 @@ static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long
                                                      from[i].product_stride ? most : 1);
         }
         if (memory != NULL) unproven = (unsigned *)(memory + bytes);
-        bytes += TMM_FN(gemm__float_unproven)(M, N) * most;
+        bytes += TMM_FN(gemm__float_unproven)(M, N) * most + TMM__FLOAT_PACE_BYTES;
     }
     *done = 1;
     int groups[2];
@@ -6504,6 +6543,7 @@ static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long
         job.C = C + first * strideC, job.ldc = ldc, job.batchC = strideC;
         job.alpha = alpha, job.beta = beta, job.batch = (int)products;
         job.unproven = unproven, job.units = (int)((N + 15) / 16);
+        job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, may, stream);
     }
     if (own != NULL) (void)cudaFreeAsync(own, stream);
@@ -6804,7 +6844,8 @@ static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, lo
         }
         *bytes += more;
     }
-    if (M > 0 && N > 0 && K > 0) *bytes += TMM_FN(gemm__float_unproven)(M, N);
+    if (M > 0 && N > 0 && K > 0)
+        *bytes += TMM_FN(gemm__float_unproven)(M, N) + TMM__FLOAT_PACE_BYTES;
     return TMM_OK;
 }
 

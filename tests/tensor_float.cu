@@ -9,7 +9,9 @@ static int form_wanted = -1, way_wanted = -1;
 #define TWIN 0
 #endif
 #define TMM__FLOAT_WAY(way) (TWIN && way_wanted >= 0 ? way_wanted : (way))
-#define TMM_FLOAT_TENSOR    0
+static double cache_wanted = 6e7; /* with a small one blocks keep pace in small products, too */
+#define TMM__FLOAT_CACHE cache_wanted
+#define TMM_FLOAT_TENSOR 0
 #define TMM_NO_READY_MADE
 #include "tap.h"
 #include "../tiledmm.cuh"
@@ -403,6 +405,45 @@ static void from_host(void)
     drop(&p);
 }
 
+/* Blocks that keep pace, with a last round that not all take part in: the bits are those of blocks
+   that do not. So they are where two products are under way at once, and not all blocks of either
+   have room. */
+static void together(int form)
+{
+    product p;
+    cudaStream_t streams[2];
+    float *other, *C[3];
+    form_wanted = form;
+    make(&p, 2100, 2300, 1000, 0, 0, UNIFORM);
+    size_t bytes = (size_t)(p.M * p.N + 2 * GUARD) * 4;
+    cache_wanted = 1e30;
+    C[0] = run(&p, TMM_TENSOR);
+    cache_wanted = 0;
+    C[1] = run(&p, TMM_TENSOR);
+    tap_ok(same(&p, C[0], C[1]), "form %d: blocks that keep pace", form);
+    check(cudaMalloc(&other, bytes));
+    check(cudaMemcpy(other, p.C, bytes, cudaMemcpyHostToDevice));
+    reset(&p, p.C);
+    for (int i = 0; i < 2; i++) check(cudaStreamCreate(&streams[i]));
+    for (int i = 0; i < 8; i++) {
+        tmm_status status =
+            tmm_sgemm_with(TMM_TENSOR, p.opA, p.opB, p.M, p.N, p.K, 1, p.dA, p.lda, p.dB, p.ldb, 0,
+                           (i % 2 ? other : p.dC) + GUARD, p.ldc, streams[i % 2]);
+        if (status != TMM_OK) tap_note("%s", tmm_last_error());
+    }
+    check(cudaDeviceSynchronize());
+    fetch(&p, C[1]);
+    C[2] = (float *)malloc(bytes);
+    check(cudaMemcpy(C[2], other, bytes, cudaMemcpyDeviceToHost));
+    tap_ok(same(&p, C[0], C[1]) && same(&p, C[0], C[2]), "form %d: two at once", form);
+    for (int i = 0; i < 2; i++) check(cudaStreamDestroy(streams[i]));
+    for (int i = 0; i < 3; i++) free(C[i]);
+    cudaFree(other);
+    drop(&p);
+    cache_wanted = 6e7;
+    form_wanted = -1;
+}
+
 /* More rows than the kernel for wgmma can count the bytes of. */
 static void many_rows(void)
 {
@@ -566,6 +607,7 @@ int main(int count, char **words)
             promise(640, 600, 64 * (form + 5), 3, 1, SOME_WIDE, 1, 0.5f, names[form]);
             left_over(names[form]);
         }
+        for (int form = 0; form < 3; form++) together(form);
     }
     form_wanted = -1;
     batches(UNIFORM);
