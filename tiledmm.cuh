@@ -4500,6 +4500,7 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
         row_scale[i] = row < job->M ? __ldg(scale_a + row) : 1;
     }
 }
+
 #if TMM__WGMMA
 /* In the kernel for wgmma 96 threads look for the least and largest scales of A and B. */
 static __device__ __forceinline__ void tmm_float_look(const tmm__float_job *job, int thread,
@@ -4949,6 +4950,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     __syncthreads();
     tmm__let_next_begin();
 
+    /* Each of the 384 threads has 168 registers. What 128 of them give away is what 256 take, or
+       these would wait for ever. */
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x >= 32) {
@@ -5521,7 +5524,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #endif
 
 #if TMM__FLOAT_TENSOR
-/* KERNEL TENSOR FLOAT for wgmma: its large, wide, small and smallest tiles, then the kernel. */
+/* KERNEL TENSOR FLOAT for wgmma: its large and wide tiles, then the kernel of both, with barriers for
+   the longer ring; its small tiles, and their kernel; the smallest ones, and theirs. */
 #define TMM__EMIT        8
 #define TMM__SHARED_K    0
 #define TMM__DOWN        2
