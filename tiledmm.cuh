@@ -3886,9 +3886,9 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
    cache, as long as they are at about the same k. Left alone they drift apart: copies run ahead of
    what is needed, so a block whose lines come from memory is not slower than the others, and gets
    no nearer to them. At N = 16384 they read 2.9 TB/s of memory then, and took a fifth longer, being
-   bound by the power that the device may take. So the thread that copies counts itself in `pace` now and then, and
-   waits until all blocks have been here as often but for this time, `due` in all. Not for ever,
-   for they need not all be on the device at once; false: it gave up. */
+   bound by the power that the device may take. So the thread that copies counts itself in `pace`
+   now and then, and waits until all blocks have been here as often but for this time, `due` in all.
+   Not for ever, for they need not all be on the device at once; false: it gave up. */
 static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;

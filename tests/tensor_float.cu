@@ -407,7 +407,7 @@ static void from_host(void)
 
 /* Blocks that keep pace, with a last round that not all take part in: the bits are those of blocks
    that do not. So they are where two products are under way at once, and not all blocks of either
-   have room. */
+   have room. Blocks with small tiles, form 2, never keep pace; their bits must not change either. */
 static void together(int form)
 {
     product p;
