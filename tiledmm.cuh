@@ -76,7 +76,8 @@
      single product they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which
      depend on the shape, the form and alignment of A and B, the device, and memory for them
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
-     in a single product of few tiles they depend on its shape and the device, too.
+     in a single product they depend on its shape and the device, too, if it has few tiles, and on
+     other elements of A and B, if some that meet differ by more than 2^28.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -562,7 +563,8 @@ static __device__ __forceinline__ unsigned tmm__inside(long long col, int count,
 /* Keeps the compiler from moving loads and stores across. */
 #define TMM__FENCE() asm volatile("" ::: "memory")
 /* Keeps the compiler from knowing what x is: what depends on it is computed anew, not kept. */
-#define TMM__HIDE(x) asm volatile("" : "+r"(x))
+#define TMM__HIDE(x)         asm volatile("" : "+r"(x))
+#define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
 
 /* One thread of a block tells another block that what its block has written to global memory is
    there, or waits for that; both after, or before, a barrier of their blocks (release and acquire,
@@ -3564,8 +3566,10 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
    gemm__float_least) that their halves lack bits. What they lack is less than K 2^-18 in the sum of
    an element of C before it is scaled back, which is 2^28 where large elements meet. So of wide
    lines each element of C is judged by itself: from gemm__float_proof on, about 40, its size proves
-   the bound; smaller ones are noted, and left to multiply-adds. In all this row and column decide,
-   so the bits of an element depend on its row, its column and K alone.
+   the bound; smaller ones are noted. In all this row and column decide, so the bits of an element
+   depend on its row, its column and K alone. What is noted is computed once more, by the block that
+   noted it: by multiply-adds; or, where its tiles are large, K may be shared out, too, and a square
+   has many, from A and B again by six products of pieces in BF16, without scales (tmm_float_six).
 
    KERNEL SPLIT leaves each operand in blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64],
    with zeros up to whole blocks and an even number of them along k. A line has 128 bytes of a
@@ -3615,6 +3619,7 @@ typedef struct tmm__float_job {
     tmm__schedule s;          /* the tiles of C */
     unsigned *pace;           /* to one 0, or NULL: see tmm__keep_pace */
     int form, tile_m, tile_n; /* of large tiles, for wgmma */
+    int six;                  /* whether noted elements may go by tmm_float_six */
 } tmm__float_job;
 
 enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
@@ -3625,10 +3630,12 @@ enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 enum { TMM__LO_SHIFT = 11 };
 
 /* Elements of C that are left to multiply-adds: floats from one k to the next of a tile in shared
-   memory, and of its 16 k; shared memory for two stages of A and B and what 8 warps find. */
-enum { TMM__STRICT_FEW = 64 }; /* of a quarter of 128 x 128: see tmm_float_gather */
+   memory, and of its 16 k; shared memory for what 8 warps find and two stages of A and B. */
+/* Of a quarter of 128 x 128, or of all of it where tmm_float_six may compute it: tmm__are_few. */
+enum { TMM__STRICT_FEW = 64, TMM__SIX_FEW = 64 };
 enum { TMM__STRICT_PITCH = 132, TMM__STRICT_STEP = 16 * TMM__STRICT_PITCH };
-#define TMM__STRICT_BYTES (16 * TMM__STRICT_STEP + (int)sizeof(tmm__square))
+enum { TMM__STRICT_SQUARE = 1024 };
+#define TMM__STRICT_BYTES (TMM__STRICT_SQUARE + 16 * TMM__STRICT_STEP)
 
 /* Elements of C that are left to multiply-adds, by 256 threads of a block: those that their row and
    column leave to them, which are looked for in all of C, shared out over all blocks; then, `own`,
@@ -3645,7 +3652,9 @@ typedef struct tmm__square {
     unsigned lowest[8], highest[8]; /* of 32 lines each, rows first: scales */
     unsigned wide[8];               /* and which lines are wide */
     unsigned noted[4];              /* in each quarter: how many */
+    int inexact;                    /* see tmm_float_six */
 } tmm__square;
+static_assert(sizeof(tmm__square) <= TMM__STRICT_SQUARE, "it has room");
 
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -3690,6 +3699,26 @@ static __device__ __forceinline__ float tmm__from_half(unsigned half)
     return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
 }
 
+/* Splits two neighbours in three pieces of BF16 each, x = x1 + x2 + x3, the first neighbour in the
+   lower 16 bits: the upper half of a float is a BF16, cut towards zero. Returns bits of which the
+   lower 16 are 0 if that is exact: where x is 0 or |x| at least 2^-110. */
+static __device__ __forceinline__ unsigned tmm__split_three(float x, float y, unsigned *pieces)
+{
+    unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+#if defined(__CUDA_ARCH__)
+        pieces[i] = __byte_perm(bits_x, bits_y, 0x7632);
+#else
+        pieces[i] = bits_x >> 16 | (bits_y & 0xffff0000u);
+#endif
+        if (i == 2) break;
+        x -= tmm__bits_float(bits_x & 0xffff0000u), y -= tmm__bits_float(bits_y & 0xffff0000u);
+        bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
+    }
+    return bits_x | bits_y;
+}
+
 /* Splits two neighbours: their halves hi and lo, the first one in the lower 16 bits. */
 static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned *hi, unsigned *lo)
 {
@@ -3713,6 +3742,13 @@ static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned
 #endif
 }
 
+/* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by 16 bytes. */
+static __device__ __forceinline__ bool tmm__loads_wide(const tmm__lines *from)
+{
+    return from->k_stride == 1 && (size_t)from->X % 16 == 0 && from->line_stride % 4 == 0 &&
+           from->product_stride % 4 == 0;
+}
+
 /* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `wide`: they
    can be loaded by 16 bytes. */
 static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
@@ -3725,6 +3761,25 @@ static __device__ __forceinline__ void tmm__load_eight(float *eight, const float
     } else {
 #pragma unroll
         for (int i = 0; i < 8; i++) eight[i] = i < left ? x[i * stride] : 0.0f;
+    }
+}
+
+/* The same; with addresses that take the fewest instructions, for where all count. */
+static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float *x,
+                                                       long long stride, int left, bool wide)
+{
+    if (wide || left < 8) {
+        tmm__load_eight(eight, x, stride, left, wide);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const float *one = x + (i & 1) * stride, *other;
+        TMM__HIDE_POINTER(one);
+        one += (i & 2) * stride;
+        TMM__HIDE_POINTER(one);
+        other = one + 4 * stride;
+        eight[i] = *one, eight[4 + i] = *other;
     }
 }
 
@@ -3861,25 +3916,37 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
 #define TMM__NAMES_32                                                                  \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
     "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define TMM__WGMMA_ASM(n, names, a, b, add)                                          \
-    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                \
-    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.f16.f16 {" names "}, %" a ", %" b \
+#define TMM__NAMES_64                                                              \
+    TMM__NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, " \
+                  "%60, %61, %62, %63"
+#define TMM__WGMMA_ASM(n, type, names, a, b, add)                                              \
+    "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                          \
+    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names "}, %" a ", %" b \
     ", p, 1, 1, 0, 0;\n}"
 static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a,
                                                   unsigned long long b, int columns, int add)
 {
     if (columns == 32)
-        asm volatile(TMM__WGMMA_ASM("32", TMM__NAMES_16, "16", "17", "18")
+        asm volatile(TMM__WGMMA_ASM("32", "f16", TMM__NAMES_16, "16", "17", "18")
                      : TMM__C16(0)
                      : "l"(a), "l"(b), "r"(add));
     else if (columns == 96)
-        asm volatile(TMM__WGMMA_ASM("96", TMM__NAMES_48, "48", "49", "50")
+        asm volatile(TMM__WGMMA_ASM("96", "f16", TMM__NAMES_48, "48", "49", "50")
                      : TMM__C32(0), TMM__C16(32)
                      : "l"(a), "l"(b), "r"(add));
     else
-        asm volatile(TMM__WGMMA_ASM("64", TMM__NAMES_32, "32", "33", "34")
+        asm volatile(TMM__WGMMA_ASM("64", "f16", TMM__NAMES_32, "32", "33", "34")
                      : TMM__C32(0)
                      : "l"(a), "l"(b), "r"(add));
+}
+
+/* The same for a and b in BF16, and 128 columns. */
+static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long long a,
+                                                         unsigned long long b, int add)
+{
+    asm volatile(TMM__WGMMA_ASM("128", "bf16", TMM__NAMES_64, "64", "65", "66")
+                 : TMM__C32(0), TMM__C32(32)
+                 : "l"(a), "l"(b), "r"(add));
 }
 
 /* Blocks of a band read the same lines of A and B, once from memory and then from the second-level
@@ -3899,6 +3966,62 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 }
 #endif /* TMM__WGMMA */
 
+/* Four matrices of 8 x 8 halves from shared memory: lane l gives the address of row l % 8 of matrix
+   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
+   (PTX ISA 9.7, "ldmatrix"). */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+{
+#if TMM__ASYNC
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        four[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+
+/* c += a b by a warp on tensor cores, halves, or BF16, with sums in float: a 16 x 16, b 16 x 8. For lane
+   l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7, "Matrix
+   Fragments for mma.m16n8k16 with floating point type"):
+       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
+       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
+       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
+#define TMM__MMA_ASM(type)                                                                        \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, " \
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                  \
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                 \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+static __device__ __forceinline__ void tmm__mma_16(float *c, const unsigned *a, const unsigned *b,
+                                                   const bool bfloat)
+{
+#if TMM__ASYNC
+    if (bfloat)
+        TMM__MMA_ASM("bf16");
+    else
+        TMM__MMA_ASM("f16");
+#else
+    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
+    for (int k = 0; k < 16; k++) {
+        int from = k % 8 / 2, shift = k % 2 * 16;
+        unsigned of[4] = {__shfl_sync(0xffffffffu, a[k / 8 * 2], g + from),
+                          __shfl_sync(0xffffffffu, a[k / 8 * 2 + 1], g + from),
+                          __shfl_sync(0xffffffffu, b[k / 8], t + from),
+                          __shfl_sync(0xffffffffu, b[k / 8], t + 4 + from)};
+        float x[4];
+        for (int i = 0; i < 4; i++) {
+            unsigned bits = of[i] >> shift & 0xffff;
+            x[i] = bfloat ? tmm__bits_float(bits << 16) : tmm__from_half(bits);
+        }
+        for (int i = 0; i < 4; i++) c[i] += x[i / 2] * x[2 + i % 2];
+    }
+#endif
+}
+
 /* A barrier of the 256 threads that multiply; `named`: these are not all threads of the block. */
 static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
 {
@@ -3910,6 +4033,17 @@ static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
 #endif
     (void)named;
     __syncthreads();
+}
+
+/* Whether elements that have been noted in a quarter are so few that threads compute one each, which
+   takes a block some 3 microseconds an element for K = 4096; a tile 64 x 64 takes 280, 128 x 128
+   by tmm_float_six, if that is allowed, 220. */
+static __device__ __forceinline__ bool tmm__are_few(const tmm__square *square, int quarter,
+                                                    bool six)
+{
+    const unsigned *noted = square->noted;
+    if (six) return noted[0] + noted[1] + noted[2] + noted[3] <= TMM__SIX_FEW;
+    return noted[quarter] <= TMM__STRICT_FEW;
 }
 #endif /* TMM__FLOAT_ONCE */
 
@@ -3947,8 +4081,7 @@ TMM_KERNEL void __launch_bounds__(1024)
 
     const float *x = from.X + product * from.product_stride + line * from.line_stride;
     int here = line < from.lines ? K : 0; /* elements of this line */
-    bool wide = from.k_stride == 1 && ((size_t)from.X % 16 == 0) && from.line_stride % 4 == 0 &&
-                from.product_stride % 4 == 0;
+    bool wide = tmm__loads_wide(&from);
     float eight[AHEAD][8];
     unsigned most = 0;
     for (int k = 0; k < K; k += AHEAD * depth) {
@@ -4127,7 +4260,7 @@ static __device__ __forceinline__ bool tmm_float_find(const tmm__float_job *job,
         to->col = col;
         to->row128 = row128, to->col128 = col128, to->row_end = row_end, to->col_end = col_end;
     }
-    if (thread < 4) to->noted[thread] = 0;
+    if (thread < 4) to->noted[thread] = 0, to->inexact = 0;
     tmm__sync_multiply_adds(named);
     return true;
 }
@@ -4153,14 +4286,14 @@ static __device__ __forceinline__ int tmm_float_noted(const tmm__float_job *job,
     return count;
 }
 
-/* Of elements that have been noted, a quarter of a square may have but a few: up to TMM__STRICT_FEW
-   are gathered, `found` many in a list (product, row, column of each), which a later call computes,
-   one by each thread: when there are 256, or at the end, `last`. */
+/* Such elements are gathered, `found` many in a list (product, row, column of each), which a later
+   call computes, one by each thread: when there are 256, or at the end, `last`. */
 static __device__ __forceinline__ void tmm_float_gather(const tmm__square *square, int thread,
-                                                        int count, const unsigned *four, int *found)
+                                                        bool six, int count, const unsigned *four,
+                                                        int *found)
 {
     int quarter = thread % 128 / 64 * 2 + thread / 128;
-    if (count == 0 || square->noted[quarter] > TMM__STRICT_FEW) return;
+    if (count == 0 || !tmm__are_few(square, quarter, six)) return;
     int *to = found + 4 + 3 * atomicAdd(found, count);
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -4184,6 +4317,178 @@ static __device__ __forceinline__ void tmm_float_few(const tmm__float_job *job, 
     tmm__sync_multiply_adds(named);
 }
 
+/* A tile of 128 x 128 with noted elements on tensor cores once more, in BF16. That has the exponents
+   of float, so an element is the sum of three pieces of 8 bits:
+       x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2
+   and an element of C is, over windows of 32 k,
+       c    = sum a3 b1 + sum a1 b3 + sum a2 b2    the smallest products first
+       c   += sum a2 b1 + sum a1 b2
+       c   += sum a1 b1
+       sum += c
+   a2 b3, a3 b2 and a3 b3 are left out. bench/NOTES.md derives the bound, which needs no scales and
+   no proof. False: some x3 is not exact (see tmm__split_three), and nothing is computed.
+
+   A thread has four chunks of 8 k of a window at a time, two of A and two of B. Along k, four lanes
+   load a line, otherwise 32 lanes a chunk each of as many lines: neighbours from memory together. It
+   leaves their pieces in a stage of 64 KB, in which A, then B, has 128 lines of 128 bytes (x1 | x2),
+   then as many (x3 | nothing), chunks placed as by KERNEL SPLIT. There are two stages for wgmma, one
+   for mma.sync:
+       tensor cores  | window 0         | window 1         |      window 2 begins when window 1 is
+       registers       pieces of 1        pieces of 2             complete and added
+   A warp has 16 rows x 128 columns of C in either case, as in a fragment of wgmma.
+
+   A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB. It takes
+   some 2900: splitting and adding is 430 instructions for each of two warps a scheduler, which issue
+   one in three clocks. So it is bound by latency; there are no registers for a third warp. */
+static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, tmm__square *square,
+                                                     unsigned char *stages, int thread, bool named,
+                                                     float (*sum)[8])
+{
+    enum { THIRD = 128 * 128, OPERAND = 2 * THIRD, STAGE = 2 * OPERAND, PITCH = 136 };
+    const int K = (int)job->K, half = thread / 128;
+    /* Of A and B: where this thread's first chunk is in memory, and how far from it the second one;
+       how many elements there are from each on; and where they lie in a stage. */
+    const float *x[2];
+    const long long stride[2] = {job->from_a.k_stride, job->from_b.k_stride};
+    long long step[2];
+    int left[2][2], place[2][2];
+    bool wide[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const tmm__lines *from = i == 0 ? &job->from_a : &job->from_b;
+        bool along_k = stride[i] == 1;
+        /* Lines that are 4 apart take turns: stored at a time, they lie in different banks. */
+        int first = along_k ? thread / 32 * 8 + thread / 4 % 2 * 4 + thread / 8 % 4 : thread % 128;
+        int chunk = along_k ? thread % 4 : 2 * half, at = (i == 0 ? square->row : square->col);
+        step[i] = along_k ? 64 * from->line_stride : 8 * stride[i];
+        x[i] = from->X + square->product * from->product_stride + (at + first) * from->line_stride +
+               8 * chunk * stride[i];
+        wide[i] = tmm__loads_wide(from);
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            bool exists =
+                at + first + (along_k ? 64 * j : 0) < (i == 0 ? square->row_end : square->col_end);
+            left[i][j] = exists ? K - 8 * chunk - (along_k ? 0 : 8 * j) : 0;
+            place[i][j] = i * OPERAND + first * 128 + (chunk ^ first % 8) * 16;
+        }
+        place[i][1] = along_k ? place[i][0] + 64 * 128 : place[i][0] ^ 16;
+    }
+    float total[64], next[32];
+    unsigned inexact = 0;
+    /* Which pieces of A and B are multiplied, a digit for each of the six products; from the right. */
+    const unsigned pieces_a = 0x001102, pieces_b = 0x010120;
+#if TMM__WGMMA
+    const unsigned address = (unsigned)__cvta_generic_to_shared(stages);
+    float c[64];
+#define TMM__SIX_ADD()                                                                      \
+    TMM__WGMMA_WAIT(0);                                                                     \
+    _Pragma("unroll") for (int i = 0; i < 64; i++) asm volatile("" : "+f"(c[i])::"memory"); \
+    _Pragma("unroll") for (int i = 0; i < 64; i++) total[i] += c[i]
+#pragma unroll
+    for (int i = 0; i < 64; i++) c[i] = 0;
+#endif
+#pragma unroll
+    for (int i = 0; i < 64; i++) total[i] = 0;
+#pragma unroll
+    for (int i = 0; i < 32; i++) next[i] = 0;
+#pragma unroll 1
+    for (int k = -32; k < K; k += 32) { /* the first time only to load */
+        const int at = TMM__WGMMA ? (k & 32) * (STAGE / 32) : 0;
+        if (!TMM__WGMMA) tmm__sync_multiply_adds(named); /* all have read the stage */
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            unsigned of[4][3];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                inexact |= tmm__split_three(next[8 * i + 2 * j], next[8 * i + 2 * j + 1], of[j]);
+            unsigned char *chunk = stages + at + place[i / 2][i % 2];
+            *(uint4 *)chunk = make_uint4(of[0][0], of[1][0], of[2][0], of[3][0]);
+            *(uint4 *)(chunk + THIRD) = make_uint4(of[0][2], of[1][2], of[2][2], of[3][2]);
+            chunk = stages + at + (place[i / 2][i % 2] ^ 64);
+            *(uint4 *)chunk = make_uint4(of[0][1], of[1][1], of[2][1], of[3][1]);
+            tmm__load_chunk(next + 8 * i, x[i / 2] + i % 2 * step[i / 2], stride[i / 2],
+                            left[i / 2][i % 2], wide[i / 2]);
+            left[i / 2][i % 2] -= 32;
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++) x[i] += 32 * stride[i];
+#if TMM__WGMMA
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* wgmma sees what is stored */
+        TMM__SIX_ADD();
+        if (k < 0) continue;
+        tmm__sync_multiply_adds(named);
+        TMM__WGMMA_BEGIN();
+#pragma unroll
+        for (int i = 0; i < 12; i++) {
+            int a = pieces_a >> i / 2 * 4 & 3, b = pieces_b >> i / 2 * 4 & 3;
+            tmm__wgmma_bfloat(c,
+                              tmm__descriptor(address + at + half * (64 * 128)) +
+                                  (a / 2 * THIRD + a % 2 * 64 + i % 2 * 32) / 16,
+                              tmm__descriptor(address + at + OPERAND) +
+                                  (b / 2 * THIRD + b % 2 * 64 + i % 2 * 32) / 16,
+                              i > 0);
+        }
+        TMM__WGMMA_COMMIT();
+#else
+        tmm__sync_multiply_adds(named);
+        if (k < 0) continue;
+        int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
+        int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
+        unsigned a[3][2][4], b[3][2][4];
+#pragma unroll
+        for (int i = 0; i < 6; i++) {
+            int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_a) ^ row_a % 8;
+            tmm__load_matrices(a[i / 2][i % 2], stages + i / 4 * THIRD + row_a * 128 + chunk * 16);
+        }
+#pragma unroll
+        for (int j = 0; j < 8; j++) { /* 16 columns */
+            float c[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) c[i] = 0;
+#pragma unroll
+            for (int i = 0; i < 6; i++) {
+                int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_b) ^ row_b % 8;
+                tmm__load_matrices(b[i / 2][i % 2], stages + OPERAND + i / 4 * THIRD +
+                                                        (16 * j + row_b) * 128 + chunk * 16);
+            }
+#pragma unroll
+            for (int i = 0; i < 12; i++) {
+                const unsigned *of_a = a[pieces_a >> i / 2 * 4 & 3][i % 2];
+                const unsigned *of_b = b[pieces_b >> i / 2 * 4 & 3][i % 2];
+                tmm__mma_16(c, of_a, of_b, true);
+                tmm__mma_16(c + 4, of_a, of_b + 2, true);
+            }
+#pragma unroll
+            for (int i = 0; i < 8; i++) total[8 * j + i] += c[i];
+        }
+#endif
+    }
+#if TMM__WGMMA
+    TMM__SIX_ADD();
+#undef TMM__SIX_ADD
+#endif
+    if (inexact & 0xffff) square->inexact = 1;
+    tmm__sync_multiply_adds(named);
+    if (square->inexact) return false;
+
+    /* To who stores them. */
+    float *all = (float *)stages;
+    float *to = all + (thread / 32 * 16 + thread % 32 / 4) * PITCH + thread % 4 * 2;
+    const float *own = all + thread / 16 * 4 * PITCH + thread % 16 * 4;
+#pragma unroll
+    for (int i = 0; i < 32; i++)
+        *(float2 *)(to + i % 2 * 8 * PITCH + i / 2 * 8) =
+            make_float2(total[2 * i], total[2 * i + 1]);
+    tmm__sync_multiply_adds(named);
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        float4 four = *(const float4 *)(own + (i / 8 * 64 + i / 2 % 4) * PITCH + i % 2 * 64);
+        float *row = sum[i / 2] + i % 2 * 4;
+        row[0] = four.x, row[1] = four.y, row[2] = four.z, row[3] = four.w;
+    }
+    return true;
+}
+
 /* The others: a tile of 64 FOURS x 64 FOURS. A thread has 4 FOURS x 4 FOURS elements of it, in
    ascending k as in KERNEL GLOBAL:
 
@@ -4195,58 +4500,64 @@ static __device__ __forceinline__ void tmm_float_few(const tmm__float_job *job, 
                           +-----------------------+-----------------------+
    For one k and 128 x 128, 64 multiply-adds a thread are 128 clocks of a multiprocessor; its four
    loads of 16 bytes, of which many threads share each, 48. Copies of the next 16 k are under way. */
-static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job, float *memory,
+static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
+                                                      tmm__square *square, float *memory,
                                                       int thread, bool named, const int FOURS)
 {
     enum { STEP = TMM__STRICT_STEP, PITCH = TMM__STRICT_PITCH };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float least = job->least, most = job->most;
     const int K = (int)job->K;
-    const tmm__square *square = (const tmm__square *)(memory + 4 * STEP);
     int row0 = square->row, col0 = square->col, product = square->product, line;
     int row = thread / 16 * 4, col = thread % 16 * 4, k_from;
     int rows = square->row_end - row0, cols = square->col_end - col0;
-    float sum[8][8], *stage = memory; /* A, then B; the other stage is that of the next 16 k */
+    float sum[8][8];
+    bool done = false;
 #pragma unroll
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
-    tmm_float_begin(&from_a, FOURS, thread, &line, &k_from);
-    const float *next_a = from_a.X + product * from_a.product_stride +
-                          (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
-    tmm_float_begin(&from_b, FOURS, thread, &line, &k_from);
-    const float *next_b = from_b.X + product * from_b.product_stride +
-                          (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
-    tmm_float_load(stage, &from_a, next_a, FOURS, rows, 16, thread); /* K is 64 at least */
-    tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, 16, thread);
-    tmm__copy_commit();
-#pragma unroll 1
-    for (int k0 = 0; k0 < K; k0 += 16) {
-        const float *tile_a = stage + row, *tile_b = stage + STEP + col;
-        TMM__COPY_WAIT(0);
-        tmm__sync_multiply_adds(named); /* all is here; and all have done with the other one */
-        stage = stage == memory ? memory + 2 * STEP : memory;
-        int left = K - k0;
-        next_a += 16 * from_a.k_stride;
-        next_b += 16 * from_b.k_stride;
-        if (left > 16) {
-            tmm_float_load(stage, &from_a, next_a, FOURS, rows, left - 16, thread);
-            tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, left - 16, thread);
-        }
+    if (FOURS == 2 && square->own && job->six)
+        done = tmm_float_six(job, square, (unsigned char *)memory, thread, named, sum);
+    if (!done) {
+        float *stage = memory; /* A, then B; the other stage is that of the next 16 k */
+        tmm_float_begin(&from_a, FOURS, thread, &line, &k_from);
+        const float *next_a = from_a.X + product * from_a.product_stride +
+                              (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
+        tmm_float_begin(&from_b, FOURS, thread, &line, &k_from);
+        const float *next_b = from_b.X + product * from_b.product_stride +
+                              (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
+        tmm_float_load(stage, &from_a, next_a, FOURS, rows, 16, thread); /* K is 64 at least */
+        tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, 16, thread);
         tmm__copy_commit();
-        int depth = left < 16 ? left : 16;
-#pragma unroll 2
-        for (int k = 0; k < depth; k++) {
-            float xs[8], ys[8];
-#pragma unroll
-            for (int i = 0; i < FOURS; i++) {
-                float4 x = *(const float4 *)(tile_a + k * PITCH + 64 * i);
-                float4 y = *(const float4 *)(tile_b + k * PITCH + 64 * i);
-                xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
-                ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
+#pragma unroll 1
+        for (int k0 = 0; k0 < K; k0 += 16) {
+            const float *tile_a = stage + row, *tile_b = stage + STEP + col;
+            TMM__COPY_WAIT(0);
+            tmm__sync_multiply_adds(named); /* all is here; and all have done with the other one */
+            stage = stage == memory ? memory + 2 * STEP : memory;
+            int left = K - k0;
+            next_a += 16 * from_a.k_stride;
+            next_b += 16 * from_b.k_stride;
+            if (left > 16) {
+                tmm_float_load(stage, &from_a, next_a, FOURS, rows, left - 16, thread);
+                tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, left - 16, thread);
             }
+            tmm__copy_commit();
+            int depth = left < 16 ? left : 16;
+#pragma unroll 2
+            for (int k = 0; k < depth; k++) {
+                float xs[8], ys[8];
 #pragma unroll
-            for (int i = 0; i < 4 * FOURS; i++)
+                for (int i = 0; i < FOURS; i++) {
+                    float4 x = *(const float4 *)(tile_a + k * PITCH + 64 * i);
+                    float4 y = *(const float4 *)(tile_b + k * PITCH + 64 * i);
+                    xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
+                    ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
+                }
 #pragma unroll
-                for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+                for (int i = 0; i < 4 * FOURS; i++)
+#pragma unroll
+                    for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+            }
         }
     }
     row0 = square->row, col0 = square->col, product = square->product;
@@ -4266,7 +4577,7 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
             if (square->own) { /* noted, and not gathered as one of a few */
                 int quarter = (r - square->row128) / 64 * 2 + at / 64;
                 bool cols_wide = square->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;
-                if (square->noted[quarter] <= TMM__STRICT_FEW) wanted = 0;
+                if (tmm__are_few(square, quarter, FOURS == 2 && job->six)) wanted = 0;
                 if (wanted && (row_scale < 0 || cols_wide)) {
                     unsigned of_16 = *tmm__unproven_at(job, product, r, c);
                     of_16 >>= tmm__unproven_bit(c);
@@ -4296,17 +4607,19 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
 
    A tile of 128 x 128 should take less than twice as long as one of 64 x 64. So it is taken where
    three of its quarters or all have such elements; single lines, in fewer quarters, are left to the
-   small tiles, which more multiprocessors share. Where the block's own tiles are small, so is C: then
-   there is no code for large ones. */
+   small tiles, which more multiprocessors share; but what has been noted never, where tmm_float_six
+   may compute it, which is faster. Where the block's own tiles are small, so is C: then there is no
+   code for large ones. */
 static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *job, float *memory,
                                                         int self, bool named, bool by_scales,
                                                         bool by_size, const int tile_m,
                                                         const int tile_n)
 {
     const float least = job->least, most = job->most;
-    tmm__square *square = (tmm__square *)(memory + 4 * TMM__STRICT_STEP);
+    tmm__square *square = (tmm__square *)memory;
+    memory += TMM__STRICT_SQUARE / 4;
     enum { BY_SCALES, SMALL_BY_SCALES, FEW, BY_SIZE, SMALL_BY_SIZE, END };
-    const bool all_small = tile_m * tile_n <= 128 * 64;
+    const bool all_small = tile_m * tile_n <= 128 * 64, six = !all_small && job->six;
     long long n = 0;
     int pass = !by_scales ? FEW : all_small ? SMALL_BY_SCALES : BY_SCALES;
     if (self == 0) square->end = by_size ? END : FEW, *(int *)memory = 0; /* elements gathered */
@@ -4321,7 +4634,7 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
         unsigned quarters = 0, four[4]; /* that have some, for tiles */
         int count = own && more ? tmm_float_noted(job, square, thread, named, four) : 0;
         if (pass == FEW) {
-            tmm_float_gather(square, thread, count, four, (int *)memory);
+            tmm_float_gather(square, thread, six, count, four, (int *)memory);
             tmm__sync_multiply_adds(named);
             tmm_float_few(job, thread, named, !more, (int *)memory);
         }
@@ -4347,16 +4660,16 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
             bool some = tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most);
             if (square->row128 + 32 * r >= square->row_end) some = false;
             if (square->col128 + 32 * (c - 4) >= square->col_end) some = false;
-            if (own) some = square->noted[i] > TMM__STRICT_FEW;
+            if (own) some = square->noted[i] > 0 && !tmm__are_few(square, i, six);
             if (some) quarters |= 1u << i;
         }
         int mine = (square->row - square->row128) / 64 * 2 + (square->col - square->col128) / 64;
-        bool large = !all_small && __popc(quarters) >= 3;
+        bool large = !all_small && __popc(quarters) >= (own && six ? 1 : 3);
         tmm__sync_multiply_adds(named); /* before anything is written again */
         if (!all_small && (pass == BY_SCALES || pass == BY_SIZE)) {
-            if (large) tmm_float_tile(job, memory, thread, named, 2);
+            if (large) tmm_float_tile(job, square, memory, thread, named, 2);
         } else if (small && !large && (quarters >> mine & 1)) {
-            tmm_float_tile(job, memory, thread, named, 1);
+            tmm_float_tile(job, square, memory, thread, named, 1);
         }
         n = square->next, pass = square->pass; /* not kept in registers meanwhile */
         tmm__sync_multiply_adds(named);
@@ -4981,53 +5294,6 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #if defined(TMM__EMIT) && TMM__EMIT == 10
 #ifndef TMM__FLOAT_MMA_ONCE
 #define TMM__FLOAT_MMA_ONCE
-/* Four matrices of 8 x 8 halves from shared memory: lane l gives the address of row l % 8 of matrix
-   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
-   (PTX ISA 9.7, "ldmatrix"). */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
-{
-#if TMM__ASYNC
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
-                 : "r"((unsigned)__cvta_generic_to_shared(row))
-                 : "memory");
-#else
-    int lane = threadIdx.x % 32;
-    for (int i = 0; i < 4; i++) {
-        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        four[i] = ((const unsigned *)from)[lane % 4];
-    }
-#endif
-}
-
-/* c += a b by a warp on tensor cores, halves with sums in float: a 16 x 16, b 16 x 8. For lane
-   l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7, "Matrix
-   Fragments for mma.m16n8k16 with floating point type"):
-       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
-       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
-       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
-static __device__ __forceinline__ void tmm__mma_half(float *c, const unsigned *a, const unsigned *b)
-{
-#if TMM__ASYNC
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#else
-    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
-    for (int k = 0; k < 16; k++) {
-        int from = k % 8 / 2, shift = k % 2 * 16;
-        unsigned x = __shfl_sync(0xffffffffu, a[k / 8 * 2], g + from);
-        unsigned x8 = __shfl_sync(0xffffffffu, a[k / 8 * 2 + 1], g + from);
-        unsigned y = __shfl_sync(0xffffffffu, b[k / 8], t + from);
-        unsigned y1 = __shfl_sync(0xffffffffu, b[k / 8], t + 4 + from);
-        float xs[2] = {tmm__from_half(x >> shift & 0xffff), tmm__from_half(x8 >> shift & 0xffff)};
-        float ys[2] = {tmm__from_half(y >> shift & 0xffff), tmm__from_half(y1 >> shift & 0xffff)};
-        for (int i = 0; i < 4; i++) c[i] += xs[i / 2] * ys[i % 2];
-    }
-#endif
-}
-
 /* Shared memory of the kernel below. */
 #define TMM__FLOAT_MMA_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128)
 #endif
@@ -5164,16 +5430,16 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #pragma unroll
                 for (int k = 0; k < 2; k++) {
 #pragma unroll
-                    for (int j = 0; j < COLS; j++) tmm__mma_half(c[j], lo_a[k], hi_b[k][j]);
+                    for (int j = 0; j < COLS; j++) tmm__mma_16(c[j], lo_a[k], hi_b[k][j], false);
 #pragma unroll
-                    for (int j = 0; j < COLS; j++) tmm__mma_half(c[j], hi_a[k], lo_b[k][j]);
+                    for (int j = 0; j < COLS; j++) tmm__mma_16(c[j], hi_a[k], lo_b[k][j], false);
                 }
 #pragma unroll
                 for (int j = 0; j < COLS * 4; j++) c[j / 4][j % 4] *= 1.0f / (1 << TMM__LO_SHIFT);
 #pragma unroll
                 for (int k = 0; k < 2; k++)
 #pragma unroll
-                    for (int j = 0; j < COLS; j++) tmm__mma_half(c[j], hi_a[k], hi_b[k][j]);
+                    for (int j = 0; j < COLS; j++) tmm__mma_16(c[j], hi_a[k], hi_b[k][j], false);
 #pragma unroll
                 for (int j = 0; j < COLS * 4; j++) sum[i][j / 4][j % 4] += c[j / 4][j % 4];
             }
@@ -5339,6 +5605,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_float_find     TMM_FN(float_find)
 #define tmm_float_noted    TMM_FN(float_noted)
 #define tmm_float_few      TMM_FN(float_few)
+#define tmm_float_six      TMM_FN(float_six)
 #define tmm_float_look     TMM_FN(float_look)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
 
@@ -6359,6 +6626,11 @@ static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
 #define TMM__FLOAT_CACHE 6e7
 #endif
 
+/* A test prefers multiply-adds. */
+#ifndef TMM__FLOAT_SIX
+#define TMM__FLOAT_SIX(may) (may)
+#endif
+
 /* A test prefers one form. */
 #ifndef TMM__FLOAT_GUESS
 #define TMM__FLOAT_GUESS(form, time) (time)
@@ -6551,6 +6823,7 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
     (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &form);
     int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
     job.form = form, job.tile_m = tile_m, job.tile_n = tile_n;
+    job.six = TMM__FLOAT_SIX(may & TMM__MAY_SPLIT);
     memset(&job.s, 0, sizeof job.s);
     job.s.tiles_down = (int)((M - 1) / tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / tile_n + 1);
@@ -9394,6 +9667,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_float_find
 #undef tmm_float_noted
 #undef tmm_float_few
+#undef tmm_float_six
 #undef tmm_float_look
 #undef tmm_gemm_float_any
 #undef TMM__ONE_TILE

@@ -11,7 +11,9 @@ static int form_wanted = -1, way_wanted = -1;
 #define TMM__FLOAT_WAY(way) (TWIN && way_wanted >= 0 ? way_wanted : (way))
 static double cache_wanted = 6e7; /* with a small one blocks keep pace in small products, too */
 #define TMM__FLOAT_CACHE cache_wanted
-#define TMM_FLOAT_TENSOR 0
+static int six_wanted = 1; /* 0: what is noted is left to multiply-adds, in large tiles, too */
+#define TMM__FLOAT_SIX(may) (six_wanted && (may))
+#define TMM_FLOAT_TENSOR    0
 #define TMM_NO_READY_MADE
 #include "tap.h"
 #include "../tiledmm.cuh"
@@ -40,6 +42,8 @@ enum kind {
     SOME_PROVEN,
     NONE_PROVEN,
     MOST_PROVEN,
+    INEXACT,
+    FAINT,
     KINDS
 };
 static const char *const kind_names[KINDS] = {"uniform",
@@ -57,7 +61,9 @@ static const char *const kind_names[KINDS] = {"uniform",
                                               "both wide",
                                               "wide, some sums large",
                                               "wide, all sums small",
-                                              "wide, few sums small"};
+                                              "wide, few sums small",
+                                              "wide, all sums small, some below 2^-110",
+                                              "wide, sums denormal"};
 
 typedef struct product {
     long long M, N, K, lda, ldb, ldc, rows_a, rows_b;
@@ -97,9 +103,14 @@ static float element(int kind, int is_B, long long line, long long k)
     case SOME_PROVEN: /* the large elements of a row of A meet zeros in two of three columns of B */
     case NONE_PROVEN:
     case MOST_PROVEN:
+    case INEXACT:
+        if (kind == INEXACT && k % 64 == 33) return (float)(u * 1e-34);
         if (kind == MOST_PROVEN && line % (is_B ? 40 : 16) != 3) return (float)u;
         if (is_B) return k % 32 == 0 && (kind != SOME_PROVEN || line % 3) ? 0.0f : (float)u;
         return (float)(k % 32 == 0 ? u + 2 : kind != SOME_PROVEN || line % 5 ? u * 1e-14 : u);
+    case FAINT: /* large elements of both meet zeros of the other */
+        if (k % 32 < 2) return (float)(k % 32 == is_B ? u + 2 : 0);
+        return (float)(u * 1e-19);
     }
     return (float)u;
 }
@@ -262,31 +273,47 @@ static void batches(int kind)
 }
 
 /* Where all is left to multiply-adds, in large tiles and small ones: the bits of TMM_GLOBAL. Not
-   where elements are large enough to prove that the bound holds. */
-static void left_over(const char *name)
+   where elements are large enough to prove that the bound holds; nor, with large tiles (-1: not
+   known), where six products of pieces of BF16 are exact enough; but the bound holds. */
+static void left_over(int large, const char *name)
 {
-    static const int kinds[] = {TINY, NONE_PROVEN, ALL_WIDE};
+    static const int kinds[] = {TINY, NONE_PROVEN, ALL_WIDE, INEXACT};
     static const int cases[][5] = {{200, 150, 130, 0, 1},
                                    {129, 300, 66, 3, 2},
                                    {64, 190, 95, 1, 0},
                                    {130, 63, 64, 2, 3},
-                                   {5, 9, 70, 0, 1}};
-    for (int n = 0; n < 3; n++) {
-        int right = 1, all = kinds[n] != ALL_WIDE;
+                                   {5, 19, 70, 0, 1}};
+    for (int n = 0; n < 5; n++) {
+        int kind = n < 4 ? kinds[n] : NONE_PROVEN, right = 1, all = kind != ALL_WIDE;
+        double worst = 0;
+        six_wanted = n > 2;
         for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
             const int *c = cases[i];
             product p;
-            make(&p, c[0], c[1], c[2], c[3], c[4], kinds[n]);
-            p.alpha = -2, p.beta = kinds[n] == TINY ? 0 : 0.5f;
-            for (long long j = 0; j < p.M * p.ldc; j++) p.C[GUARD + j] = (float)tap_uniform();
+            make(&p, c[0], c[1], c[2], c[3], c[4], kind);
+            p.alpha = -2, p.beta = kind == TINY ? 0 : 0.5f;
+            double size =
+                kind == ALL_WIDE ? 1 : 1e-14; /* as small as the products, so as not to hide them */
+            for (long long j = 0; j < p.M * p.ldc; j++)
+                p.C[GUARD + j] = (float)(tap_uniform() * size);
             float *C = run(&p, TMM_TENSOR), *one_by_one = run(&p, TMM_GLOBAL);
-            right &= same(&p, C, one_by_one) == all;
+            if (n == 4) all = large < 0 ? same(&p, C, one_by_one) : !large;
+            long long bad = broken(&p, C, &worst);
+            if (bad || same(&p, C, one_by_one) != all)
+                tap_note("%d x %d x %d: %lld elements are wrong, %s bits of TMM_GLOBAL", c[0], c[1],
+                         c[2], bad, all ? "not the" : "the");
+            right &= same(&p, C, one_by_one) == all && bad == 0;
             free(C), free(one_by_one);
             drop(&p);
         }
-        tap_ok(right, "%s: %s left to multiply-adds%s", kind_names[kinds[n]],
-               all ? "all" : "not all", name);
+        if (n < 4)
+            tap_ok(right, "%s: %s left to multiply-adds%s", kind_names[kind],
+                   all ? "all" : "not all", name);
+        else
+            tap_ok(right, "%s: six products%s%s", kind_names[kind],
+                   large ? "" : ", only in large tiles", name);
     }
+    six_wanted = 1;
 }
 
 static tmm_status tensor(const product *p, const tmm_tensor_options *options, const float *A,
@@ -403,6 +430,60 @@ static void from_host(void)
     tmm_host_release();
     free(C[0]), free(C[1]);
     drop(&p);
+}
+
+/* Three pieces of BF16: of what floats they are exactly the sum, and how large they are. */
+static __global__ void split_all(const float *x, unsigned *pieces, unsigned *lost, int pairs)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < pairs) lost[i] = tmm__split_three(x[2 * i], x[2 * i + 1], pieces + 3 * i);
+}
+
+static void in_three(void)
+{
+    enum { PAIRS = 1 << 17 };
+    float *x = (float *)malloc(PAIRS * 8), *dx;
+    unsigned *pieces = (unsigned *)malloc(PAIRS * 12), *lost = (unsigned *)malloc(PAIRS * 4);
+    unsigned *d_pieces, *d_lost;
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        unsigned bits = (unsigned)tap_bits();
+        if (i % 16 == 1) bits &= 0x81ffffffu; /* small or denormal */
+        if (i % 16 == 3) bits &= 0xff8000ffu; /* few bits */
+        if (i % 16 == 5) bits &= 0x80000000u;
+        if (i % 4096 == 7) bits |= 0x7f800000u; /* not finite */
+        memcpy(&x[i], &bits, 4);
+    }
+    check(cudaMalloc(&dx, PAIRS * 8)), check(cudaMalloc(&d_pieces, PAIRS * 12));
+    check(cudaMalloc(&d_lost, PAIRS * 4));
+    check(cudaMemcpy(dx, x, PAIRS * 8, cudaMemcpyHostToDevice));
+    split_all<<<PAIRS / 256, 256>>>(dx, d_pieces, d_lost, PAIRS);
+    check(cudaMemcpy(pieces, d_pieces, PAIRS * 12, cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(lost, d_lost, PAIRS * 4, cudaMemcpyDeviceToHost));
+    int wrong = 0, exact = 0;
+    for (int i = 0; i < PAIRS; i++) {
+        int right = (lost[i] & 0xffff) == 0;
+        exact += right;
+        for (int half = 0; half < 2; half++) {
+            double whole = x[2 * i + half], of[3], size = fabs(whole);
+            for (int n = 0; n < 3; n++) {
+                unsigned bits = pieces[3 * i + n] >> 16 * half << 16;
+                float piece;
+                memcpy(&piece, &bits, 4);
+                of[n] = piece;
+            }
+            if (right)
+                wrong += !(of[0] + of[1] + of[2] == whole && fabs(of[1]) <= ldexp(size, -7) &&
+                           fabs(of[2]) <= ldexp(size, -15));
+            else /* one of the two */
+                wrong += isfinite(whole) && (whole == 0 || size >= ldexp(1, -110)) &&
+                         isfinite(x[2 * i + 1 - half]) &&
+                         (x[2 * i + 1 - half] == 0 || fabsf(x[2 * i + 1 - half]) >= 0x1p-110f);
+        }
+    }
+    tap_ok(wrong == 0 && exact > PAIRS / 2 && exact < PAIRS,
+           "three pieces of BF16: exact, or lost");
+    free(x), free(pieces), free(lost);
+    cudaFree(dx), cudaFree(d_pieces), cudaFree(d_lost);
 }
 
 /* Blocks that keep pace, with a last round that not all take part in: the bits are those of blocks
@@ -550,6 +631,7 @@ static void few(int fast, int mma)
         if (forms[n].form < 5 ? !fast : fast || !(mma || TWIN)) continue;
         form_wanted = forms[n].form;
         promise(M, N, K, 0, 0, SOME_PROVEN, 1, 0, forms[n].name);
+        promise(M, N, K, 1, 0, NONE_PROVEN, 1, 0, forms[n].name);
         promise(M, N, K, 3, 1, WITH_NAN, 2, 0.5f, forms[n].name);
         promise(M, N, K, 0, 0, MOST_PROVEN, 1, 0, forms[n].name);
     }
@@ -581,7 +663,7 @@ int main(int count, char **words)
     promise(66, 67, 90, 2, 2, SOME_WIDE, 2, 0.75f, ", alpha and beta");
     for (int kind = 0; kind < KINDS; kind++) promise(70, 66, 128, kind % 4, 1, kind, 1, 0, "");
     promise(130, 200, 70, 1, 1, SOME_PROVEN, 1, 0.5f, "");
-    left_over("");
+    left_over(fast || mma ? -1 : 0, "");
     if (!fast) { /* the kernels for mma.sync or their twins */
         way_wanted = 1;
         for (int form = 5; form < 7; form++) {
@@ -589,7 +671,8 @@ int main(int count, char **words)
             for (int ops = 0; ops < 4; ops += 3)
                 promise(70, 133, 100, ops, 1, ops ? SOME_PROVEN : BOTH_WIDE, 1, 0, ", mma");
             promise(65, 64, 64, 0, 0, INTEGERS, -1, 0, ", mma");
-            left_over(", mma");
+            promise(130, 140, 100, 1, 0, FAINT, 1, 0, ", mma");
+            left_over(form == 5, ", mma");
         }
         way_wanted = -1;
     } else { /* the forms for wgmma; the last only where there is a multiprocessor for each tile */
@@ -600,12 +683,14 @@ int main(int count, char **words)
                 promise(300, 259, 64 + 200 * ops, ops, ops, UNIFORM, 1, 0, names[form]);
             promise(515, 389, 1030, 1, 1, SOME_PROVEN, -2, 0.5f, names[form]);
             promise(300, 259, 333, 2, 0, BOTH_WIDE, 1, 0, names[form]);
+            promise(300, 259, 1030, 0, 2, FAINT, 1, 0, names[form]);
+            promise(300, 259, 1030, 3, 1, NONE_PROVEN, 1, 0, names[form]);
             promise(1300, 1290, 333, 0, 0, MOST_PROVEN, 1, 0.25f, names[form]);
             promise(257, 193, 2047, 2, 0, ZERO_LINES, 1, 0, names[form]);
             promise(128, 200, 5000, 0, 0, SPIKES, 1, 0, names[form]);
             promise(128, 64, 100, 0, 0, INTEGERS, 1, 0, names[form]);
             promise(640, 600, 64 * (form + 5), 3, 1, SOME_WIDE, 1, 0.5f, names[form]);
-            left_over(names[form]);
+            left_over(form < 2, names[form]);
         }
         for (int form = 0; form < 3; form++) together(form);
     }
@@ -615,6 +700,7 @@ int main(int count, char **words)
     interface(SOME_PROVEN, 200, 0);
     interface(UNIFORM, 40, 3); /* strictly */
     from_host();
+    in_three();
     rules();
     many_rows();
     return tap_done();
