@@ -126,8 +126,8 @@
      TMM_TENSOR              -      -      -      -     6.79   53.9   61.9   63.5
      TMM_AUTO             10.1   36.9   54.1   54.8     10.1   54.1   61.9   63.7
      cuBLAS               3.47   37.2   50.9   46.9     7.21   51.6   59.8   59.9
-   TMM_AUTO_TENSOR, float: 118 at 1024, 212 at 4096, 194 at 5120, splitting included, where cuBLAS
-   gives 40 to 45 (gemm_cublas.csv; 300 ms a point, in turn with it).
+   TMM_AUTO_TENSOR, float: 117 at 1024, 204 at 4096, 186 at 5120, splitting included, where cuBLAS
+   gives 39 to 43 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
@@ -4380,10 +4380,6 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
 #if TMM__WGMMA
     const unsigned address = (unsigned)__cvta_generic_to_shared(stages);
     float c[64];
-#define TMM__SIX_ADD()                                                                      \
-    TMM__WGMMA_WAIT(0);                                                                     \
-    _Pragma("unroll") for (int i = 0; i < 64; i++) asm volatile("" : "+f"(c[i])::"memory"); \
-    _Pragma("unroll") for (int i = 0; i < 64; i++) total[i] += c[i]
 #pragma unroll
     for (int i = 0; i < 64; i++) c[i] = 0;
 #endif
@@ -4392,7 +4388,7 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
 #pragma unroll
     for (int i = 0; i < 32; i++) next[i] = 0;
 #pragma unroll 1
-    for (int k = -32; k < K; k += 32) { /* the first time only to load */
+    for (int k = -32;; k += 32) { /* the first time only to load, the last one only to add */
         const int at = TMM__WGMMA ? (k & 32) * (STAGE / 32) : 0;
         if (!TMM__WGMMA) tmm__sync_multiply_adds(named); /* all have read the stage */
 #pragma unroll
@@ -4414,7 +4410,12 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
         for (int i = 0; i < 2; i++) x[i] += 32 * stride[i];
 #if TMM__WGMMA
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* wgmma sees what is stored */
-        TMM__SIX_ADD();
+        TMM__WGMMA_WAIT(0);
+#pragma unroll
+        for (int i = 0; i < 64; i++) asm volatile("" : "+f"(c[i])::"memory");
+#pragma unroll
+        for (int i = 0; i < 64; i++) total[i] += c[i];
+        if (k >= K) break;
         if (k < 0) continue;
         tmm__sync_multiply_adds(named);
         TMM__WGMMA_BEGIN();
@@ -4431,6 +4432,7 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
         TMM__WGMMA_COMMIT();
 #else
         tmm__sync_multiply_adds(named);
+        if (k >= K) break;
         if (k < 0) continue;
         int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
         int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
@@ -4463,10 +4465,6 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
         }
 #endif
     }
-#if TMM__WGMMA
-    TMM__SIX_ADD();
-#undef TMM__SIX_ADD
-#endif
     if (inexact & 0xffff) square->inexact = 1;
     tmm__sync_multiply_adds(named);
     if (square->inexact) return false;
@@ -4489,7 +4487,7 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
     return true;
 }
 
-/* The others: a tile of 64 FOURS x 64 FOURS. A thread has 4 FOURS x 4 FOURS elements of it, in
+/* Adds up a tile of 64 FOURS x 64 FOURS by multiply-adds. A thread has 4 FOURS x 4 FOURS elements of it, in
    ascending k as in KERNEL GLOBAL:
 
                columns      4 (t % 16) ..           64 + 4 (t % 16) ..      FOURS = 2, thread t
@@ -4500,70 +4498,75 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
                           +-----------------------+-----------------------+
    For one k and 128 x 128, 64 multiply-adds a thread are 128 clocks of a multiprocessor; its four
    loads of 16 bytes, of which many threads share each, 48. Copies of the next 16 k are under way. */
+static __device__ __forceinline__ void tmm_float_sums(const tmm__float_job *job,
+                                                      const tmm__square *square, float *memory,
+                                                      int thread, bool named, const int FOURS,
+                                                      float (*sum)[8])
+{
+    enum { STEP = TMM__STRICT_STEP, PITCH = TMM__STRICT_PITCH };
+    const tmm__lines from_a = job->from_a, from_b = job->from_b;
+    const int K = (int)job->K;
+    int row0 = square->row, col0 = square->col, product = square->product, line, k_from;
+    int row = thread / 16 * 4, col = thread % 16 * 4;
+    int rows = square->row_end - row0, cols = square->col_end - col0;
+    float *stage = memory; /* A, then B; the other stage is that of the next 16 k */
+    tmm_float_begin(&from_a, FOURS, thread, &line, &k_from);
+    const float *next_a = from_a.X + product * from_a.product_stride +
+                          (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
+    tmm_float_begin(&from_b, FOURS, thread, &line, &k_from);
+    const float *next_b = from_b.X + product * from_b.product_stride +
+                          (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
+#pragma unroll 1
+    for (int k0 = -16; k0 < K; k0 += 16) { /* the first time only to copy */
+        const float *tile_a = stage + row, *tile_b = stage + STEP + col;
+        TMM__COPY_WAIT(0);
+        tmm__sync_multiply_adds(named); /* all is here; and all have done with the other one */
+        stage = stage == memory ? memory + 2 * STEP : memory;
+        int left = K - k0;
+        if (left > 16) {
+            tmm_float_load(stage, &from_a, next_a, FOURS, rows, left - 16, thread);
+            tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, left - 16, thread);
+        }
+        tmm__copy_commit();
+        next_a += 16 * from_a.k_stride;
+        next_b += 16 * from_b.k_stride;
+        int depth = k0 < 0 ? 0 : left < 16 ? left : 16;
+#pragma unroll 2
+        for (int k = 0; k < depth; k++) {
+            float xs[8], ys[8];
+#pragma unroll
+            for (int i = 0; i < FOURS; i++) {
+                float4 x = *(const float4 *)(tile_a + k * PITCH + 64 * i);
+                float4 y = *(const float4 *)(tile_b + k * PITCH + 64 * i);
+                xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
+                ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
+            }
+#pragma unroll
+            for (int i = 0; i < 4 * FOURS; i++)
+#pragma unroll
+                for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+        }
+    }
+}
+
+/* The others, by tiles, with the elements that a thread has of it as in tmm_float_sums. */
 static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
                                                       tmm__square *square, float *memory,
                                                       int thread, bool named, const int FOURS)
 {
-    enum { STEP = TMM__STRICT_STEP, PITCH = TMM__STRICT_PITCH };
-    const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float least = job->least, most = job->most;
-    const int K = (int)job->K;
-    int row0 = square->row, col0 = square->col, product = square->product, line;
-    int row = thread / 16 * 4, col = thread % 16 * 4, k_from;
-    int rows = square->row_end - row0, cols = square->col_end - col0;
+    int row = thread / 16 * 4, col = thread % 16 * 4;
     float sum[8][8];
     bool done = false;
 #pragma unroll
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
     if (FOURS == 2 && square->own && job->six)
         done = tmm_float_six(job, square, (unsigned char *)memory, thread, named, sum);
-    if (!done) {
-        float *stage = memory; /* A, then B; the other stage is that of the next 16 k */
-        tmm_float_begin(&from_a, FOURS, thread, &line, &k_from);
-        const float *next_a = from_a.X + product * from_a.product_stride +
-                              (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
-        tmm_float_begin(&from_b, FOURS, thread, &line, &k_from);
-        const float *next_b = from_b.X + product * from_b.product_stride +
-                              (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
-        tmm_float_load(stage, &from_a, next_a, FOURS, rows, 16, thread); /* K is 64 at least */
-        tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, 16, thread);
-        tmm__copy_commit();
-#pragma unroll 1
-        for (int k0 = 0; k0 < K; k0 += 16) {
-            const float *tile_a = stage + row, *tile_b = stage + STEP + col;
-            TMM__COPY_WAIT(0);
-            tmm__sync_multiply_adds(named); /* all is here; and all have done with the other one */
-            stage = stage == memory ? memory + 2 * STEP : memory;
-            int left = K - k0;
-            next_a += 16 * from_a.k_stride;
-            next_b += 16 * from_b.k_stride;
-            if (left > 16) {
-                tmm_float_load(stage, &from_a, next_a, FOURS, rows, left - 16, thread);
-                tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, left - 16, thread);
-            }
-            tmm__copy_commit();
-            int depth = left < 16 ? left : 16;
-#pragma unroll 2
-            for (int k = 0; k < depth; k++) {
-                float xs[8], ys[8];
-#pragma unroll
-                for (int i = 0; i < FOURS; i++) {
-                    float4 x = *(const float4 *)(tile_a + k * PITCH + 64 * i);
-                    float4 y = *(const float4 *)(tile_b + k * PITCH + 64 * i);
-                    xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
-                    ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
-                }
-#pragma unroll
-                for (int i = 0; i < 4 * FOURS; i++)
-#pragma unroll
-                    for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
-            }
-        }
-    }
-    row0 = square->row, col0 = square->col, product = square->product;
+    if (!done) tmm_float_sums(job, square, memory, thread, named, FOURS, sum);
+    int row0 = square->row, col0 = square->col, product = square->product;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales;
-    if (from_a.product_stride) scale_a += product * 64ll * job->a.line_blocks;
-    if (from_b.product_stride) scale_b += product * 64ll * job->b.line_blocks;
+    if (job->from_a.product_stride) scale_a += product * 64ll * job->a.line_blocks;
+    if (job->from_b.product_stride) scale_b += product * 64ll * job->b.line_blocks;
         /* One row after the other, each moved to the place of the first: code for one row. */
 #pragma unroll 1
     for (int i = 0; i < 4 * FOURS; i++) {
@@ -5606,6 +5609,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_float_noted    TMM_FN(float_noted)
 #define tmm_float_few      TMM_FN(float_few)
 #define tmm_float_six      TMM_FN(float_six)
+#define tmm_float_sums     TMM_FN(float_sums)
 #define tmm_float_look     TMM_FN(float_look)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
 
@@ -9668,6 +9672,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_float_noted
 #undef tmm_float_few
 #undef tmm_float_six
+#undef tmm_float_sums
 #undef tmm_float_look
 #undef tmm_gemm_float_any
 #undef TMM__ONE_TILE

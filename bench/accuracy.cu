@@ -466,10 +466,12 @@ int main(int count, char **words)
 {
     static bench state;
     bench *w = &state;
-    static const kind squares[6] = {UNIFORM, POSITIVE, NORMAL, PHI_HALF, PHI_2, PHI_4};
+    static const kind squares[] = {UNIFORM, POSITIVE, NORMAL,   PHI_HALF, PHI_2,
+                                   PHI_4,   PHI_8,    SPIKE_40, WIDE_36,  WIDE_60};
     if (!parse_options(count, words, &w->o)) return 2;
     set_up(w);
-    /* the large squares: as other studies of such products have them */
+    /* the large squares: as other studies of such products have them; the last ones have elements
+       that large tiles compute by six products */
     long long size = w->o.size, most = size, K = 0;
     int large = !w->o.quick && !w->o.any_kind && size == SIZE && w->o.ks > 1 ? 4096 : 0;
     for (int n = 0; n < w->o.ks; n++) K = w->o.K[n] > K ? w->o.K[n] : K;
@@ -495,7 +497,8 @@ int main(int count, char **words)
         if (!w->o.kinds[what]) continue;
         for (int n = 0; n < w->o.ks; n++) run_point(w, (kind)what, (int)size, w->o.K[n]);
     }
-    for (int n = 0; n < 6 && large; n++) run_point(w, squares[n], large, large);
+    for (int n = 0; n < (int)(sizeof squares / sizeof *squares) && large; n++)
+        run_point(w, squares[n], large, large);
     if (!close_csv(w->csv, w->o.csv)) return 2;
     printf("%d rows, %d FAILED\n", w->rows, w->failures);
     return w->failures != 0;
