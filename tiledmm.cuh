@@ -3798,11 +3798,10 @@ static __device__ __forceinline__ bool tmm__is_unproven(float row_scale, float c
     return (row_scale < 0 || col_scale < 0) && !(fabsf(sum) >= proof);
 }
 
-/* Where the bits of 16 elements of a row of C are that are left to multiply-adds because of what
-   they are. Byte t is of the thread with t = lane % 4 in a fragment of C, columns 2 t, 2 t + 1,
-   2 t + 8, 2 t + 9, bits 0 to 3. Written only by a warp that finds a wide line among its rows and
-   columns, and then for all of them; read by the block that wrote it, where the row or one of the
-   16 columns is wide. */
+/* Where the bits of 16 elements of a row of C are that are noted because of what they are. Byte t is
+   of the thread with t = lane % 4 in a fragment of C, columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9, bits 0
+   to 3. Written only by a warp that finds a wide line among its rows and columns, and then for all
+   of them; read by the block that wrote it, where the row or one of the 16 columns is wide. */
 static __device__ __forceinline__ unsigned *tmm__unproven_at(const tmm__float_job *job, int product,
                                                              int row, int col)
 {
@@ -3985,9 +3984,9 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const 
 #endif
 }
 
-/* c += a b by a warp on tensor cores, halves, or BF16, with sums in float: a 16 x 16, b 16 x 8. For lane
-   l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7, "Matrix
-   Fragments for mma.m16n8k16 with floating point type"):
+/* c += a b by a warp on tensor cores, halves, or BF16, with sums in float: a 16 x 16, b 16 x 8. For
+   lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
+   "Matrix Fragments for mma.m16n8k16 with floating point type"):
        a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
        b[0] = b(2t, g)  b[1] = b(2t + 8, g)
        c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
@@ -4035,9 +4034,9 @@ static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
     __syncthreads();
 }
 
-/* Whether elements that have been noted in a quarter are so few that threads compute one each, which
-   takes a block some 3 microseconds an element for K = 4096; a tile 64 x 64 takes 280, 128 x 128
-   by tmm_float_six, if that is allowed, 220. */
+/* Whether elements that have been noted in a quarter are so few that threads compute one each. That
+   takes a block some 3 microseconds an element for K = 4096; a tile of 64 x 64 takes 280, one of
+   128 x 128 by tmm_float_six, if that is allowed, 220. */
 static __device__ __forceinline__ bool tmm__are_few(const tmm__square *square, int quarter,
                                                     bool six)
 {
