@@ -4604,8 +4604,9 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
     }
 }
 
-/* All of them. `memory`: TMM__STRICT_BYTES of shared memory, aligned to 16. `by_scales`, `by_size`:
-   whether there are such for their row and column, and such that have been noted.
+/* All of them. `memory`: TMM__STRICT_BYTES of shared memory, aligned to 16; where tiles are large,
+   65 KB, for wgmma 129, aligned to 1024, for tmm_float_six. `by_scales`, `by_size`: whether there are
+   such for their row and column, and such that have been noted.
 
    A tile of 128 x 128 should take less than twice as long as one of 64 x 64. So it is taken where
    three of its quarters or all have such elements; single lines, in fewer quarters, are left to the
