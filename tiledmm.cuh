@@ -77,7 +77,7 @@
      depend on the shape, the form and alignment of A and B, the device, and memory for them
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
-     other elements of A and B, if some that meet differ by more than 2^28.
+     other elements of A and B, if those of a row or a column differ by more than 2^28.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -4374,7 +4374,7 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
     }
     float total[64], next[32];
     unsigned inexact = 0;
-    /* Which pieces of A and B are multiplied, a digit for each of the six products; from the right. */
+    /* Which pieces of A and B are multiplied: a digit for each product, the first one on the right. */
     const unsigned pieces_a = 0x001102, pieces_b = 0x010120;
 #if TMM__WGMMA
     const unsigned address = (unsigned)__cvta_generic_to_shared(stages);
@@ -4486,8 +4486,8 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
     return true;
 }
 
-/* Adds up a tile of 64 FOURS x 64 FOURS by multiply-adds. A thread has 4 FOURS x 4 FOURS elements of it, in
-   ascending k as in KERNEL GLOBAL:
+/* Adds up a tile of 64 FOURS x 64 FOURS by multiply-adds. A thread has 4 FOURS x 4 FOURS elements of
+   it, in ascending k as in KERNEL GLOBAL:
 
                columns      4 (t % 16) ..           64 + 4 (t % 16) ..      FOURS = 2, thread t
        rows               +-----------------------+-----------------------+

@@ -18,6 +18,7 @@
      tensor   TMM_TENSOR, if the header has it for float and the device can
      SGEMM    cublasSgemm with a default handle
      TF32     cublasGemmEx with CUBLAS_COMPUTE_32F_FAST_TF32
+   The last rows are 4096 x 4096 x 4096, and timed: microseconds of each, five products in a row.
    The promise of the first two is an error of K + 2 (for integers, exactness): a row that breaks it
    is FAILED, and so is the run. The others promise nothing here; "above" says that they broke it. */
 #define TMM_FLOAT_TENSOR 0 /* compiled, but taken only where it is asked for */
@@ -374,8 +375,28 @@ static int multiply(bench *w, contender who, int M, int N, long long K)
     }
 }
 
-static void run_point(bench *w, kind what, int size, long long K)
+/* Microseconds of a product, one after the other, after one that warmed up: how long data take whose
+   elements are not all computed alike. */
+static double time_of(bench *w, contender who, int M, int N, long long K)
 {
+    enum { TIMES = 5 };
+    cudaEvent_t begin, end;
+    float ms = 0;
+    must(cudaEventCreate(&begin), "an event");
+    must(cudaEventCreate(&end), "an event");
+    must(cudaEventRecord(begin, 0), "an event");
+    for (int n = 0; n < TIMES; n++) multiply(w, who, M, N, K);
+    must(cudaEventRecord(end, 0), "an event");
+    must(cudaEventSynchronize(end), "the products that were timed");
+    must(cudaEventElapsedTime(&ms, begin, end), "an event");
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    return ms * 1000 / TIMES;
+}
+
+static void run_point(bench *w, kind what, int size, long long K, int timed)
+{
+    double us[CONTENDERS] = {0};
     int M = size, N = size;
     u64 seed = mix(w->o.seed + mix((u64)what * 1000003u + (u64)K + (u64)size * 7919u));
     dim3 tiles((unsigned)((N - 1) / TILE + 1), (unsigned)((M - 1) / TILE + 1));
@@ -412,13 +433,22 @@ static void run_point(bench *w, kind what, int size, long long K)
         if (broken && ours) w->failures++;
         if (broken && (ours || strcmp(verdict, "ok") == 0)) verdict = result;
         printf("  %9.3g %9.2g", largest, mean);
+        char time[24] = "";
+        if (timed) {
+            us[who] = time_of(w, (contender)who, M, N, K);
+            snprintf(time, sizeof time, "%.1f", us[who]);
+        }
         if (w->csv)
-            fprintf(w->csv, "%s,%d,%d,%lld,%s,%s,%.6g,%.6g,%.0f,%s,\"%s\",%s,%llu\n",
+            fprintf(w->csv, "%s,%d,%d,%lld,%s,%s,%.6g,%.6g,%.0f,%s,%s,\"%s\",%s,%llu\n",
                     kinds[what].name, M, N, K, names[who],
                     who == STRICT ? tmm_kernel_string(tmm_sgemm_choice(M, N, K, 1)) : names[who],
-                    largest, mean, promise, result, w->device, w->versions, w->o.seed);
+                    largest, mean, promise, result, time, w->device, w->versions, w->o.seed);
     }
-    printf("  %s\n", verdict);
+    printf("  %s", verdict);
+    if (timed) printf("  us:");
+    for (int who = 0; who < CONTENDERS && timed; who++)
+        if (w->has[who]) printf(" %.0f", us[who]);
+    printf("\n");
     fflush(stdout);
     w->rows++;
 }
@@ -445,7 +475,7 @@ static void set_up(bench *w)
              version / 10000, version % 10000 / 100, version % 100);
     w->csv = open_csv(w->o.csv);
     if (w->csv)
-        fprintf(w->csv, "kind,M,N,K,kernel,choice,max_u,mean_u,promise_u,result,device,driver,"
+        fprintf(w->csv, "kind,M,N,K,kernel,choice,max_u,mean_u,promise_u,result,us,device,driver,"
                         "toolkit,cublas,seed\n");
 }
 
@@ -495,10 +525,10 @@ int main(int count, char **words)
     printf("\n");
     for (int what = 0; what < KINDS; what++) {
         if (!w->o.kinds[what]) continue;
-        for (int n = 0; n < w->o.ks; n++) run_point(w, (kind)what, (int)size, w->o.K[n]);
+        for (int n = 0; n < w->o.ks; n++) run_point(w, (kind)what, (int)size, w->o.K[n], 0);
     }
     for (int n = 0; n < (int)(sizeof squares / sizeof *squares) && large; n++)
-        run_point(w, squares[n], large, large);
+        run_point(w, squares[n], large, large, 1);
     if (!close_csv(w->csv, w->o.csv)) return 2;
     printf("%d rows, %d FAILED\n", w->rows, w->failures);
     return w->failures != 0;
