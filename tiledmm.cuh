@@ -553,11 +553,9 @@ static __device__ __forceinline__ int tmm__block(void)
 static __device__ __forceinline__ unsigned tmm__inside(long long col, int count, long long first,
                                                        long long end)
 {
-    unsigned bits = 0;
-#pragma unroll
-    for (int j = 0; j < count; j++)
-        if (col + j >= first && col + j < end) bits |= 1u << j;
-    return bits;
+    int from = first <= col ? 0 : first - col < count ? (int)(first - col) : count;
+    int to = end <= col ? 0 : end - col < count ? (int)(end - col) : count;
+    return ((1u << to) - 1) & ~((1u << from) - 1);
 }
 
 /* Keeps the compiler from moving loads and stores across. */
@@ -695,6 +693,9 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
+
+/* Blocks of a cluster that have the pieces of a tile, at most: 2, 4 or this many. */
+enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
@@ -859,7 +860,6 @@ static inline tmm_status tmm__allow_shared(const void *kernel, int bytes, unsign
 }
 
 /* What is known of clusters of the blocks of a kernel on a device. */
-enum { TMM__MOST_CLUSTER = 8 };
 typedef struct tmm__clusters {
     int asked;                       /* the device's number + 1 */
     int most[TMM__MOST_CLUSTER + 1]; /* so many clusters of so many blocks fit on it at once */
@@ -1595,28 +1595,36 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
         buffer = 1 - buffer;
     }
 
+    /* One row after the other, each moved to the place of the first: registers have no index, and
+       code for every row would be most of this kernel. */
     bool alignedC = ((size_t)C | ldc * sizeof(TMM_TYPE)) % alignof(tmm_quad) == 0;
-#pragma unroll
+#pragma unroll 1
     for (int i = 0; i < TMM_BLOCK; i++) {
         long long row = tile_row + row0 + i / 4 * 16 + i % 4;
+        if (row >= M) break;
 #pragma unroll
         for (int q = 0; q < QUADS; q++) {
             long long col = tile_col + col0 + 32 * q;
             TMM_TYPE *c = C + row * ldc + col;
+            bool whole = alignedC && col + 4 <= N;
             tmm_quad quad;
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                if (row >= M || col + j >= N) continue;
+                if (col + j >= N) continue;
                 TMM_SUM old = 0;
                 if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
-                quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[i][4 * q + j]) + old);
+                quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif
-                if (!alignedC || col + 4 > N) c[j] = quad.v[j];
+                if (!whole) c[j] = quad.v[j];
             }
-            if (row < M && alignedC && col + 4 <= N) *(tmm_quad *)c = quad;
+            if (whole) *(tmm_quad *)c = quad;
         }
+#pragma unroll
+        for (int h = 0; h < TMM_BLOCK - 1; h++)
+#pragma unroll
+            for (int j = 0; j < TMM_BLOCK; j++) sum[h][j] = sum[h + 1][j];
     }
 }
 /* END OF KERNEL */
@@ -1923,11 +1931,8 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
     unsigned wanted = tmm__inside(col, 4, first_col, N);
-    if ((size_t)C % 16 == 0 && wanted == 15)
-        tmm_store_four(C, row, col, true, 15, alpha, tmm_load_four(C, true, 15, beta).v, sum);
-    else
-        tmm_store_four(C, row, col, false, wanted, alpha, tmm_load_four(C, false, wanted, beta).v,
-                       sum);
+    bool whole = (size_t)C % 16 == 0 && wanted == 15;
+    tmm_store_four(C, row, col, whole, wanted, alpha, tmm_load_four(C, whole, wanted, beta).v, sum);
 }
 
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
@@ -2027,8 +2032,9 @@ TMM_KERNEL void __launch_bounds__(256)
             for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
     }
 
-    int thread = group % 128, four = group / 128; /* as in the kernel that left them */
-    if (!tensor) {
+    /* As in the kernel that left them: for other types than double, one that is known. */
+    int thread = group % 128, four = group / 128;
+    if (!TMM__IS_DOUBLE || !tensor) {
         tmm_store_sums(M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
         return;
     }
@@ -2079,8 +2085,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         VECTOR = 16 / SIZE,
         FOURS = ROWS * COLS / 4,
         COPY_AT = TMM__MODE_A == TMM__VECTORS ? 4 : 0, /* when in a step; found by trying */
-        AT_ONCE = TMM__MODE_A == TMM__ALONG_K ? 4 : 2  /* rows that are stored; likewise, for the
-                                                          order that ptxas gives the loop */
+        AT_ONCE = 2,                                   /* rows that are stored */
+        WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2               /* of those that are aligned */
     };
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
     if (!ANY) {
@@ -2259,13 +2265,15 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         if (s.cluster > 0) { /* every block gets a part of all pieces, adds up and stores it */
             extern __shared__ __align__(16) unsigned char tmm__pieces[]; /* [piece][four][thread] */
             tmm_sums *all = (tmm_sums *)tmm__pieces + thread;
-            int part = (FOURS - 1) / s.cluster + 1, mine = share % s.cluster, left = 0, other = 0;
+            int part = FOURS / s.cluster, mine = share % s.cluster, left = 0, other = 0;
             unsigned to = 0;
             tmm__cluster_wait();
+            static_assert(FOURS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
 #pragma unroll
             for (int q = 0; q < FOURS; q++) {
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                if (left == 0) { /* on to the block that has piece number `other` */
+                if (q % (FOURS / TMM__MOST_CLUSTER) == 0 && left == 0) {
+                    /* On to the block that has piece number `other`. */
                     to = tmm__in_block(all + mine * part * THREADS, s.cluster - 1 - other);
                     left = part;
                     other++;
@@ -2348,14 +2356,23 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             wanted |= tmm__inside(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
         long long r = row + row0, c = col + col0;
         if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
-#pragma unroll
-            for (int i = 0; i < ROWS; i += 4)
-                tmm_store_rows(c0 + 4 * i * ldc, ldc, r + 4 * i, first_row, M, c, true, wanted,
-                               alpha, beta, &sum[i], 4);
-            continue;
-        }
         /* Some rows after the other, each moved to the place of the first, so that there is code
            for these alone: it is compiled anew by every program that includes this file. */
+#pragma unroll
+#pragma unroll 1
+            for (int half = 0; half < 2; half++) {
+#pragma unroll
+                for (int i = 0; i < ROWS / 2; i += WHOLE_AT_ONCE) {
+                    int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
+                    tmm_store_rows(c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted,
+                                   alpha, beta, &sum[i], WHOLE_AT_ONCE);
+                }
+                for (int h = 0; h < ROWS / 2; h++)
+#pragma unroll
+                    for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
+            }
+            continue;
+        }
 #pragma unroll 1
         for (int i = 0; i < ROWS; i += AT_ONCE) {
             int down = i / 4 * 16 + i % 4;
@@ -3529,15 +3546,16 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
             for (int h = 0; h < 2; h++) {
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
                 if (r < first_row || r >= M) continue;
-#pragma unroll
+#pragma unroll 1
                 for (int j = 0; j < ACROSS; j++)
                     tmm_store_two(c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j,
-                                  alpha, beta, old[h][j], &sum[i][j][2 * h]);
+                                  alpha, beta, old[h][j], &sum[0][j][2 * h]);
             }
         }
     }
 }
 #endif
+            /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
 
 #if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FLOAT_TENSOR
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
@@ -3556,6 +3574,12 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
        c    = c 2^-11 + sum hi_a hi_b            the largest products come last
        sum += c                                  by an ordinary addition, which rounds to nearest;
                                                  tensor cores cut off
+#pragma unroll
+            for (int d = 0; d < DOWN - 1; d++)
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                    for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
        C    = alpha (sum 2^-(s_a + s_b)) + beta C
    after Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing
    the FP32 theoretical peak performance", 2022. bench/NOTES.md derives the bound.
