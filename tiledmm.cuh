@@ -1943,7 +1943,7 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
 
    In shared memory, [k][line], the fours of a row change places, number f being at f ^ (k / 4), so
    that 8 threads along k with 4 lines each write to 32 banks. */
-TMM_KERNEL void __launch_bounds__(256)
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) <= 4 ? 4 : 2)
     tmm_pack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
              long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
              const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
@@ -1959,38 +1959,39 @@ TMM_KERNEL void __launch_bounds__(256)
     if (line0 >= pitch) return; /* the other operand has more lines, or this is not to be packed */
     bool along_k = k_stride == 1;
     bool aligned = ((size_t)from | line_stride * sizeof(TMM_TYPE)) % 16 == 0;
-    int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp. Along the lines: 64
-       threads with elements 4 k apart. */
-    int k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
-    int line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
+    unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines apart.
+       Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
+    unsigned k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
+    unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
+    unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
         tmm_four fours[4];
+        const TMM_TYPE *x = from + (line0 + line1) * line_stride + (k0 + k1) * k_stride;
 #pragma unroll
         for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
-            long long k = k0 + k1 + (along_k ? 0 : 16 * i), line = line0 + line1;
-            if (along_k) line += 16 * i;
-            const TMM_TYPE *x = from + line * line_stride + k * k_stride;
-            if (along_k && aligned && line < lines && k + 4 <= K) {
+            long long k_left = line0 + line1 + i * lines_on < lines ? K - k0 - k1 - i * k_on : 0;
+            if (along_k && aligned && k_left >= 4) {
                 fours[i] = *(const tmm_four *)x;
             } else {
 #pragma unroll
-                for (int j = 0; j < 4; j++, x += along_k ? 1 : 4 * k_stride)
-                    fours[i].v[j] =
-                        line < lines && k + (along_k ? j : 4 * j) < K ? *x : (TMM_TYPE)0;
+                for (int j = 0; j < 4; j++)
+                    fours[i].v[j] = j * apart < k_left ? x[j * apart * k_stride] : (TMM_TYPE)0;
             }
+            x += lines_on * line_stride + k_on * k_stride;
         }
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                int k = k1 + (along_k ? j : 16 * i + 4 * j), line = line1 + (along_k ? 16 * i : 0);
-                square[k][(line / 4) ^ (k / 4)].v[line % 4] = fours[i].v[j];
+                /* f ^ (k / 4), where j or i changes one of the two, and not by a carry. */
+                unsigned four = (line1 / 4 ^ k1 / 4) ^ 4 * i ^ (along_k ? 0 : j);
+                square[k1 + i * k_on + j * apart][four].v[line1 % 4] = fours[i].v[j];
             }
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < 64; i += 16) {
-            int k = thread / 16 + i, four = thread % 16;
+            unsigned k = thread / 16 + i, four = thread % 16;
             if (k0 + k < K)
                 *(tmm_four *)(to + (k0 + k) * pitch + line0 + four * 4) = square[k][four ^ (k / 4)];
         }
