@@ -3144,24 +3144,45 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
             sums[line * WIDTH + j] = sum[i];
         }
     } else if (ALONG_K) {
-        /* Every lane of a group gets the same sums; each writes its share. */
+        /* The lanes of a group add their sums: of two that are `other` apart, each hands the other
+           half of those that it still has, and adds up the other half; the last few sums, fewer
+           than lanes, both add up. In the end sum[i] is that of number `number` + i. */
+        int count = SUMS, number = 0, alike = 1;
 #pragma unroll
-        for (int i = 0; i < SUMS; i++) {
-            TMM_SUM total = sum[i];
+        for (int other = LANES / 2; other > 0; other /= 2) {
+            bool upper = lane & other;
+            if (count > 1) {
+                count /= 2;
+                if (upper) number += count;
 #pragma unroll
-            for (int other = LANES / 2; other > 0; other /= 2)
-                total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, other);
-            if (i % LANES == lane % LANES)
-                sums[(line0 + i / WIDTH * (32 / LANES)) * WIDTH + i % WIDTH] = total;
+                for (int i = 0; i < SUMS / 2; i++) {
+                    if (i >= count) continue; /* no other bound: loops must unroll from within */
+                    TMM_SUM low = sum[i], high = sum[count + i], keep = upper ? high : low;
+                    keep += (TMM_SUM)__shfl_xor_sync(0xffffffffu, upper ? low : high, other);
+                    sum[i] = keep;
+                }
+            } else {
+                sum[0] += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum[0], other);
+                alike *= 2;
+            }
+        }
+        if (lane % alike == 0) { /* one of those that have the same */
+#pragma unroll
+            for (int i = 0; i < SUMS; i++) {
+                if (i >= count) continue;
+                int n = number + i;
+                sums[(line0 + n / WIDTH * (32 / LANES)) * WIDTH + n % WIDTH] = sum[i];
+            }
         }
     } else {
+        /* Of two lanes, one adds up the even sums, and the other the odd ones. */
+        int upper = lane / LANES;
 #pragma unroll
-        for (int i = 0; i < SUMS; i++) {
-            TMM_SUM total = sum[i];
-            total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, total, LANES);
-            if (i % 2 == lane / LANES)
-                sums[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH] =
-                    total;
+        for (int i = 0; i < SUMS; i += 2) {
+            TMM_SUM even = sum[i], odd = sum[i + 1], total = upper ? odd : even;
+            total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, upper ? even : odd, LANES);
+            sums[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH + upper] =
+                total;
         }
     }
     __syncthreads();
