@@ -2268,8 +2268,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             tmm_sums *all = (tmm_sums *)tmm__pieces + thread;
             int part = FOURS / s.cluster, mine = share % s.cluster, left = 0, other = 0;
             unsigned to = 0;
-            tmm__cluster_wait();
             static_assert(FOURS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
+            tmm__cluster_wait();
 #pragma unroll
             for (int q = 0; q < FOURS; q++) {
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
@@ -2356,10 +2356,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         for (int q = 0; q < COLS / 4; q++)
             wanted |= tmm__inside(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
         long long r = row + row0, c = col + col0;
-        if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
         /* Some rows after the other, each moved to the place of the first, so that there is code
            for these alone: it is compiled anew by every program that includes this file. */
-#pragma unroll
+        if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
 #pragma unroll 1
             for (int half = 0; half < 2; half++) {
 #pragma unroll
@@ -2368,6 +2367,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                     tmm_store_rows(c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted,
                                    alpha, beta, &sum[i], WHOLE_AT_ONCE);
                 }
+#pragma unroll
                 for (int h = 0; h < ROWS / 2; h++)
 #pragma unroll
                     for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
@@ -3553,8 +3553,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
             wanted |= tmm__inside(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
-#pragma unroll
+#pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
+            /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
             tmm_two old[2][ACROSS];
 #pragma unroll
             for (int h = 0; h < 2; h++) {
@@ -3568,16 +3569,21 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
             for (int h = 0; h < 2; h++) {
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
                 if (r < first_row || r >= M) continue;
-#pragma unroll 1
+#pragma unroll
                 for (int j = 0; j < ACROSS; j++)
                     tmm_store_two(c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j,
                                   alpha, beta, old[h][j], &sum[0][j][2 * h]);
             }
+#pragma unroll
+            for (int d = 0; d < DOWN - 1; d++)
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                    for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
         }
     }
 }
 #endif
-            /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
 
 #if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FLOAT_TENSOR
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
@@ -3596,12 +3602,6 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
        c    = c 2^-11 + sum hi_a hi_b            the largest products come last
        sum += c                                  by an ordinary addition, which rounds to nearest;
                                                  tensor cores cut off
-#pragma unroll
-            for (int d = 0; d < DOWN - 1; d++)
-#pragma unroll
-                for (int j = 0; j < ACROSS; j++)
-#pragma unroll
-                    for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
        C    = alpha (sum 2^-(s_a + s_b)) + beta C
    after Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing
    the FP32 theoretical peak performance", 2022. bench/NOTES.md derives the bound.
@@ -4216,7 +4216,7 @@ static __device__ __forceinline__ void tmm_float_load(float *to, const tmm__line
     int line, k;
     tmm_float_begin(from, fours, thread, &line, &k);
     to += k * TMM__STRICT_PITCH + line;
-#pragma unroll
+#pragma unroll 4
     for (int i = 0; i < 4 * fours; i++) {
         bool exists = line < lines && k < depth;
         tmm__copy_async(to, exists ? at : from->X, 4, exists);
@@ -4253,7 +4253,7 @@ static __device__ __forceinline__ void tmm_float_single(const tmm__float_job *jo
    memory, without `noted`. `named`: there are other threads in the block. */
 static __device__ __forceinline__ bool tmm_float_find(const tmm__float_job *job, tmm__square *to,
                                                       long long n, int thread, bool named, bool own,
-                                                      int edge, const int tile_m, const int tile_n)
+                                                      int edge, int tile_m, int tile_n)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* tiles in one of the block's own */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -4532,10 +4532,31 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
     return true;
 }
 
-/* Adds up a tile of 64 FOURS x 64 FOURS by multiply-adds. A thread has 4 FOURS x 4 FOURS elements of
-   it, in ascending k as in KERNEL GLOBAL:
+/* Adds up `depth` k of A and B, whose elements for this thread begin at a and b. */
+static __device__ __forceinline__ void tmm_float_depth(const float *a, const float *b, int depth,
+                                                       const int FOURS, float (*sum)[8])
+{
+#pragma unroll 2
+    for (int k = 0; k < depth; k++) {
+        float xs[8], ys[8];
+#pragma unroll
+        for (int i = 0; i < FOURS; i++) {
+            float4 x = *(const float4 *)(a + k * TMM__STRICT_PITCH + 64 * i);
+            float4 y = *(const float4 *)(b + k * TMM__STRICT_PITCH + 64 * i);
+            xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
+            ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
+        }
+#pragma unroll
+        for (int i = 0; i < 4 * FOURS; i++)
+#pragma unroll
+            for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+    }
+}
 
-               columns      4 (t % 16) ..           64 + 4 (t % 16) ..      FOURS = 2, thread t
+/* Adds up a tile of 64 fours x 64 fours (1 or 2) by multiply-adds. A thread has 4 fours x 4 fours
+   elements of it, in ascending k as in KERNEL GLOBAL:
+
+               columns      4 (t % 16) ..           64 + 4 (t % 16) ..      fours = 2, thread t
        rows               +-----------------------+-----------------------+
        4 (t / 16) ..      | sum[0..3][0..3]       | sum[0..3][4..7]       |  64
                           +-----------------------+-----------------------+
@@ -4545,20 +4566,20 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
    loads of 16 bytes, of which many threads share each, 48. Copies of the next 16 k are under way. */
 static __device__ __forceinline__ void tmm_float_sums(const tmm__float_job *job,
                                                       const tmm__square *square, float *memory,
-                                                      int thread, bool named, const int FOURS,
+                                                      int thread, bool named, int fours,
                                                       float (*sum)[8])
 {
-    enum { STEP = TMM__STRICT_STEP, PITCH = TMM__STRICT_PITCH };
+    enum { STEP = TMM__STRICT_STEP };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const int K = (int)job->K;
     int row0 = square->row, col0 = square->col, product = square->product, line, k_from;
     int row = thread / 16 * 4, col = thread % 16 * 4;
     int rows = square->row_end - row0, cols = square->col_end - col0;
     float *stage = memory; /* A, then B; the other stage is that of the next 16 k */
-    tmm_float_begin(&from_a, FOURS, thread, &line, &k_from);
+    tmm_float_begin(&from_a, fours, thread, &line, &k_from);
     const float *next_a = from_a.X + product * from_a.product_stride +
                           (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
-    tmm_float_begin(&from_b, FOURS, thread, &line, &k_from);
+    tmm_float_begin(&from_b, fours, thread, &line, &k_from);
     const float *next_b = from_b.X + product * from_b.product_stride +
                           (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
 #pragma unroll 1
@@ -4569,35 +4590,26 @@ static __device__ __forceinline__ void tmm_float_sums(const tmm__float_job *job,
         stage = stage == memory ? memory + 2 * STEP : memory;
         int left = K - k0;
         if (left > 16) {
-            tmm_float_load(stage, &from_a, next_a, FOURS, rows, left - 16, thread);
-            tmm_float_load(stage + STEP, &from_b, next_b, FOURS, cols, left - 16, thread);
+            tmm_float_load(stage, &from_a, next_a, fours, rows, left - 16, thread);
+            tmm_float_load(stage + STEP, &from_b, next_b, fours, cols, left - 16, thread);
         }
         tmm__copy_commit();
         next_a += 16 * from_a.k_stride;
         next_b += 16 * from_b.k_stride;
         int depth = k0 < 0 ? 0 : left < 16 ? left : 16;
-#pragma unroll 2
-        for (int k = 0; k < depth; k++) {
-            float xs[8], ys[8];
-#pragma unroll
-            for (int i = 0; i < FOURS; i++) {
-                float4 x = *(const float4 *)(tile_a + k * PITCH + 64 * i);
-                float4 y = *(const float4 *)(tile_b + k * PITCH + 64 * i);
-                xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
-                ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
-            }
-#pragma unroll
-            for (int i = 0; i < 4 * FOURS; i++)
-#pragma unroll
-                for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
-        }
+        /* A loop for each: in one, with the question inside, the compiler does the additions of
+           both at the same place, and no multiply-adds are left. */
+        if (fours == 2)
+            tmm_float_depth(tile_a, tile_b, depth, 2, sum);
+        else
+            tmm_float_depth(tile_a, tile_b, depth, 1, sum);
     }
 }
 
 /* The others, by tiles, with the elements that a thread has of it as in tmm_float_sums. */
 static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
                                                       tmm__square *square, float *memory,
-                                                      int thread, bool named, const int FOURS)
+                                                      int thread, bool named, int fours)
 {
     const float least = job->least, most = job->most;
     int row = thread / 16 * 4, col = thread % 16 * 4;
@@ -4605,27 +4617,28 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
     bool done = false;
 #pragma unroll
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
-    if (FOURS == 2 && square->own && job->six)
+    if (fours == 2 && square->own && job->six)
         done = tmm_float_six(job, square, (unsigned char *)memory, thread, named, sum);
-    if (!done) tmm_float_sums(job, square, memory, thread, named, FOURS, sum);
+    if (!done) tmm_float_sums(job, square, memory, thread, named, fours, sum);
     int row0 = square->row, col0 = square->col, product = square->product;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales;
     if (job->from_a.product_stride) scale_a += product * 64ll * job->a.line_blocks;
     if (job->from_b.product_stride) scale_b += product * 64ll * job->b.line_blocks;
-        /* One row after the other, each moved to the place of the first: code for one row. */
 #pragma unroll 1
-    for (int i = 0; i < 4 * FOURS; i++) {
+    for (int i = 0; i < 4 * fours; i++) {
+        /* One row after the other, each moved to the place of the first: code for one row. */
         int r = row0 + row + i / 4 * 64 + i % 4;
         if (r >= square->row_end) break;
         float row_scale = scale_a[r];
 #pragma unroll
-        for (int j = 0; j < FOURS; j++) {
+        for (int j = 0; j < 2; j++) {
+            if (j == fours) break;
             int c = col0 + col + 64 * j, at = c - square->col128;
             unsigned wanted = tmm__inside(c, 4, 0, square->col_end);
             if (square->own) { /* noted, and not gathered as one of a few */
                 int quarter = (r - square->row128) / 64 * 2 + at / 64;
                 bool cols_wide = square->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;
-                if (tmm__are_few(square, quarter, FOURS == 2 && job->six)) wanted = 0;
+                if (tmm__are_few(square, quarter, fours == 2 && job->six)) wanted = 0;
                 if (wanted && (row_scale < 0 || cols_wide)) {
                     unsigned of_16 = *tmm__unproven_at(job, product, r, c);
                     of_16 >>= tmm__unproven_bit(c);
@@ -4645,8 +4658,7 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
                            tmm_load_four(to, false, wanted, job->beta).v, &sum[0][4 * j]);
         }
 #pragma unroll
-        for (int j = 0; j < 16 * FOURS * FOURS - 4 * FOURS; j++)
-            sum[j / (4 * FOURS)][j % (4 * FOURS)] = sum[j / (4 * FOURS) + 1][j % (4 * FOURS)];
+        for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
     }
 }
 
@@ -4657,18 +4669,18 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
    A tile of 128 x 128 should take less than twice as long as one of 64 x 64. So it is taken where
    three of its quarters or all have such elements; single lines, in fewer quarters, are left to the
    small tiles, which more multiprocessors share; but what has been noted never, where tmm_float_six
-   may compute it, which is faster. Where the block's own tiles are small, so is C: then there is no
-   code for large ones. */
+   may compute it, which is faster. Where the block's own tiles are not large, C is small: then there
+   is no code for large ones. */
 static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *job, float *memory,
                                                         int self, bool named, bool by_scales,
-                                                        bool by_size, const int tile_m,
-                                                        const int tile_n)
+                                                        bool by_size, const bool large_tiles,
+                                                        int tile_m, int tile_n)
 {
     const float least = job->least, most = job->most;
     tmm__square *square = (tmm__square *)memory;
     memory += TMM__STRICT_SQUARE / 4;
     enum { BY_SCALES, SMALL_BY_SCALES, FEW, BY_SIZE, SMALL_BY_SIZE, END };
-    const bool all_small = tile_m * tile_n <= 128 * 64, six = !all_small && job->six;
+    const bool all_small = !large_tiles, six = large_tiles && job->six;
     long long n = 0;
     int pass = !by_scales ? FEW : all_small ? SMALL_BY_SCALES : BY_SCALES;
     if (self == 0) square->end = by_size ? END : FEW, *(int *)memory = 0; /* elements gathered */
@@ -4714,12 +4726,9 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
         }
         int mine = (square->row - square->row128) / 64 * 2 + (square->col - square->col128) / 64;
         bool large = !all_small && __popc(quarters) >= (own && six ? 1 : 3);
+        bool done = pass == FEW || large == small || (small && !(quarters >> mine & 1));
         tmm__sync_multiply_adds(named); /* before anything is written again */
-        if (!all_small && (pass == BY_SCALES || pass == BY_SIZE)) {
-            if (large) tmm_float_tile(job, square, memory, thread, named, 2);
-        } else if (small && !large && (quarters >> mine & 1)) {
-            tmm_float_tile(job, square, memory, thread, named, 1);
-        }
+        if (!done) tmm_float_tile(job, square, memory, thread, named, all_small || small ? 1 : 2);
         n = square->next, pass = square->pass; /* not kept in registers meanwhile */
         tmm__sync_multiply_adds(named);
     }
@@ -4824,7 +4833,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
         }
     }
     __syncthreads();
-    tmm_float_strict(&job, (float *)tmm_memory, thread, false, true, noted, 64, 64);
+    tmm_float_strict(&job, (float *)tmm_memory, thread, false, true, noted, false, 64, 64);
 #else
     (void)job;
 #endif
@@ -5272,9 +5281,10 @@ static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *jo
 #if defined(TMM__EMIT) && TMM__EMIT == 9
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: of the first warpgroup one thread copies, and others
    look whether there are elements to be left to multiply-adds; two warpgroups multiply. Both forms
-   of large tiles are in one kernel, which is less to compile; each form of small ones has its own,
-   for in small products code takes longer to arrive than to run. TMM__FORMS(what, arguments) calls
-   tmm_float_copies or tmm_float_tiles of the form.
+   of large tiles are in one kernel, and both of small ones, which is less to compile; but not all
+   four, for in small products code takes longer to arrive than to run. TMM__FORMS(what, arguments)
+   calls tmm_float_copies or tmm_float_tiles of the form, of which TMM__READERS warps multiply each
+   stage.
 
    A stage is 32 k of a tile: blocks of A, then blocks of B. A window is two stages. They go round:
        copies        | s0 | s1 | s2 | s3 | s0 | s1 |        a thread waits until `empty`, copies,
@@ -5302,7 +5312,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #pragma unroll
         for (int i = 0; i < TMM__RING; i++) {
             tmm__barrier_init(fulls + 8 * i, 1);
-            tmm__barrier_init(empties + 8 * i, TMM__SHARED_K ? 4 : 8); /* warps that multiply it */
+            tmm__barrier_init(empties + 8 * i, TMM__READERS); /* warps that multiply it */
         }
         for (int i = 0; i < 2; i++) scales_least[i] = 0xffffffffu, scales_most[i] = 0;
         noted = 0;
@@ -5332,7 +5342,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                          tmm__is_strict(highest, job.least, job.most);
         if (by_scales || noted)
             tmm_float_strict(&job, (float *)(tmm_memory + skip), threadIdx.x - 128, true, by_scales,
-                             noted, TMM__STRICT_TILE);
+                             noted, TMM__LARGE_TILES, job.tile_m, job.tile_n);
     }
 #else
     (void)job;
@@ -5588,8 +5598,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
     noted = scales[4] != 0;
     __syncthreads();
     if (by_scales || noted)
-        tmm_float_strict(&job, (float *)tmm_memory, thread, false, by_scales, noted, TILE_M,
-                         TILE_N);
+        tmm_float_strict(&job, (float *)tmm_memory, thread, false, by_scales, noted,
+                         TILE_M * TILE_N > 128 * 64, TILE_M, TILE_N);
 #else
     (void)job;
 #endif
@@ -5655,6 +5665,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_float_noted    TMM_FN(float_noted)
 #define tmm_float_few      TMM_FN(float_few)
 #define tmm_float_six      TMM_FN(float_six)
+#define tmm_float_depth    TMM_FN(float_depth)
 #define tmm_float_sums     TMM_FN(float_sums)
 #define tmm_float_look     TMM_FN(float_look)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
@@ -5842,7 +5853,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 
 #if TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for wgmma: its large and wide tiles, then the kernel of both, with barriers for
-   the longer ring; its small tiles, and their kernel; the smallest ones, and theirs. */
+   the longer ring; the small and the smallest tiles, and their kernel. */
 #define TMM__EMIT        8
 #define TMM__SHARED_K    0
 #define TMM__DOWN        2
@@ -5866,7 +5877,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #undef tmm_float_copies
 #undef TMM__EMIT
 #define TMM__EMIT        9
-#define TMM__STRICT_TILE job.tile_m, job.tile_n
+#define TMM__READERS     8
+#define TMM__LARGE_TILES 1
 #define TMM__FORMS(what, arguments)                          \
     if (job.form == 0)                                       \
         TMM__JOIN(TMM_FN(float_##what), _256x128) arguments; \
@@ -5875,8 +5887,9 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_gemm_float TMM_FN(gemm_float_large)
 #include "tiledmm.cuh"
 #undef tmm_gemm_float
-#undef TMM__STRICT_TILE
 #undef TMM__FORMS
+#undef TMM__LARGE_TILES
+#undef TMM__READERS
 #undef TMM__EMIT
 #undef TMM__COLS
 #undef TMM__RING
@@ -5886,36 +5899,33 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_float_tiles  TMM_FN(float_tiles_128x64)
 #define tmm_float_copies TMM_FN(float_copies_128x64)
 #include "tiledmm.cuh"
-#undef TMM__EMIT
-#define TMM__EMIT                   9
-#define TMM__FORMS(what, arguments) tmm_float_##what arguments
-#define TMM__STRICT_TILE            128, 64
-#define tmm_gemm_float              TMM_FN(gemm_float_128x64)
-#include "tiledmm.cuh"
-#undef tmm_gemm_float
 #undef tmm_float_tiles
 #undef tmm_float_copies
-#undef TMM__STRICT_TILE
-#undef TMM__EMIT
 #undef TMM__SHARED_K
 #undef TMM__RING
-#define TMM__EMIT        8
 #define TMM__SHARED_K    1
 #define TMM__RING        12
 #define tmm_float_tiles  TMM_FN(float_tiles_64x64)
 #define tmm_float_copies TMM_FN(float_copies_64x64)
 #include "tiledmm.cuh"
-#undef TMM__EMIT
-#define TMM__EMIT        9
-#define TMM__STRICT_TILE 64, 64
-#define tmm_gemm_float   TMM_FN(gemm_float_64x64)
-#include "tiledmm.cuh"
-#undef tmm_gemm_float
 #undef tmm_float_tiles
 #undef tmm_float_copies
-#undef TMM__FORMS
-#undef TMM__STRICT_TILE
 #undef TMM__SHARED_K
+#undef TMM__EMIT
+#define TMM__EMIT        9
+#define TMM__READERS     (job.form == 2 ? 8 : 4)
+#define TMM__LARGE_TILES 0
+#define TMM__FORMS(what, arguments)                         \
+    if (job.form == 2)                                      \
+        TMM__JOIN(TMM_FN(float_##what), _128x64) arguments; \
+    else                                                    \
+        TMM__JOIN(TMM_FN(float_##what), _64x64) arguments
+#define tmm_gemm_float TMM_FN(gemm_float_small)
+#include "tiledmm.cuh"
+#undef tmm_gemm_float
+#undef TMM__FORMS
+#undef TMM__LARGE_TILES
+#undef TMM__READERS
 #undef TMM__DOWN
 #undef TMM__COLS
 #undef TMM__RING
@@ -6690,8 +6700,8 @@ static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
 static inline const void *TMM_FN(gemm__float_kernel)(int form)
 {
     switch (form) {
-    case 2: return (const void *)TMM_FN(gemm_float_128x64);
-    case 3: return (const void *)TMM_FN(gemm_float_64x64);
+    case 2:
+    case TMM__FLOAT_SHARED: return (const void *)TMM_FN(gemm_float_small);
     case TMM__FLOAT_ANY: return (const void *)TMM_FN(gemm_float_any);
     case 5: return (const void *)TMM_FN(gemm_float_mma_128);
     case 6: return (const void *)TMM_FN(gemm_float_mma_64);
@@ -6894,7 +6904,7 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
     } else {
         job.pace = NULL;
     }
-    /* The first two forms are one kernel. */
+    /* The first two forms are one kernel, and so are the next two, which ask for the same. */
     int allowed = form < 2 ? TMM__FLOAT_BYTES(128, 192, 5) : bytes;
     tmm_status status =
         tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), allowed, &asked[form < 2 ? 0 : form]);
@@ -9718,6 +9728,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_float_noted
 #undef tmm_float_few
 #undef tmm_float_six
+#undef tmm_float_depth
 #undef tmm_float_sums
 #undef tmm_float_look
 #undef tmm_gemm_float_any
