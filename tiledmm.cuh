@@ -1984,7 +1984,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) <= 4 ? 4 : 2)
         for (int i = 0; i < 4; i++)
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                /* f ^ (k / 4), where j or i changes one of the two, and not by a carry. */
+                /* (line / 4) ^ (k / 4): one of them has 4 i more, the latter j, too, if it goes
+                   along the lines; nothing carries. */
                 unsigned four = (line1 / 4 ^ k1 / 4) ^ 4 * i ^ (along_k ? 0 : j);
                 square[k1 + i * k_on + j * apart][four].v[line1 % 4] = fours[i].v[j];
             }
