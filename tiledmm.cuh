@@ -1943,7 +1943,7 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
 
    In shared memory, [k][line], the fours of a row change places, number f being at f ^ (k / 4), so
    that 8 threads along k with 4 lines each write to 32 banks. */
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) <= 4 ? 4 : 2)
+TMM_KERNEL void __launch_bounds__(256)
     tmm_pack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
              long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
              const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
