@@ -2297,9 +2297,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #pragma unroll
                     for (int i = 0; i < 4; i++) total.v[i] += more.v[i];
                 }
-                if (mine * part + n < FOURS)
-                    tmm_store_sums(M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread,
-                                   mine * part + n, &total);
+                tmm_store_sums(M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread,
+                               mine * part + n, &total);
             }
             return;
         }
@@ -4727,9 +4726,9 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
         }
         int mine = (square->row - square->row128) / 64 * 2 + (square->col - square->col128) / 64;
         bool large = !all_small && __popc(quarters) >= (own && six ? 1 : 3);
-        bool done = pass == FEW || large == small || (small && !(quarters >> mine & 1));
+        bool here = small ? !large && (quarters >> mine & 1) : large && pass != FEW;
         tmm__sync_multiply_adds(named); /* before anything is written again */
-        if (!done) tmm_float_tile(job, square, memory, thread, named, all_small || small ? 1 : 2);
+        if (here) tmm_float_tile(job, square, memory, thread, named, all_small || small ? 1 : 2);
         n = square->next, pass = square->pass; /* not kept in registers meanwhile */
         tmm__sync_multiply_adds(named);
     }
