@@ -126,8 +126,8 @@
      TMM_TENSOR              -      -      -      -     6.79   53.9   61.9   63.5
      TMM_AUTO             10.1   36.9   54.1   54.8     10.1   54.1   61.9   63.7
      cuBLAS               3.47   37.2   50.9   46.9     7.21   51.6   59.8   59.9
-   TMM_AUTO_TENSOR, float: 117 at 1024, 204 at 4096, 186 at 5120, splitting included, where cuBLAS
-   gives 39 to 43 (gemm_cublas.csv; 300 ms a point, in turn with it).
+   TMM_AUTO_TENSOR, float: 117 at 1024, 209 at 4096, 188 at 5120, splitting included, where cuBLAS
+   gives 40 to 45 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
