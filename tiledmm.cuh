@@ -126,7 +126,7 @@
      TMM_TENSOR              -      -      -      -     6.79   53.9   61.9   63.5
      TMM_AUTO             10.1   36.9   54.1   54.8     10.1   54.1   61.9   63.7
      cuBLAS               3.47   37.2   50.9   46.9     7.21   51.6   59.8   59.9
-   TMM_AUTO_TENSOR, float: 117 at 1024, 209 at 4096, 188 at 5120, splitting included, where cuBLAS
+   TMM_AUTO_TENSOR, float: 115 at 1024, 211 at 4096, 193 at 5120, splitting included, where cuBLAS
    gives 40 to 45 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
@@ -707,10 +707,10 @@ typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
     int split_tiles;              /* so many tiles are shared out in steps, not whole */
-    int sharers; /* KERNEL TENSOR: among the last so many blocks; the others have whole tiles */
-    int reduce;  /* all pieces become partial tiles, for KERNEL REDUCE */
-    int packed_A, packed_B; /* by KERNEL PACK: lines padded to whole tiles */
-    int tall;               /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int sharers;                  /* among the last so many blocks; the others have whole tiles */
+    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
+    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
+    int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
     int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
     void *partials; /* a tile of sums for each block */
     unsigned long long *flags; /* one for each block: its partial tile is ready, */
@@ -1041,9 +1041,9 @@ static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, 
    into so many whole pieces, by clusters or without, or of all into even shares. *clocks: how long
    that should take. The numbers come from measurements on an H200: the part of the time in which
    multiply-adds are issued, with 1, 2 and 3 blocks at work, and what launches, partial tiles and
-   their sum take. */
+   their sum take. `drift`: integers, see KERNEL PIPELINED. */
 static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tiles_across, int steps,
-                                      int processors, int per, int large, int split,
+                                      int processors, int per, int large, int drift, int split,
                                       const tmm__clusters *clusters, double *clocks)
 {
     static const double part[2][4] = {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}};
@@ -1096,6 +1096,17 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tile
     }
     /* Many tiles with few steps: one a block, so that some begin while others end. */
     if (s->split_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
+    s->sharers = blocks;
+    if (drift && large && tiles >= 2 * most) {
+        int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
+        s->split_tiles = s->sharers = 0;
+        blocks = (int)tiles;
+        if (split && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
+            s->sharers = (int)most;
+            s->split_tiles = s->sharers + rest;
+            blocks -= rest;
+        }
+    }
     return blocks;
 }
 
@@ -1675,6 +1686,12 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
    (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
 
+   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its two
+   warps, which is nearly enough for that: of the two blocks of a multiprocessor one is through long
+   before the other, which then has too few warps to hide what they wait for. So from two rounds on
+   a whole tile has a block of its own, that begins when another one has left; only the last blocks,
+   as many as fit at once, have shares (of 576 tiles: 264 blocks a tile each, 264 the others).
+
    From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
    whole piece of one tile, and at the end each gets a part of the tile from all others, through
    shared memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
@@ -2088,7 +2105,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         FOURS = ROWS * COLS / 4,
         COPY_AT = TMM__MODE_A == TMM__VECTORS ? 4 : 0, /* when in a step; found by trying */
         AT_ONCE = 2,                                   /* rows that are stored */
-        WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2               /* of those that are aligned */
+        WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2,              /* of those that are aligned */
+        DRIFT = (TMM_SUM)0.5 == 0                      /* see tmm__plan_pipelined */
     };
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
     if (!ANY) {
@@ -2099,7 +2117,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
     const int TILE_M = ANY && !tall ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = tall ? 64 : 128;
 
-    int blocks = gridDim.x;
+    int blocks = gridDim.x, sharers = DRIFT ? s.sharers : blocks;
     long long split_steps = (long long)s.split_tiles * s.steps;
     bool packed_A = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_A;
     bool packed_B = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_B;
@@ -2112,9 +2130,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
     for (int piece = 0;; piece++) {
         /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
            block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0;
-        int start = (int)(split_steps * share / blocks);
-        int stop = (int)(split_steps * (share + 1) / blocks);
+        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
+        if (!DRIFT || share < sharers) {
+            start = (int)(split_steps * share / sharers);
+            stop = (int)(split_steps * (share + 1) / sharers);
+        }
         if (start < stop) {
             first = start / s.steps;
             pieces = (stop - 1) / s.steps + 1 - first;
@@ -2320,7 +2340,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / blocks < last_step) others++;
+            while (split_steps * (share + 1 + others) / sharers < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -6121,9 +6141,9 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
         if (!TMM__IS_DOUBLE)
             tmm__ask_clusters(&clusters[*form], TMM_FN(gemm__pipelined_kernel)(*form), LARGE_M / 4,
                               sizeof(tmm_sums));
-        blocks =
-            tmm__plan_pipelined(s, (int)((M - 1) / LARGE_M + 1), (int)((N - 1) / 128 + 1), steps,
-                                processors, 2, LARGE_M == 128, split, &clusters[*form], &clocks);
+        blocks = tmm__plan_pipelined(s, (int)((M - 1) / LARGE_M + 1), (int)((N - 1) / 128 + 1),
+                                     steps, processors, 2, LARGE_M == 128, (TMM_SUM)0.5 == 0, split,
+                                     &clusters[*form], &clocks);
         if (!may_any) return blocks;
     }
     /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
@@ -6133,9 +6153,9 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
     tmm__schedule any;
     if (!TMM__IS_DOUBLE)
         tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(tmm_sums));
-    any_blocks =
-        tmm__plan_pipelined(&any, (int)((M - 1) / any_m + 1), (int)((N - 1) / any_n + 1), steps,
-                            processors, TMM__ANY_BLOCKS(SIZE), 0, split, &clusters[0], &any_clocks);
+    any_blocks = tmm__plan_pipelined(&any, (int)((M - 1) / any_m + 1), (int)((N - 1) / any_n + 1),
+                                     steps, processors, TMM__ANY_BLOCKS(SIZE), 0, 0, split,
+                                     &clusters[0], &any_clocks);
     any.tall = tall < wide;
     if (batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
         clocks = 2 * tiles / 0.79;
@@ -6203,8 +6223,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0 && s.cluster == 0) {
-            partials = (size_t)blocks * (tile_m * tile_n / 4) * sizeof(tmm_sums);
-            flags = blocks * sizeof *s.flags;
+            partials = (size_t)s.sharers * (tile_m * tile_n / 4) * sizeof(tmm_sums);
+            flags = s.sharers * sizeof *s.flags;
         }
         if (bytesA + bytesB + partials == 0) break;
         memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);

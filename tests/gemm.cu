@@ -601,6 +601,34 @@ static void F(test_split)(tmm_kernel kernel)
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel));
 }
 
+/* Five tiles of 128 x 128 for every two blocks of KERNEL PIPELINED that fit at once, of which the
+   first ones are given out whole and the last ones shared; then four, all whole. Of integers only;
+   operands as in A^T B, which none need pack. */
+static void F(test_many_tiles)(void)
+{
+    cudaDeviceProp device;
+    CHECK_CUDA(cudaGetDeviceProperties(&device, 0));
+    for (int across = 5; across >= 4; across--) {
+        const test_case c = {
+            128ll * device.multiProcessorCount - 28, 128 * across - 20, 30, 3, 2, 4, 0};
+        F(test_matrix) A = F(test_make)(c.K, c.M, c.pad, 0, 1), B = F(test_make)(c.K, c.N, 0, 0, 1);
+        F(test_matrix) C = F(test_make)(c.M, c.N, c.pad, 0, 1);
+        T *after = (T *)malloc((size_t)C.size * sizeof(T));
+        tmm_status status =
+            TMM(gemm_with)(TMM_PIPELINED, TMM_OP_T, TMM_OP_N, c.M, c.N, c.K, (T)c.alpha, A.d, A.ld,
+                           B.d, B.ld, (T)c.beta, C.d, C.ld, 0);
+        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
+        long long wrong = F(test_errors)(TMM_OP_T, TMM_OP_N, &c, A, B, C, after + (C.h - C.host));
+        tap_ok(status == TMM_OK && wrong == 0 && F(test_spills)(C, after) == 0,
+               "%s: %lld x %lld, many tiles", STRING(T) " (tmm_" STRING(LETTER) "gemm) pipelined",
+               c.M, c.N);
+        free(after);
+        F(test_free)(A);
+        F(test_free)(B);
+        F(test_free)(C);
+    }
+}
+
 /* Host pointers in and out; A x I = A to the bit. */
 static void F(test_matmul)(void)
 {
@@ -645,6 +673,7 @@ static void F(test_type)(void)
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", expected);
     F(test_bits)();
     F(test_matmul)();
+    if (UNIT == 0 && sizeof(T) == 4) F(test_many_tiles)();
 }
 
 #undef F
