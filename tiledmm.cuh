@@ -152,7 +152,7 @@
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
-     BUILDING BLOCKS of the fast kernels, STATUS
+     BUILDING BLOCKS of the fast kernels, STATUS, PASSES (which kernels there are for a type)
      KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
      KERNEL PIPELINED (and PACK, REDUCE)
      SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
@@ -163,8 +163,7 @@
 
 /* ============================== CONFIGURATION ================================================= */
 /* The file includes itself: with TMM_NAME set to make the functions of one element type, and with
-   TMM__EMIT set for its kernels: 1 for what a type has once, from 2 on for an instance of a kernel
-   that has several. */
+   TMM__EMIT set for its kernels. */
 #ifndef TMM__EMIT
 #ifndef TMM_VERSION
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -260,7 +259,7 @@
 #define TMM__IS_FLOAT                                            \
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
-/* 1 where KERNEL SMALL comes in fewer forms: see INSTANCES. */
+/* 1 where KERNEL SMALL comes in fewer forms. */
 #define TMM__FEW_FORMS (!TMM__IS_FLOAT && !TMM__IS_DOUBLE)
 
 /* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
@@ -1158,6 +1157,101 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
     return status;
 }
 #endif /* TMM__HOST */
+
+/* ============================== PASSES ======================================================== */
+/* The kernels of a type are emitted in six passes through this file, TMM__EMIT 1 to 6, each with
+   one more instance of every kernel that has any left; what a type has once is in the first one.
+
+     pass                    1          2          3         4         5         6
+     SHARED                  8          16         32        (or TMM_TILE alone)
+     REGISTER                64         128
+     PIPELINED               any        as A^T B   as A B    (operands; packed: as A^T B)
+     SMALL                   16 x 16    16 x 32    32 x 32   32 x 64
+     SKINNY: along, width    k, 1       k, 4       k, 16     lines, 4  lines, 16
+     TENSOR                  128 x 128  128 x 64   64 x 64   any
+     TENSOR FLOAT            256 x 128  128 x 192  128 x 64  64 x 64   (tiles for wgmma)
+       kernel for wgmma                 large                small
+       kernel for mma.sync                                             128       64
+
+   Of SMALL, TMM__FEW_FORMS leaves two forms out, for all types but float and double: the others
+   compute every shape, but some take longer (int at 320: 10.1 us for 7.2 on an H200), and each form
+   costs every program that includes this file a fifth of a second of compile time. Of SKINNY along
+   the lines a width of 1 would gain 2% at most. */
+#define TMM__EMIT_TYPE        (TMM__EMIT == 1)
+#define TMM__EMIT_SHARED      (TMM__EMIT <= (TMM__ONE_TILE ? 1 : 3))
+#define TMM__EMIT_REGISTER    (TMM__EMIT <= 2)
+#define TMM__EMIT_PIPELINED   (TMM__FAST && TMM__EMIT <= (TMM__IS_FLOAT ? 3 : TMM__IS_DOUBLE ? 1 : 2))
+#define TMM__EMIT_SMALL       (TMM__FAST && TMM__EMIT <= 4 && !(TMM__FEW_FORMS && TMM__EMIT % 2 == 1))
+#define TMM__EMIT_SKINNY      (TMM__FAST && TMM__EMIT <= 5)
+#define TMM__EMIT_TENSOR      (TMM__FAST && TMM__IS_DOUBLE && TMM__EMIT <= 4)
+#define TMM__EMIT_FLOAT_TILES (TMM__FLOAT_TENSOR && TMM__EMIT <= 4)
+#define TMM__EMIT_FLOAT       (TMM__FLOAT_TENSOR && (TMM__EMIT == 2 || TMM__EMIT == 4))
+#define TMM__EMIT_FLOAT_MMA   (TMM__FLOAT_TENSOR && TMM__EMIT >= 5)
+
+/* What the instances are called: in pass 1 of float TMM__INSTANCE(gemm_small_, SMALL) is
+   tmm_sgemm_small_16x16. */
+#define TMM__INSTANCE(name, kernel) TMM__JOIN(TMM_FN(name), TMM__JOIN(TMM__##kernel##_, TMM__EMIT))
+#define TMM__REGISTER_1             64
+#define TMM__REGISTER_2             128
+#define TMM__PIPELINED_1
+#define TMM__PIPELINED_2 _tn
+#define TMM__PIPELINED_3 _nn
+#define TMM__SMALL_1     16x16
+#define TMM__SMALL_2     16x32
+#define TMM__SMALL_3     32x32
+#define TMM__SMALL_4     32x64
+#define TMM__SKINNY_1    k_1
+#define TMM__SKINNY_2    k_4
+#define TMM__SKINNY_3    k_16
+#define TMM__SKINNY_4    lines_4
+#define TMM__SKINNY_5    lines_16
+#define TMM__TENSOR_1    128x128
+#define TMM__TENSOR_2    128x64
+#define TMM__TENSOR_3    64x64
+#define TMM__TENSOR_4    any
+#define TMM__TILES_1     256x128
+#define TMM__TILES_2     128x192
+#define TMM__TILES_3     128x64
+#define TMM__TILES_4     64x64
+#define TMM__FLOAT_2     large
+#define TMM__FLOAT_4     small
+#define TMM__FLOAT_MMA_5 128
+#define TMM__FLOAT_MMA_6 64
+
+/* And what they are made of; each kernel says what these are. Of PIPELINED: */
+#define TMM__BLOCKS (TMM__EMIT == 1 ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2)
+#define TMM__ROWS   (TMM__EMIT > 1 && sizeof(TMM_TYPE) <= 4 ? 16 : 8)
+#define TMM__MODE_A (TMM__EMIT == 1 ? -1 : TMM__EMIT == 2 ? (int)TMM__VECTORS : (int)TMM__ALONG_K)
+#define TMM__MODE_B (TMM__EMIT == 1 ? -1 : (int)TMM__VECTORS)
+/* SMALL: */
+#define TMM__SMALL_ROWS (TMM__EMIT <= 2 ? 16 : 32)
+#define TMM__SMALL_COLS (TMM__EMIT == 1 ? 16 : TMM__EMIT == 4 ? 64 : 32)
+/* SKINNY: */
+#define TMM__ALONG (TMM__EMIT <= 3)
+#define TMM__WIDTH (TMM__EMIT == 1 ? 1 : TMM__EMIT % 2 == 0 ? 4 : 16)
+/* TENSOR: */
+#define TMM__WARPS_DOWN    (TMM__EMIT == 2 ? 4 : 2)
+#define TMM__WARPS_ACROSS  (TMM__EMIT == 1 ? 4 : 2)
+#define TMM__TENSOR_DOWN   (TMM__EMIT == 1 ? 4 : 2)
+#define TMM__TENSOR_WIDTH  (TMM__EMIT == 4 ? 1 : 2)
+#define TMM__TENSOR_BLOCKS (TMM__EMIT <= 2 ? 1 : 3)
+/* TENSOR FLOAT by wgmma, whose kernels have barriers for the longer ring of their two forms: */
+#define TMM__DOWN        (TMM__EMIT == 1 ? 2 : 1)
+#define TMM__COLS        (TMM__EMIT == 1 ? 128 : TMM__EMIT == 2 ? 192 : 64)
+#define TMM__RING        (TMM__EMIT == 1 ? 4 : TMM__EMIT == 2 ? 5 : TMM__EMIT == 3 ? 8 : 12)
+#define TMM__SHARED_K    (TMM__EMIT == 4)
+#define TMM__LARGE_TILES (TMM__EMIT == 2)
+#define TMM__READERS     (TMM__EMIT == 2 || job.form == 2 ? 8 : 4)
+#define TMM__FIRST_2     TMM__TILES_1 /* the form of the pass before */
+#define TMM__FIRST_4     TMM__TILES_3
+#define TMM__FORMS(what, arguments)                                                      \
+    if (job.form == (TMM__EMIT == 2 ? 0 : 2))                                            \
+        TMM__JOIN(TMM_FN(float_##what##_), TMM__JOIN(TMM__FIRST_, TMM__EMIT)) arguments; \
+    else                                                                                 \
+        tmm_float_##what arguments
+/* by mma.sync: */
+#define TMM__MMA_PARTS (TMM__EMIT == 5 ? 4 : 2)
+#define TMM__MMA_RING  (TMM__EMIT == 5 ? 3 : 4)
 #endif /* TMM_VERSION */
 
 /* ---- per element type: reached with TMM_NAME or TMM_TYPE set --------------------------------- */
@@ -1319,7 +1413,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
    and product number blockIdx.z starts at A + blockIdx.z * batchA, and so on. The tiles of C are
    numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
 
-#if defined(TMM__EMIT) && TMM__EMIT == 1
+#if defined(TMM__EMIT) && TMM__EMIT_TYPE
 /* ============================== KERNEL GLOBAL ================================================= */
 /* One thread computes one element of C and reads all it needs from global memory.
 
@@ -1377,7 +1471,7 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 /* END OF KERNEL */
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 2
+#if defined(TMM__EMIT) && TMM__EMIT_SHARED
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
    steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
@@ -1464,7 +1558,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 /* END OF KERNEL */
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 3
+#if defined(TMM__EMIT) && TMM__EMIT_REGISTER
 /* ============================== KERNEL REGISTER =============================================== */
 /* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
    that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
@@ -1641,7 +1735,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 /* END OF KERNEL */
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FAST
+#if defined(TMM__EMIT) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
    thread owns a larger block of C, and no multiprocessor is left without work at the end.
@@ -2076,7 +2170,7 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 4
+#if defined(TMM__EMIT) && TMM__EMIT_PIPELINED
 /* One instance of the kernel. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for
    instance ANY, where they are known at run time; it alone takes matrices smaller than a tile. */
 TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
@@ -2408,7 +2502,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FAST
+#if defined(TMM__EMIT) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
 
@@ -2505,12 +2599,12 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 5
+#if defined(TMM__EMIT) && TMM__EMIT_SMALL
 /* ============================== KERNEL SMALL ================================================== */
-/* For a small C: few tiles, so each must be done fast. A block has TMM__ROWS x TMM__COLS elements
-   of C and 8 warps. Every warp computes the whole tile, for every eighth step of 8 along k, with
-   copies, buffers and sums of its own: no warp waits for another until all have finished. Then the
-   eight partial tiles are added through shared memory.
+/* For a small C: few tiles, so each must be done fast. A block has ROWS x COLS elements of C
+   (TMM__SMALL_ROWS, TMM__SMALL_COLS) and 8 warps. Every warp computes the whole tile, for every
+   eighth step of 8 along k, with copies, buffers and sums of its own: no warp waits for another
+   until all have finished. Then the eight partial tiles are added through shared memory.
 
         k ->  step: 0 1 2 3 4 5 6 7 8 9 ...          +---------+  B
              +-+-+-+-+-+-+-+-+-+-+-+-+               |w0       |  step 0: warp 0
@@ -2548,16 +2642,16 @@ TMM_KERNEL void __launch_bounds__(256)
 #ifndef TMM__SMALL_WARPS
 #define TMM__SMALL_WARPS  8
 #define TMM__SMALL_STAGES TMM__STAGES(3)
-#define TMM__SMALL_LDA    (TMM__ROWS + 4) /* 4 more: see REGISTER */
-#define TMM__SMALL_LDB    (TMM__COLS + 4)
-#define TMM__SMALL_LDC    (TMM__COLS + 8) /* pairs of doubles in two rows: other banks */
+#define TMM__SMALL_LDA    (TMM__SMALL_ROWS + 4) /* 4 more: see REGISTER */
+#define TMM__SMALL_LDB    (TMM__SMALL_COLS + 4)
+#define TMM__SMALL_LDC    (TMM__SMALL_COLS + 8) /* pairs of doubles in two rows: other banks */
 #define TMM__SMALL_STAGE  (8 * (TMM__SMALL_LDA + TMM__SMALL_LDB))
 #define TMM__SMALL_RING   (TMM__SMALL_STAGES * TMM__SMALL_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SMALL_SUMS   (TMM__ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
+#define TMM__SMALL_SUMS   (TMM__SMALL_ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
 /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
 #define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
 /* What a lane has of a row of B, and of C, side by side. */
-#define TMM__SMALL_PIECE (TMM__COLS < 32 ? 2 : 4)
+#define TMM__SMALL_PIECE (TMM__SMALL_COLS < 32 ? 2 : 4)
 #endif
 enum { tmm_small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
 
@@ -2611,7 +2705,9 @@ static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, i
     }
 }
 
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <= 4096 ? 2 : 1)
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
+                                           ? 2
+                                           : 1)
     tmm_gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -2619,8 +2715,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <
                    unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
 {
     enum {
-        ROWS = TMM__ROWS,
-        COLS = TMM__COLS,
+        ROWS = TMM__SMALL_ROWS,
+        COLS = TMM__SMALL_COLS,
         LDA = TMM__SMALL_LDA,
         LDB = TMM__SMALL_LDB,
         LDC = TMM__SMALL_LDC,
@@ -2835,7 +2931,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__ROWS * TMM__COLS <
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 6
+#if defined(TMM__EMIT) && TMM__EMIT_SKINNY
 /* ============================== KERNEL SKINNY ================================================= */
 /* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
    the large operand once. Few columns and few rows are one problem:
@@ -3234,7 +3330,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FAST && TMM__IS_DOUBLE
+#if defined(TMM__EMIT) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
    element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
@@ -3337,11 +3433,11 @@ static __device__ __forceinline__ int tmm_find_piece(const tmm__schedule *s, int
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 7
-/* One instance of the kernel: TMM__WARPS_DOWN x TMM__WARPS_ACROSS warps of TMM__DOWN x 4 matrices
-   (TMM__DOWN is 4 or 2), copies of TMM__WIDTH elements (2 or 1), TMM__BLOCKS to a multiprocessor.
-   With 2 matrices it takes operands smaller than a tile. */
-TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM__BLOCKS)
+#if defined(TMM__EMIT) && TMM__EMIT_TENSOR
+/* One instance of the kernel: TMM__WARPS_DOWN x TMM__WARPS_ACROSS warps of TMM__TENSOR_DOWN x 4
+   matrices (4 or 2), copies of TMM__TENSOR_WIDTH elements (2 or 1), TMM__TENSOR_BLOCKS to a
+   multiprocessor. With 2 matrices it takes operands smaller than a tile. */
+TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
     tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
                     const double *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const double *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -3351,13 +3447,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
     enum {
         WARPS_ACROSS = TMM__WARPS_ACROSS,
         THREADS = 32 * TMM__WARPS_DOWN * WARPS_ACROSS,
-        DOWN = TMM__DOWN, /* matrices of a warp */
+        DOWN = TMM__TENSOR_DOWN, /* matrices of a warp */
         ACROSS = 4,
         TILE_M = 16 * DOWN * TMM__WARPS_DOWN,
         TILE_N = 8 * ACROSS * WARPS_ACROSS,
         DEPTH = TMM__TENSOR_DEPTH,
         STAGES = TMM__TENSOR_STAGES,
-        WIDTH = TMM__WIDTH,
+        WIDTH = TMM__TENSOR_WIDTH,
         ALONG = THREADS / DEPTH, /* threads along the lines */
         LINES = ALONG * WIDTH,   /* lines that one pass copies */
         PASSES_A = TILE_M / LINES,
@@ -3520,7 +3616,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 
         thread = tmm__thread();
         share = gridDim.x - 1 - tmm__block();
-#if TMM__BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
+#if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(piece);
         tile = tmm_find_piece(&s, piece, share, &begin, &end);
@@ -3605,7 +3701,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 1 && TMM__FLOAT_TENSOR
+#if defined(TMM__EMIT) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits: each operand is
    split in a high and a low half, and three products of halves are added. The error is no larger
@@ -4918,7 +5014,7 @@ static __device__ __forceinline__ void tmm_float_look(const tmm__float_job *job,
 #endif
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 8 && TMM__WGMMA
+#if defined(TMM__EMIT) && TMM__EMIT_FLOAT_TILES && TMM__WGMMA
 /* One form of tiles for wgmma: 128 TMM__DOWN x TMM__COLS elements of C, a ring of TMM__RING stages;
    with TMM__SHARED_K, 64 TMM__DOWN. What the two warpgroups do that multiply, each the upper or the
    lower half of a tile, 64 rows after 64 rows.
@@ -5298,7 +5394,7 @@ static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *jo
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 9
+#if defined(TMM__EMIT) && TMM__EMIT_FLOAT
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: of the first warpgroup one thread copies, and others
    look whether there are elements to be left to multiply-adds; two warpgroups multiply. Both forms
    of large tiles are in one kernel, and both of small ones, which is less to compile; but not all
@@ -5370,7 +5466,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT == 10
+#if defined(TMM__EMIT) && TMM__EMIT_FLOAT_MMA
 #ifndef TMM__FLOAT_MMA_ONCE
 #define TMM__FLOAT_MMA_ONCE
 /* Shared memory of the kernel below. */
@@ -5378,10 +5474,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #endif
 
 /* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where
-   wgmma is twice as fast: tiles of 32 TMM__DOWN x 32 TMM__COLS elements of C, 256 threads, a ring
-   of TMM__RING stages of 32 k.
+   wgmma is twice as fast: tiles of 32 PARTS x 32 PARTS elements of C, with PARTS = TMM__MMA_PARTS,
+   256 threads, a ring of TMM__MMA_RING stages of 32 k.
 
-   Eight warps share a tile, each has 16 TMM__DOWN x 8 TMM__COLS of it, in parts of 16 x 8:
+   Eight warps share a tile, each has 16 PARTS x 8 PARTS of it, in parts of 16 x 8:
                    +----+----+----+----+                       +--+--+--+--+
                    | w0 | w1 | w2 | w3 |      of 128 x 128:    |  |  |  |  | 16
                    +----+----+----+----+      64 x 32,         +--+--+--+--+
@@ -5389,7 +5485,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
                    +----+----+----+----+                       :  :  :  :  :
    A stage holds the lines of A, then those of B, 128 bytes each, as KERNEL SPLIT leaves them: the
    eight rows of a matrix that ldmatrix reads at a time lie in different banks.
-       copies        | s2 | s0 | s1 | s2 |        TMM__RING - 1 stages ahead, also into the next tile
+       copies        | s2 | s0 | s1 | s2 |        all but one stage ahead, also into the next tile
        tensor cores  | s0 | s1 | s2 | s0 |
    A window is one stage, for the tensor cores of sm_80 add 8 products at a time where those of
    sm_90 add 16, and cut off more. For the 32 k of a window and a part of 16 x 8
@@ -5400,14 +5496,14 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
    clock, 16 a byte: bound by tensor cores; tiles of 64 x 64, with 12 a byte, by shared memory. On
    sm_90 mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor
    core, with 4 mma under way each, cannot hide how long these take. */
-TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
+TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
     tmm_gemm_float_mma(const tmm__float_job job)
 {
 #if TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__)
     enum {
-        DOWN = TMM__DOWN,
-        COLS = TMM__COLS,
-        STAGES = TMM__RING,
+        DOWN = TMM__MMA_PARTS,
+        COLS = TMM__MMA_PARTS,
+        STAGES = TMM__MMA_RING,
         TILE_M = 32 * DOWN,
         TILE_N = 32 * COLS,
         STAGE = (TILE_M + TILE_N) * 128,
@@ -5634,10 +5730,12 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #if TMM__KERNELS
 #define tmm_gemm_global    TMM_FN(gemm_global)
 #define tmm_gemm_shared    TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
-#define tmm_gemm_register  TMM__JOIN(TMM_FN(gemm_register_), TMM__EDGE)
-#define tmm_quad           TMM__JOIN(TMM_FN(quad_), TMM__EDGE)
-#define tmm_fetch_quad     TMM__JOIN(TMM_FN(fetch_quad_), TMM__EDGE)
-#define tmm_put_quad       TMM__JOIN(TMM_FN(put_quad_), TMM__EDGE)
+#define TMM_BLOCK          (TMM__EMIT == 1 ? 4 : 8)
+#define tmm_gemm_register  TMM__INSTANCE(gemm_register_, REGISTER)
+#define tmm_quad           TMM__INSTANCE(quad_, REGISTER)
+#define tmm_fetch_quad     TMM__INSTANCE(fetch_quad_, REGISTER)
+#define tmm_put_quad       TMM__INSTANCE(put_quad_, REGISTER)
+#define tmm_gemm_pipelined TMM__INSTANCE(gemm_pipelined, PIPELINED)
 #define tmm_four           TMM_FN(four)
 #define tmm_two            TMM_FN(two)
 #define tmm_sums           TMM_FN(sums)
@@ -5660,16 +5758,17 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_finish         TMM_FN(finish)
 #define tmm_dmma           TMM_FN(dmma)
 #define tmm_gemm_sum       TMM_FN(gemm_sum)
-#define tmm_small_bytes    TMM__JOIN(TMM_FN(small_bytes_), TMM__EDGE)
-#define tmm_small_piece    TMM__JOIN(TMM_FN(small_piece_), TMM__EDGE)
-#define tmm_small_sums     TMM__JOIN(TMM_FN(small_sums_), TMM__EDGE)
-#define tmm_small_fetch    TMM__JOIN(TMM_FN(small_fetch_), TMM__EDGE)
-#define tmm_gemm_small     TMM__JOIN(TMM_FN(gemm_small_), TMM__EDGE)
-#define tmm_skinny_bytes   TMM__JOIN(TMM_FN(skinny_bytes_), TMM__EDGE)
-#define tmm_skinny_least   TMM__JOIN(TMM_FN(skinny_least_), TMM__EDGE)
-#define tmm_skinny_lines   TMM__JOIN(TMM_FN(skinny_lines_), TMM__EDGE)
-#define tmm_skinny_depth   TMM__JOIN(TMM_FN(skinny_depth_), TMM__EDGE)
-#define tmm_gemm_skinny    TMM__JOIN(TMM_FN(gemm_skinny_), TMM__EDGE)
+#define tmm_small_bytes    TMM__INSTANCE(small_bytes_, SMALL)
+#define tmm_small_piece    TMM__INSTANCE(small_piece_, SMALL)
+#define tmm_small_sums     TMM__INSTANCE(small_sums_, SMALL)
+#define tmm_small_fetch    TMM__INSTANCE(small_fetch_, SMALL)
+#define tmm_gemm_small     TMM__INSTANCE(gemm_small_, SMALL)
+#define tmm_skinny_bytes   TMM__INSTANCE(skinny_bytes_, SKINNY)
+#define tmm_skinny_least   TMM__INSTANCE(skinny_least_, SKINNY)
+#define tmm_skinny_lines   TMM__INSTANCE(skinny_lines_, SKINNY)
+#define tmm_skinny_depth   TMM__INSTANCE(skinny_depth_, SKINNY)
+#define tmm_gemm_skinny    TMM__INSTANCE(gemm_skinny_, SKINNY)
+#define tmm_gemm_tensor    TMM__INSTANCE(gemm_tensor_, TENSOR)
 #define tmm_copy_pass      TMM_FN(copy_pass)
 #define tmm_square         TMM_FN(square)
 #define tmm_find_piece     TMM_FN(find_piece)
@@ -5689,290 +5788,50 @@ TMM_KERNEL void __launch_bounds__(256, TMM__DOWN == 2 ? 2 : 1)
 #define tmm_float_sums     TMM_FN(float_sums)
 #define tmm_float_look     TMM_FN(float_look)
 #define tmm_gemm_float_any TMM_FN(gemm_float_any)
+#define tmm_float_tiles    TMM__INSTANCE(float_tiles_, TILES)
+#define tmm_float_copies   TMM__INSTANCE(float_copies_, TILES)
+#define tmm_gemm_float     TMM__INSTANCE(gemm_float_, FLOAT)
+#define tmm_gemm_float_mma TMM__INSTANCE(gemm_float_mma_, FLOAT_MMA)
 
-#define TMM__EMIT 1
-#include "tiledmm.cuh"
-#undef TMM__EMIT
-
-#define TMM__EMIT 2
 #ifdef TMM_TILE
 #define TMM__ONE_TILE 1
-#include "tiledmm.cuh"
 #else
 #define TMM__ONE_TILE 0
 #define TMM_TILE      8
+#endif
+#define TMM__EMIT 1
 #include "tiledmm.cuh"
+#undef TMM__EMIT
+#if !TMM__ONE_TILE
 #undef TMM_TILE
 #define TMM_TILE 16
+#endif
+#define TMM__EMIT 2
 #include "tiledmm.cuh"
+#undef TMM__EMIT
+#if !TMM__ONE_TILE
 #undef TMM_TILE
 #define TMM_TILE 32
+#endif
+#define TMM__EMIT 3
 #include "tiledmm.cuh"
+#undef TMM__EMIT
+#if !TMM__ONE_TILE
 #undef TMM_TILE
 #endif
-#undef TMM__EMIT
-
-#define TMM__EMIT 3
-#define TMM__EDGE 64
-#define TMM_BLOCK 4
-#include "tiledmm.cuh"
-#undef TMM__EDGE
-#undef TMM_BLOCK
-#define TMM__EDGE 128
-#define TMM_BLOCK 8
-#include "tiledmm.cuh"
-#undef TMM__EDGE
-#undef TMM_BLOCK
-#undef TMM__EMIT
-
 #if TMM__FAST
-
-/* KERNEL PIPELINED for any operands; for operands as in A^T B, or packed; for those of A B. */
-#define TMM__EMIT          4
-#define TMM__BLOCKS        TMM__ANY_BLOCKS(sizeof(TMM_TYPE))
-#define TMM__ROWS          8
-#define TMM__MODE_A        -1
-#define TMM__MODE_B        -1
-#define tmm_gemm_pipelined TMM_FN(gemm_pipelined)
+#define TMM__EMIT 4
 #include "tiledmm.cuh"
-#undef tmm_gemm_pipelined
-#undef TMM__MODE_A
-#undef TMM__MODE_B
-#undef TMM__ROWS
-#undef TMM__BLOCKS
-#define TMM__BLOCKS 2
-#define TMM__ROWS   (sizeof(TMM_TYPE) <= 4 ? 16 : 8)
-#define TMM__MODE_B TMM__VECTORS
-#if !TMM__IS_DOUBLE
-#define TMM__MODE_A        TMM__VECTORS
-#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_tn)
-#include "tiledmm.cuh"
-#undef tmm_gemm_pipelined
-#undef TMM__MODE_A
-#endif
-#if TMM__IS_FLOAT
-#define TMM__MODE_A        TMM__ALONG_K
-#define tmm_gemm_pipelined TMM_FN(gemm_pipelined_nn)
-#include "tiledmm.cuh"
-#undef tmm_gemm_pipelined
-#undef TMM__MODE_A
-#endif
-#undef TMM__MODE_B
-#undef TMM__ROWS
-#undef TMM__BLOCKS
 #undef TMM__EMIT
-
-/* KERNEL SMALL with tiles for every size of C. TMM__FEW_FORMS leaves two of them out, for all types
-   but float and double: the others compute every shape, but some take longer (int at 320: 10.1 us
-   for 7.2 on an H200). Each form costs every program that includes this file a fifth of a second of
-   compile time. */
 #define TMM__EMIT 5
-#define TMM__ROWS 16
-#if !TMM__FEW_FORMS
-#define TMM__COLS 16
-#define TMM__EDGE 16x16
 #include "tiledmm.cuh"
-#undef TMM__COLS
-#undef TMM__EDGE
-#endif
-#define TMM__COLS 32
-#define TMM__EDGE 16x32
-#include "tiledmm.cuh"
-#undef TMM__COLS
-#undef TMM__EDGE
-#undef TMM__ROWS
-#define TMM__ROWS 32
-#if !TMM__FEW_FORMS
-#define TMM__COLS 32
-#define TMM__EDGE 32x32
-#include "tiledmm.cuh"
-#undef TMM__COLS
-#undef TMM__EDGE
-#endif
-#define TMM__COLS 64
-#define TMM__EDGE 32x64
-#include "tiledmm.cuh"
-#undef TMM__COLS
-#undef TMM__EDGE
-#undef TMM__ROWS
-#undef TMM__EMIT
-
-/* KERNEL SKINNY for a large operand contiguous along k, and along the lines; there a width of 1
-   would gain 2% at most. */
-#define TMM__EMIT  6
-#define TMM__ALONG 1
-#define TMM__WIDTH 1
-#define TMM__EDGE  k_1
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#define TMM__WIDTH 4
-#define TMM__EDGE  k_4
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#define TMM__WIDTH 16
-#define TMM__EDGE  k_16
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#undef TMM__ALONG
-#define TMM__ALONG 0
-#define TMM__WIDTH 4
-#define TMM__EDGE  lines_4
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#define TMM__WIDTH 16
-#define TMM__EDGE  lines_16
-#include "tiledmm.cuh"
-#undef TMM__WIDTH
-#undef TMM__EDGE
-#undef TMM__ALONG
-#undef TMM__EMIT
-
-/* KERNEL TENSOR with large, middle and small tiles; and small ones of any operands. */
-#if TMM__IS_DOUBLE
-#define TMM__EMIT         7
-#define TMM__WARPS_DOWN   2
-#define TMM__WARPS_ACROSS 4
-#define TMM__DOWN         4
-#define TMM__WIDTH        2
-#define TMM__BLOCKS       1
-#define tmm_gemm_tensor   TMM_FN(gemm_tensor_128x128)
-#include "tiledmm.cuh"
-#undef tmm_gemm_tensor
-#undef TMM__WARPS_DOWN
-#define TMM__WARPS_DOWN 4
-#undef TMM__WARPS_ACROSS
-#define TMM__WARPS_ACROSS 2
-#undef TMM__DOWN
-#define TMM__DOWN       2
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_128x64)
-#include "tiledmm.cuh"
-#undef tmm_gemm_tensor
-#undef TMM__WARPS_DOWN
-#define TMM__WARPS_DOWN 2
-#undef TMM__BLOCKS
-#define TMM__BLOCKS     3
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_64x64)
-#include "tiledmm.cuh"
-#undef tmm_gemm_tensor
-#undef TMM__WIDTH
-#define TMM__WIDTH      1
-#define tmm_gemm_tensor TMM_FN(gemm_tensor_any)
-#include "tiledmm.cuh"
-#undef tmm_gemm_tensor
-#undef TMM__BLOCKS
-#undef TMM__WIDTH
-#undef TMM__DOWN
-#undef TMM__WARPS_ACROSS
-#undef TMM__WARPS_DOWN
 #undef TMM__EMIT
 #endif
-
 #if TMM__FLOAT_TENSOR
-/* KERNEL TENSOR FLOAT for wgmma: its large and wide tiles, then the kernel of both, with barriers for
-   the longer ring; the small and the smallest tiles, and their kernel. */
-#define TMM__EMIT        8
-#define TMM__SHARED_K    0
-#define TMM__DOWN        2
-#define TMM__COLS        128
-#define TMM__RING        4
-#define tmm_float_tiles  TMM_FN(float_tiles_256x128)
-#define tmm_float_copies TMM_FN(float_copies_256x128)
+#define TMM__EMIT 6
 #include "tiledmm.cuh"
-#undef tmm_float_tiles
-#undef tmm_float_copies
-#undef TMM__DOWN
-#undef TMM__COLS
-#undef TMM__RING
-#define TMM__DOWN        1
-#define TMM__COLS        192
-#define TMM__RING        5
-#define tmm_float_tiles  TMM_FN(float_tiles_128x192)
-#define tmm_float_copies TMM_FN(float_copies_128x192)
-#include "tiledmm.cuh"
-#undef tmm_float_tiles
-#undef tmm_float_copies
-#undef TMM__EMIT
-#define TMM__EMIT        9
-#define TMM__READERS     8
-#define TMM__LARGE_TILES 1
-#define TMM__FORMS(what, arguments)                          \
-    if (job.form == 0)                                       \
-        TMM__JOIN(TMM_FN(float_##what), _256x128) arguments; \
-    else                                                     \
-        TMM__JOIN(TMM_FN(float_##what), _128x192) arguments
-#define tmm_gemm_float TMM_FN(gemm_float_large)
-#include "tiledmm.cuh"
-#undef tmm_gemm_float
-#undef TMM__FORMS
-#undef TMM__LARGE_TILES
-#undef TMM__READERS
-#undef TMM__EMIT
-#undef TMM__COLS
-#undef TMM__RING
-#define TMM__EMIT        8
-#define TMM__COLS        64
-#define TMM__RING        8
-#define tmm_float_tiles  TMM_FN(float_tiles_128x64)
-#define tmm_float_copies TMM_FN(float_copies_128x64)
-#include "tiledmm.cuh"
-#undef tmm_float_tiles
-#undef tmm_float_copies
-#undef TMM__SHARED_K
-#undef TMM__RING
-#define TMM__SHARED_K    1
-#define TMM__RING        12
-#define tmm_float_tiles  TMM_FN(float_tiles_64x64)
-#define tmm_float_copies TMM_FN(float_copies_64x64)
-#include "tiledmm.cuh"
-#undef tmm_float_tiles
-#undef tmm_float_copies
-#undef TMM__SHARED_K
-#undef TMM__EMIT
-#define TMM__EMIT        9
-#define TMM__READERS     (job.form == 2 ? 8 : 4)
-#define TMM__LARGE_TILES 0
-#define TMM__FORMS(what, arguments)                         \
-    if (job.form == 2)                                      \
-        TMM__JOIN(TMM_FN(float_##what), _128x64) arguments; \
-    else                                                    \
-        TMM__JOIN(TMM_FN(float_##what), _64x64) arguments
-#define tmm_gemm_float TMM_FN(gemm_float_small)
-#include "tiledmm.cuh"
-#undef tmm_gemm_float
-#undef TMM__FORMS
-#undef TMM__LARGE_TILES
-#undef TMM__READERS
-#undef TMM__DOWN
-#undef TMM__COLS
-#undef TMM__RING
-#undef TMM__EMIT
-/* The same for mma.sync, with large and small tiles. */
-#define TMM__EMIT          10
-#define TMM__DOWN          4
-#define TMM__COLS          4
-#define TMM__RING          3
-#define tmm_gemm_float_mma TMM_FN(gemm_float_mma_128)
-#include "tiledmm.cuh"
-#undef tmm_gemm_float_mma
-#undef TMM__DOWN
-#undef TMM__COLS
-#undef TMM__RING
-#define TMM__DOWN          2
-#define TMM__COLS          2
-#define TMM__RING          4
-#define tmm_gemm_float_mma TMM_FN(gemm_float_mma_64)
-#include "tiledmm.cuh"
-#undef tmm_gemm_float_mma
-#undef TMM__DOWN
-#undef TMM__COLS
-#undef TMM__RING
 #undef TMM__EMIT
 #endif
-#endif /* TMM__FAST */
 #endif
 
 #if TMM__HOST
@@ -9697,7 +9556,10 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #if TMM__KERNELS
 #undef tmm_gemm_global
 #undef tmm_gemm_shared
+#undef TMM_BLOCK
 #undef tmm_gemm_register
+#undef tmm_gemm_pipelined
+#undef tmm_gemm_tensor
 #undef tmm_quad
 #undef tmm_fetch_quad
 #undef tmm_put_quad
@@ -9752,6 +9614,10 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_float_sums
 #undef tmm_float_look
 #undef tmm_gemm_float_any
+#undef tmm_float_tiles
+#undef tmm_float_copies
+#undef tmm_gemm_float
+#undef tmm_gemm_float_mma
 #undef TMM__ONE_TILE
 #endif
 #ifndef TMM__MAKING_READY
