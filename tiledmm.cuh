@@ -548,6 +548,76 @@ static __device__ __forceinline__ int tmm__block(void)
 #endif
 }
 
+/* Loads or stores `bytes` (4, 8 or 16, a constant, of which the address in global memory is a
+   multiple) if `wanted`; otherwise `to` keeps what it has. One instruction with a predicate (PTX ISA
+   9.3): a branch would be one in the end, too, but keep the compiler busy for several times as long,
+   and all who include this file waiting (bench/NOTES.md). On a CPU, a branch. */
+static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
+                                                    bool wanted)
+{
+#if defined(__CUDA_ARCH__)
+    if (bytes == 16) {
+        uint4 x;
+        memcpy(&x, to, 16);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %5, 0;\n"
+                     "@p ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\n}"
+                     : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w)
+                     : "l"(from), "r"((int)wanted)
+                     : "memory");
+        memcpy(to, &x, 16);
+    } else if (bytes == 8) {
+        unsigned long long x;
+        memcpy(&x, to, 8);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b64 %0, [%1];\n}"
+                     : "+l"(x)
+                     : "l"(from), "r"((int)wanted)
+                     : "memory");
+        memcpy(to, &x, 8);
+    } else {
+        unsigned x;
+        memcpy(&x, to, 4);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
+                     : "+r"(x)
+                     : "l"(from), "r"((int)wanted)
+                     : "memory");
+        memcpy(to, &x, 4);
+    }
+#else
+    if (wanted) memcpy(to, from, bytes);
+#endif
+}
+
+static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
+                                                     bool wanted)
+{
+#if defined(__CUDA_ARCH__)
+    if (bytes == 16) {
+        uint4 x;
+        memcpy(&x, from, 16);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %5, 0;\n"
+                     "@p st.global.v4.b32 [%4], {%0, %1, %2, %3};\n}" ::"r"(x.x),
+                     "r"(x.y), "r"(x.z), "r"(x.w), "l"(to), "r"((int)wanted)
+                     : "memory");
+    } else if (bytes == 8) {
+        unsigned long long x;
+        memcpy(&x, from, 8);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b64 [%1], %0;\n}" ::"l"(
+                         x),
+                     "l"(to), "r"((int)wanted)
+                     : "memory");
+    } else {
+        unsigned x;
+        memcpy(&x, from, 4);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
+                         x),
+                     "l"(to), "r"((int)wanted)
+                     : "memory");
+    }
+#else
+    if (wanted) memcpy(to, from, bytes);
+#endif
+}
+
 /* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
 static __device__ __forceinline__ unsigned tmm__inside(long long col, int count, long long first,
                                                        long long end)
@@ -1962,52 +2032,92 @@ static __device__ __forceinline__ void tmm_store_rows(TMM_TYPE *C, long long ldc
     }
 }
 
-/* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
-   others are stored, for the compiler cannot know that they do not overlap, and would wait for
-   each. */
-static __device__ __forceinline__ tmm_two tmm_load_two(const TMM_TYPE *C, bool aligned,
-                                                       unsigned wanted)
+/* `count` neighbours (1, 2 or 4, a constant) from or to global memory, all or none; for more than
+   one, aligned to all of them or to 16 bytes. What is not wanted is left as it is. */
+static __device__ __forceinline__ void tmm_load_if(TMM_TYPE *to, const TMM_TYPE *from,
+                                                   const int count, bool wanted)
 {
-    tmm_two two = {{0, 0}};
-    if (aligned && (wanted & 3) == 3) return *(const tmm_two *)C;
-    if (wanted & 1) two.v[0] = C[0];
-    if (wanted & 2) two.v[1] = C[1];
-    return two;
-}
-
-/* The same as tmm_store_four for two elements, where C was `two` before. */
-static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
-                                                     bool aligned, unsigned wanted, TMM_TYPE alpha,
-                                                     TMM_TYPE beta, tmm_two two, const TMM_SUM *sum)
-{
-    bool whole = aligned && (wanted & 3) == 3;
-    (void)row, (void)col; /* only for the epilogue */
+    const int bytes = count * (int)sizeof(TMM_TYPE), once = bytes < 16 ? bytes : 16;
+    if (once % 4 == 0) {
 #pragma unroll
-    for (int j = 0; j < 2; j++) {
-        bool inside = wanted >> j & 1;
-        TMM_SUM old = 0;
-        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
-        two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
-#ifdef TMM_EPILOGUE
-        if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
-#endif
-        if (inside && !whole) C[j] = two.v[j];
+        for (int i = 0; i < bytes; i += once)
+            tmm__load_if((char *)to + i, (const char *)from + i, once, wanted);
+    } else if (wanted) {
+#pragma unroll
+        for (int i = 0; i < count; i++) to[i] = from[i];
     }
-    if (whole) *(tmm_two *)C = two;
 }
 
-/* The same for one element that is wanted. */
-static __device__ __forceinline__ void tmm_store_one(TMM_TYPE *C, long long row, long long col,
-                                                     TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM sum)
+static __device__ __forceinline__ void tmm_store_if(TMM_TYPE *to, const TMM_TYPE *from,
+                                                    const int count, bool wanted)
 {
-    TMM_SUM old = 0;
-    (void)row, (void)col; /* only for the epilogue */
-    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)C[0]);
+    const int bytes = count * (int)sizeof(TMM_TYPE), once = bytes < 16 ? bytes : 16;
+    if (once % 4 == 0) {
+#pragma unroll
+        for (int i = 0; i < bytes; i += once)
+            tmm__store_if((char *)to + i, (const char *)from + i, once, wanted);
+    } else if (wanted) {
+#pragma unroll
+        for (int i = 0; i < count; i++) to[i] = from[i];
+    }
+}
+
+/* An element of C, alpha sum + old, where old is beta C; if it is wanted, through the epilogue. */
+static __device__ __forceinline__ TMM_TYPE tmm_value(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
+                                                     bool wanted, long long row, long long col)
+{
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    (void)wanted, (void)row, (void)col; /* only for the epilogue */
 #ifdef TMM_EPILOGUE
-    value = TMM_EPILOGUE(value, row, col);
+    if (wanted) value = TMM_EPILOGUE(value, row, col);
 #endif
-    C[0] = value;
+    return value;
+}
+
+/* beta times `count` neighbours in C (1, 2 or 4, a constant), as far as they are wanted, bit j for
+   number j; zeros for others, or if beta is 0. `aligned`: C is, to all of them or 16 bytes. Read
+   before others are stored: see tmm_load_four. */
+static __device__ __forceinline__ void tmm_load_some(TMM_SUM *old, const TMM_TYPE *C,
+                                                     const int count, bool aligned, unsigned wanted,
+                                                     TMM_TYPE beta)
+{
+    TMM_TYPE some[4] = {0, 0, 0, 0};
+    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    unsigned all = (1u << count) - 1;
+    if (beta == 0) wanted = 0;
+    bool whole = count > 1 && aligned && (wanted & all) == all;
+    if (count > 1) tmm_load_if(some, C, count, whole);
+#pragma unroll
+    for (int j = 0; j < count; j++) tmm_load_if(&some[j], C + j, 1, !whole && (wanted >> j & 1));
+#pragma unroll
+    for (int j = 0; j < count; j++) old[j] = TMM__MUL(factor, (TMM_SUM)some[j]);
+}
+
+/* Stores alpha sum + old there, old from tmm_load_some; of row `row`, from column `col` on. */
+static __device__ __forceinline__ void tmm_store_some(TMM_TYPE *C, long long row, long long col,
+                                                      const int count, bool aligned,
+                                                      unsigned wanted, TMM_TYPE alpha,
+                                                      const TMM_SUM *old, const TMM_SUM *sum)
+{
+    TMM_TYPE some[4];
+    unsigned all = (1u << count) - 1;
+    bool whole = count > 1 && aligned && (wanted & all) == all;
+#pragma unroll
+    for (int j = 0; j < count; j++)
+        some[j] = tmm_value(sum[j], alpha, old[j], wanted >> j & 1, row, col + j);
+    if (count > 1) tmm_store_if(C, some, count, whole);
+#pragma unroll
+    for (int j = 0; j < count; j++) tmm_store_if(C + j, &some[j], 1, !whole && (wanted >> j & 1));
+}
+
+/* Both, for one element. */
+static __device__ __forceinline__ void tmm_store_one(TMM_TYPE *C, long long row, long long col,
+                                                     bool wanted, TMM_TYPE alpha, TMM_TYPE beta,
+                                                     TMM_SUM sum)
+{
+    TMM_SUM old;
+    tmm_load_some(&old, C, 1, false, wanted, beta);
+    tmm_store_some(C, row, col, 1, false, wanted, alpha, &old, &sum);
 }
 
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
@@ -2086,8 +2196,10 @@ TMM_KERNEL void __launch_bounds__(256)
                 fours[i] = *(const tmm_four *)x;
             } else {
 #pragma unroll
-                for (int j = 0; j < 4; j++)
-                    fours[i].v[j] = j * apart < k_left ? x[j * apart * k_stride] : (TMM_TYPE)0;
+                for (int j = 0; j < 4; j++) {
+                    fours[i].v[j] = 0;
+                    tmm_load_if(&fours[i].v[j], x + j * apart * k_stride, 1, j * apart < k_left);
+                }
             }
             x += lines_on * line_stride + k_on * k_stride;
         }
@@ -2163,9 +2275,9 @@ TMM_KERNEL void __launch_bounds__(256)
         if (row >= first_row && row < M) {
             unsigned wanted = tmm__inside(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
-            tmm_two old = {{0, 0}};
-            if (beta != 0) old = tmm_load_two(c, false, wanted);
-            tmm_store_two(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+            TMM_SUM old[2];
+            tmm_load_some(old, c, 2, false, wanted, beta);
+            tmm_store_some(c, row, col, 2, false, wanted, alpha, old, &sum.v[2 * h]);
         }
 }
 #endif
@@ -2527,21 +2639,6 @@ static __device__ __forceinline__ void tmm_copy_one(TMM_TYPE *to, const TMM_TYPE
         *to = inside ? *from : (TMM_TYPE)0;
 }
 
-/* One element of C: alpha sum + beta C, through the epilogue. */
-static __device__ __forceinline__ TMM_TYPE tmm_finish(TMM_SUM sum, TMM_TYPE alpha, TMM_TYPE beta,
-                                                      const TMM_TYPE *C, long long row,
-                                                      long long col)
-{
-    TMM_SUM old = 0;
-    (void)row, (void)col;                                      /* only for the epilogue */
-    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
-    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
-#ifdef TMM_EPILOGUE
-    value = TMM_EPILOGUE(value, row, col);
-#endif
-    return value;
-}
-
 /* tmm__mma_double for kernels of any TMM_SUM, of which those for double alone call it: C += A B by
    a warp, A is 16 x 8, B 8 x 8, C 16 x 8. With g = lane / 4 and t = lane % 4, a lane has
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
@@ -2595,7 +2692,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
     for (int w = 1; w < 8; w++) sum += sums[w][lane];
     C += blockIdx.z * batchC + row * ldc + col;
-    *C = tmm_finish(sum, alpha, beta, C, row, col);
+    tmm_store_one(C, row, col, true, alpha, beta, sum);
 }
 #endif
 
@@ -2895,21 +2992,24 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
         if (r >= rows_left || c >= cols_left) continue;
+        int cuts = gridDim.y, fits = alignedC;
+        TMM__HIDE(cuts);
+        TMM__HIDE(fits); /* or there would be a loop for each */
         tmm_wide_sums part[WARPS], total;
 #pragma unroll
-        for (int w = 0; w < WARPS; w++)
-            if (w < parts)
-                part[w] = *(const tmm_wide_sums *)(team_memory + w * (TMM__SMALL_WARP) +
-                                                   (r * LDC + c) * sizeof(TMM_SUM));
+        for (int w = 0; w < WARPS; w++) /* the first one's, if there is none */
+            part[w] =
+                *(const tmm_wide_sums *)(team_memory + (w < parts ? w : 0) * (TMM__SMALL_WARP) +
+                                         (r * LDC + c) * sizeof(TMM_SUM));
 #pragma unroll
         for (int j = 0; j < WIDE; j++) total.v[j] = 0;
 #pragma unroll
         for (int w = 0; w < WARPS; w++)
 #pragma unroll
             for (int j = 0; j < WIDE; j++)
-                if (w < parts) total.v[j] += part[w].v[j];
-        if (gridDim.y > 1) {
-            long long matrix = product * (long long)gridDim.y + blockIdx.y;
+                total.v[j] = w < parts ? total.v[j] + part[w].v[j] : total.v[j];
+        if (cuts > 1) {
+            long long matrix = product * (long long)cuts + blockIdx.y;
             TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
 #pragma unroll
             for (int j = 0; j < WIDE; j++)
@@ -2917,16 +3017,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
             continue;
         }
         TMM_TYPE *out = C + r * ldc + c;
-        bool whole = alignedC && c + WIDE <= cols_left;
-        tmm_wide result;
-#pragma unroll
-        for (int j = 0; j < WIDE; j++) {
-            if (c + j >= cols_left) continue;
-            result.v[j] =
-                tmm_finish(total.v[j], alpha, beta, out + j, tile_row + r, tile_col + c + j);
-            if (!whole) out[j] = result.v[j];
-        }
-        if (whole) *(tmm_wide *)out = result;
+        unsigned wanted = cols_left - c < WIDE ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
+        tmm_wide_sums old;
+        tmm_load_some(old.v, out, WIDE, fits, wanted, beta);
+        tmm_store_some(out, tile_row + r, tile_col + c, WIDE, fits, wanted, alpha, old.v, total.v);
     }
 }
 #endif
@@ -3304,8 +3398,11 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
     __syncthreads();
 #pragma unroll 1
     for (int i = thread; i < WIDTH * LINES; i += 256) {
+        int turned = few_rows, parts = gridDim.y;
+        TMM__HIDE(turned);
+        TMM__HIDE(parts); /* or there would be a loop for each */
         /* Neighbouring threads write neighbours in C. */
-        int line = few_rows ? i % LINES : i / WIDTH, j = few_rows ? i / LINES : i % WIDTH;
+        int line = turned ? i % LINES : i / WIDTH, j = turned ? i / LINES : i % WIDTH;
         if (line >= lines_left || j >= width) continue;
         TMM_SUM total = sums[line * WIDTH + j];
         if (!ALONG_K) {
@@ -3313,14 +3410,13 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
             for (int w = 1; w < TMM__SKINNY_WARPS / BESIDE; w++)
                 total += sums[(w * LINES + line) * WIDTH + j];
         }
-        long long row = few_rows ? j : first_line + line, col = few_rows ? first_line + line : j;
-        if (gridDim.y > 1) {
-            partials[(blockIdx.z * (long long)gridDim.y + blockIdx.y) * (lines * width) +
-                     row * (few_rows ? lines : width) + col] = total;
+        long long row = turned ? j : first_line + line, col = turned ? first_line + line : j;
+        if (parts > 1) {
+            partials[(blockIdx.z * (long long)parts + blockIdx.y) * (lines * width) +
+                     row * (turned ? lines : width) + col] = total;
             continue;
         }
-        TMM_TYPE *c = C + row * ldc + col;
-        *c = tmm_finish(total, alpha, beta, c, row, col);
+        tmm_store_one(C + row * ldc + col, row, col, true, alpha, beta, total);
     }
 #undef TMM__LINE_STEP
 #undef TMM__K_STEP
@@ -3672,14 +3768,15 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
-            tmm_two old[2][ACROSS];
+            double old[2][ACROSS][2];
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
-                unsigned mine = beta != 0 && r >= first_row && r < M ? wanted : 0;
+                unsigned mine = r >= first_row && r < M ? wanted : 0;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
-                    old[h][j] = tmm_load_two(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
+                    tmm_load_some(old[h][j], c0 + r * ldc + c + 8 * j, 2, aligned, mine >> 2 * j,
+                                  beta);
             }
 #pragma unroll
             for (int h = 0; h < 2; h++) {
@@ -3687,8 +3784,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
                 if (r < first_row || r >= M) continue;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
-                    tmm_store_two(c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j,
-                                  alpha, beta, old[h][j], &sum[0][j][2 * h]);
+                    tmm_store_some(c0 + r * ldc + c + 8 * j, r, c + 8 * j, 2, aligned,
+                                   wanted >> 2 * j, alpha, old[h][j], &sum[0][j][2 * h]);
             }
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
@@ -3922,7 +4019,11 @@ static __device__ __forceinline__ void tmm__load_eight(float *eight, const float
         eight[4] = second.x, eight[5] = second.y, eight[6] = second.z, eight[7] = second.w;
     } else {
 #pragma unroll
-        for (int i = 0; i < 8; i++) eight[i] = i < left ? x[i * stride] : 0.0f;
+        for (int i = 0; i < 8; i++) {
+            eight[i] = 0;
+            tmm__load_if(&eight[i], x, 4, i < left);
+            x += stride;
+        }
     }
 }
 
@@ -3949,7 +4050,7 @@ static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float
    `p` is the product of their scales, [least, most] what its magnitude may be. */
 static __device__ __forceinline__ bool tmm__is_strict(float p, float least, float most)
 {
-    return !(fabsf(p) >= least && fabsf(p) <= most);
+    return !((fabsf(p) >= least) & (fabsf(p) <= most)); /* no branch: it is asked often */
 }
 
 /* Whether it is left to them because of what its `sum` is, before scaling; one of the lines must be
@@ -3957,7 +4058,7 @@ static __device__ __forceinline__ bool tmm__is_strict(float p, float least, floa
 static __device__ __forceinline__ bool tmm__is_unproven(float row_scale, float col_scale, float sum,
                                                         float proof)
 {
-    return (row_scale < 0 || col_scale < 0) && !(fabsf(sum) >= proof);
+    return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= proof);
 }
 
 /* Where the bits of 16 elements of a row of C are that are noted because of what they are. Byte t is
@@ -4348,20 +4449,22 @@ static __device__ __forceinline__ void tmm_float_single(const tmm__float_job *jo
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
     const float *b = from_b.X + product * from_b.product_stride + col * from_b.line_stride;
+    const int K = (int)job->K;
     float sum = 0;
 #pragma unroll 1
-    for (long long k = 0; k < job->K; k += 24) { /* 24 of each are under way */
+    for (int k = 0; k < K; k += 24) { /* 24 of each are under way */
         float x[24], y[24];
 #pragma unroll
         for (int i = 0; i < 24; i++) {
-            bool exists = k + i < job->K;
-            x[i] = exists ? *a : 0.0f, y[i] = exists ? *b : 0.0f;
+            x[i] = y[i] = 0;
+            tmm__load_if(&x[i], a, 4, k + i < K);
+            tmm__load_if(&y[i], b, 4, k + i < K);
             a += from_a.k_stride, b += from_b.k_stride;
         }
 #pragma unroll
         for (int i = 0; i < 24; i++) sum += x[i] * y[i];
     }
-    tmm_store_one(job->C + product * job->batchC + row * job->ldc + col, row, col, job->alpha,
+    tmm_store_one(job->C + product * job->batchC + row * job->ldc + col, row, col, true, job->alpha,
                   job->beta, sum);
 }
 
@@ -4770,8 +4873,9 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
                         wanted &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm_store_four(to, r, c, false, wanted, job->alpha,
-                           tmm_load_four(to, false, wanted, job->beta).v, &sum[0][4 * j]);
+            float old[4];
+            tmm_load_some(old, to, 4, false, wanted, job->beta);
+            tmm_store_some(to, r, c, 4, false, wanted, job->alpha, old, &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
@@ -4977,8 +5081,9 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
     if (job->from_b.product_stride) scale_b += (size_t)(unsigned)*product * lines_b;
 #pragma unroll
     for (int j = 0; j < cols / 8; j++) {
-        float2 two = make_float2(1, 1);
-        if ((unsigned)*col0 + 8u * j < lines_b) two = __ldg((const float2 *)(scale_b + 8 * j));
+        /* Columns of blocks that do not exist have those of the first, which does: no branch. */
+        bool exists = (unsigned)*col0 + 8u * j < lines_b;
+        float2 two = __ldg((const float2 *)(scale_b + (exists ? 8 * j : 0)));
         col_scale[2 * j] = two.x, col_scale[2 * j + 1] = two.y;
     }
 #pragma unroll
@@ -5271,17 +5376,22 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
                     for (int j = 0; j < AT_ONCE; j++) old[j].v[0] = old[j].v[1] = 0;
                     if (beta != 0) {
 #pragma unroll
-                        for (int j = 0; j < AT_ONCE; j++)
-                            old[j] = tmm_load_two(c + 8 * (first + j), true, 3);
+                        for (int j = 0; j < AT_ONCE; j++) {
+                            old[j] = *(const tmm_two *)(c + 8 * (first + j));
+#pragma unroll
+                            for (int k = 0; k < 2; k++) old[j].v[k] = TMM__MUL(beta, old[j].v[k]);
+                        }
                     }
 #pragma unroll
                     for (int j = 0; j < AT_ONCE; j++) {
                         int pair = first + j;
-                        float scaled[2] = {sum[0][4 * pair] * (row_scale[0] * col_scale[2 * pair]),
-                                           sum[0][4 * pair + 1] *
-                                               (row_scale[0] * col_scale[2 * pair + 1])};
-                        tmm_store_two(c + 8 * pair, row, col0 + 8 * pair, true, 3, alpha, beta,
-                                      old[j], scaled);
+#pragma unroll
+                        for (int k = 0; k < 2; k++) {
+                            float scale = row_scale[0] * col_scale[2 * pair + k];
+                            old[j].v[k] = tmm_value(sum[0][4 * pair + k] * scale, alpha,
+                                                    old[j].v[k], true, row, col0 + 8 * pair + k);
+                        }
+                        *(tmm_two *)(c + 8 * pair) = old[j];
                     }
                 }
             } else {
@@ -5295,12 +5405,12 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
                         int col = first + 8 * (j / 2) + j % 2;
                         float one = sum[0][4 * (j / 2) + j % 2];
                         float scale = fabsf(row_scale[0] * col_scale[j]);
-                        if (col < cols && !tmm__is_strict(scale, least, most)) {
-                            if (tmm__is_unproven(row_scale[0], col_scale[j], one, job->proof))
-                                bits |= 1u << j % 4;
-                            else
-                                tmm_store_one(c + col, row, col0 + col, alpha, beta, one * scale);
-                        }
+                        bool mine = (col < cols) & !tmm__is_strict(scale, least, most);
+                        bool unproven =
+                            mine & tmm__is_unproven(row_scale[0], col_scale[j], one, job->proof);
+                        if (unproven) bits |= 1u << j % 4;
+                        tmm_store_one(c + col, row, col0 + col, mine & !unproven, alpha, beta,
+                                      one * scale);
                         if (j % 4 == 3) {
                             if (wide && col - 9 < cols + lane % 4 * 2)
                                 notes[col / 16 * 4] = (unsigned char)bits;
@@ -5643,7 +5753,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
             bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
             float *C = job.C + product * job.batchC + row * ldc;
             bool aligned = ((size_t)(C + col0) & 7) == 0;
-            tmm_two old[COLS];
+            float old[COLS][2];
             unsigned wanted[COLS], bits = 0; /* whose size is no proof */
 #pragma unroll
             for (int j = 0; j < COLS; j++) {
@@ -5660,8 +5770,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
                     }
                     *one *= p;
                 }
-                old[j].v[0] = old[j].v[1] = 0;
-                if (job.beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, wanted[j]);
+                tmm_load_some(old[j], C + col0 + 8 * j, 2, aligned, wanted[j], job.beta);
             }
             if (wide && row < M) {
                 unsigned char *notes =
@@ -5674,8 +5783,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
             }
 #pragma unroll
             for (int j = 0; j < COLS; j++)
-                tmm_store_two(C + col0 + 8 * j, row, col0 + 8 * j, aligned, wanted[j], job.alpha,
-                              job.beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+                tmm_store_some(C + col0 + 8 * j, row, col0 + 8 * j, 2, aligned, wanted[j],
+                               job.alpha, old[j], &sum[i / 2][j][i % 2 * 2]);
         }
     }
 #undef TMM__FLOAT_COPY_STAGE
@@ -5741,12 +5850,14 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define tmm_sums           TMM_FN(sums)
 #define tmm_copy_tile      TMM_FN(copy_tile)
 #define tmm_copy_unit      TMM_FN(copy_unit)
+#define tmm_load_if        TMM_FN(load_if)
+#define tmm_store_if       TMM_FN(store_if)
 #define tmm_load_four      TMM_FN(load_four)
 #define tmm_store_four     TMM_FN(store_four)
 #define tmm_store_rows     TMM_FN(store_rows)
-#define tmm_load_two       TMM_FN(load_two)
+#define tmm_load_some      TMM_FN(load_some)
 #define tmm_store_one      TMM_FN(store_one)
-#define tmm_store_two      TMM_FN(store_two)
+#define tmm_store_some     TMM_FN(store_some)
 #define tmm_find_tile      TMM_FN(find_tile)
 #define tmm_store_sums     TMM_FN(store_sums)
 #define tmm_gemm_reduce    TMM_FN(gemm_reduce)
@@ -5755,7 +5866,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define tmm_wide_sums      TMM_FN(wide_sums)
 #define tmm_pair           TMM_FN(pair)
 #define tmm_copy_one       TMM_FN(copy_one)
-#define tmm_finish         TMM_FN(finish)
+#define tmm_value          TMM_FN(value)
 #define tmm_dmma           TMM_FN(dmma)
 #define tmm_gemm_sum       TMM_FN(gemm_sum)
 #define tmm_small_bytes    TMM__INSTANCE(small_bytes_, SMALL)
@@ -9569,12 +9680,14 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_copy_tile
 #undef tmm_copy_unit
 #undef tmm_store_sums
+#undef tmm_load_if
+#undef tmm_store_if
 #undef tmm_load_four
 #undef tmm_store_four
 #undef tmm_store_rows
-#undef tmm_load_two
+#undef tmm_load_some
 #undef tmm_store_one
-#undef tmm_store_two
+#undef tmm_store_some
 #undef tmm_find_tile
 #undef tmm_gemm_reduce
 #undef tmm_pack
@@ -9582,7 +9695,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_wide_sums
 #undef tmm_pair
 #undef tmm_copy_one
-#undef tmm_finish
+#undef tmm_value
 #undef tmm_dmma
 #undef tmm_gemm_sum
 #undef tmm_small_bytes
