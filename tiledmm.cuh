@@ -548,7 +548,7 @@ static __device__ __forceinline__ int tmm__block(void)
 #endif
 }
 
-/* Loads or stores `bytes` (4, 8 or 16, a constant, of which the address in global memory is a
+/* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
    multiple) if `wanted`; otherwise `to` keeps what it has. One instruction with a predicate (PTX ISA
    9.3): a branch would be one in the end, too, but keep the compiler busy for several times as long,
    and all who include this file waiting (bench/NOTES.md). On a CPU, a branch. */
@@ -556,16 +556,7 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
                                                     bool wanted)
 {
 #if defined(__CUDA_ARCH__)
-    if (bytes == 16) {
-        uint4 x;
-        memcpy(&x, to, 16);
-        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %5, 0;\n"
-                     "@p ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\n}"
-                     : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w)
-                     : "l"(from), "r"((int)wanted)
-                     : "memory");
-        memcpy(to, &x, 16);
-    } else if (bytes == 8) {
+    if (bytes == 8) {
         unsigned long long x;
         memcpy(&x, to, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b64 %0, [%1];\n}"
@@ -591,14 +582,7 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
                                                      bool wanted)
 {
 #if defined(__CUDA_ARCH__)
-    if (bytes == 16) {
-        uint4 x;
-        memcpy(&x, from, 16);
-        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %5, 0;\n"
-                     "@p st.global.v4.b32 [%4], {%0, %1, %2, %3};\n}" ::"r"(x.x),
-                     "r"(x.y), "r"(x.z), "r"(x.w), "l"(to), "r"((int)wanted)
-                     : "memory");
-    } else if (bytes == 8) {
+    if (bytes == 8) {
         unsigned long long x;
         memcpy(&x, from, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b64 [%1], %0;\n}" ::"l"(
@@ -2032,34 +2016,55 @@ static __device__ __forceinline__ void tmm_store_rows(TMM_TYPE *C, long long ldc
     }
 }
 
-/* `count` neighbours (1, 2 or 4, a constant) from or to global memory, all or none; for more than
-   one, aligned to all of them or to 16 bytes. What is not wanted is left as it is. */
-static __device__ __forceinline__ void tmm_load_if(TMM_TYPE *to, const TMM_TYPE *from,
-                                                   const int count, bool wanted)
+/* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
+   others are stored, for the compiler cannot know that they do not overlap, and would wait for
+   each. */
+static __device__ __forceinline__ tmm_two tmm_load_two(const TMM_TYPE *C, bool aligned,
+                                                       unsigned wanted)
 {
-    const int bytes = count * (int)sizeof(TMM_TYPE), once = bytes < 16 ? bytes : 16;
-    if (once % 4 == 0) {
-#pragma unroll
-        for (int i = 0; i < bytes; i += once)
-            tmm__load_if((char *)to + i, (const char *)from + i, once, wanted);
-    } else if (wanted) {
-#pragma unroll
-        for (int i = 0; i < count; i++) to[i] = from[i];
-    }
+    tmm_two two = {{0, 0}};
+    if (aligned && (wanted & 3) == 3) return *(const tmm_two *)C;
+    if (wanted & 1) two.v[0] = C[0];
+    if (wanted & 2) two.v[1] = C[1];
+    return two;
 }
 
-static __device__ __forceinline__ void tmm_store_if(TMM_TYPE *to, const TMM_TYPE *from,
-                                                    const int count, bool wanted)
+/* The same as tmm_store_four for two elements, where C was `two` before. */
+static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
+                                                     bool aligned, unsigned wanted, TMM_TYPE alpha,
+                                                     TMM_TYPE beta, tmm_two two, const TMM_SUM *sum)
 {
-    const int bytes = count * (int)sizeof(TMM_TYPE), once = bytes < 16 ? bytes : 16;
-    if (once % 4 == 0) {
+    bool whole = aligned && (wanted & 3) == 3;
+    (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
-        for (int i = 0; i < bytes; i += once)
-            tmm__store_if((char *)to + i, (const char *)from + i, once, wanted);
-    } else if (wanted) {
-#pragma unroll
-        for (int i = 0; i < count; i++) to[i] = from[i];
+    for (int j = 0; j < 2; j++) {
+        bool inside = wanted >> j & 1;
+        TMM_SUM old = 0;
+        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
+        two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#ifdef TMM_EPILOGUE
+        if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
+#endif
+        if (inside && !whole) C[j] = two.v[j];
     }
+    if (whole) *(tmm_two *)C = two;
+}
+
+/* One element from or to global memory; one that is not wanted is left as it is. */
+static __device__ __forceinline__ void tmm_load_if(TMM_TYPE *to, const TMM_TYPE *from, bool wanted)
+{
+    if (sizeof(TMM_TYPE) % 4 == 0)
+        tmm__load_if(to, from, sizeof(TMM_TYPE), wanted);
+    else if (wanted)
+        *to = *from;
+}
+
+static __device__ __forceinline__ void tmm_store_if(TMM_TYPE *to, TMM_TYPE from, bool wanted)
+{
+    if (sizeof(TMM_TYPE) % 4 == 0)
+        tmm__store_if(to, &from, sizeof(TMM_TYPE), wanted);
+    else if (wanted)
+        *to = from;
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is wanted, through the epilogue. */
@@ -2074,50 +2079,25 @@ static __device__ __forceinline__ TMM_TYPE tmm_value(TMM_SUM sum, TMM_TYPE alpha
     return value;
 }
 
-/* beta times `count` neighbours in C (1, 2 or 4, a constant), as far as they are wanted, bit j for
-   number j; zeros for others, or if beta is 0. `aligned`: C is, to all of them or 16 bytes. Read
-   before others are stored: see tmm_load_four. */
-static __device__ __forceinline__ void tmm_load_some(TMM_SUM *old, const TMM_TYPE *C,
-                                                     const int count, bool aligned, unsigned wanted,
-                                                     TMM_TYPE beta)
-{
-    TMM_TYPE some[4] = {0, 0, 0, 0};
-    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned all = (1u << count) - 1;
-    if (beta == 0) wanted = 0;
-    bool whole = count > 1 && aligned && (wanted & all) == all;
-    if (count > 1) tmm_load_if(some, C, count, whole);
-#pragma unroll
-    for (int j = 0; j < count; j++) tmm_load_if(&some[j], C + j, 1, !whole && (wanted >> j & 1));
-#pragma unroll
-    for (int j = 0; j < count; j++) old[j] = TMM__MUL(factor, (TMM_SUM)some[j]);
-}
-
-/* Stores alpha sum + old there, old from tmm_load_some; of row `row`, from column `col` on. */
+/* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
+   column `col` on, as far as they are wanted, bit j for number j. Without branches, for where C is
+   not aligned, or lines are judged one by one. */
 static __device__ __forceinline__ void tmm_store_some(TMM_TYPE *C, long long row, long long col,
-                                                      const int count, bool aligned,
-                                                      unsigned wanted, TMM_TYPE alpha,
-                                                      const TMM_SUM *old, const TMM_SUM *sum)
+                                                      const int count, unsigned wanted,
+                                                      TMM_TYPE alpha, TMM_TYPE beta,
+                                                      const TMM_SUM *sum)
 {
-    TMM_TYPE some[4];
-    unsigned all = (1u << count) - 1;
-    bool whole = count > 1 && aligned && (wanted & all) == all;
+    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    unsigned read = beta == 0 ? 0 : wanted;
+    TMM_TYPE some[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int j = 0; j < count; j++)
-        some[j] = tmm_value(sum[j], alpha, old[j], wanted >> j & 1, row, col + j);
-    if (count > 1) tmm_store_if(C, some, count, whole);
+    for (int j = 0; j < count; j++) tmm_load_if(&some[j], C + j, read >> j & 1);
 #pragma unroll
-    for (int j = 0; j < count; j++) tmm_store_if(C + j, &some[j], 1, !whole && (wanted >> j & 1));
-}
-
-/* Both, for one element. */
-static __device__ __forceinline__ void tmm_store_one(TMM_TYPE *C, long long row, long long col,
-                                                     bool wanted, TMM_TYPE alpha, TMM_TYPE beta,
-                                                     TMM_SUM sum)
-{
-    TMM_SUM old;
-    tmm_load_some(&old, C, 1, false, wanted, beta);
-    tmm_store_some(C, row, col, 1, false, wanted, alpha, &old, &sum);
+    for (int j = 0; j < count; j++) {
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)some[j]);
+        bool mine = wanted >> j & 1;
+        tmm_store_if(C + j, tmm_value(sum[j], alpha, old, mine, row, col + j), mine);
+    }
 }
 
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
@@ -2198,7 +2178,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     fours[i].v[j] = 0;
-                    tmm_load_if(&fours[i].v[j], x + j * apart * k_stride, 1, j * apart < k_left);
+                    tmm_load_if(&fours[i].v[j], x + j * apart * k_stride, j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -2275,9 +2255,9 @@ TMM_KERNEL void __launch_bounds__(256)
         if (row >= first_row && row < M) {
             unsigned wanted = tmm__inside(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
-            TMM_SUM old[2];
-            tmm_load_some(old, c, 2, false, wanted, beta);
-            tmm_store_some(c, row, col, 2, false, wanted, alpha, old, &sum.v[2 * h]);
+            tmm_two old = {{0, 0}};
+            if (beta != 0) old = tmm_load_two(c, false, wanted);
+            tmm_store_two(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif
@@ -2692,7 +2672,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
     for (int w = 1; w < 8; w++) sum += sums[w][lane];
     C += blockIdx.z * batchC + row * ldc + col;
-    tmm_store_one(C, row, col, true, alpha, beta, sum);
+    tmm_store_some(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
 
@@ -3017,10 +2997,21 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
             continue;
         }
         TMM_TYPE *out = C + r * ldc + c;
-        unsigned wanted = cols_left - c < WIDE ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-        tmm_wide_sums old;
-        tmm_load_some(old.v, out, WIDE, fits, wanted, beta);
-        tmm_store_some(out, tile_row + r, tile_col + c, WIDE, fits, wanted, alpha, old.v, total.v);
+        if (!fits || c + WIDE > cols_left) {
+            unsigned wanted = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
+            tmm_store_some(out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
+            continue;
+        }
+        tmm_wide old;
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) old.v[j] = 0;
+        if (beta != 0) old = *(const tmm_wide *)out;
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) {
+            TMM_SUM more = beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
+            old.v[j] = tmm_value(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
+        }
+        *(tmm_wide *)out = old;
     }
 }
 #endif
@@ -3416,7 +3407,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                      row * (turned ? lines : width) + col] = total;
             continue;
         }
-        tmm_store_one(C + row * ldc + col, row, col, true, alpha, beta, total);
+        tmm_store_some(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
     }
 #undef TMM__LINE_STEP
 #undef TMM__K_STEP
@@ -3768,15 +3759,14 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
-            double old[2][ACROSS][2];
+            tmm_two old[2][ACROSS];
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
-                unsigned mine = r >= first_row && r < M ? wanted : 0;
+                unsigned mine = beta != 0 && r >= first_row && r < M ? wanted : 0;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
-                    tmm_load_some(old[h][j], c0 + r * ldc + c + 8 * j, 2, aligned, mine >> 2 * j,
-                                  beta);
+                    old[h][j] = tmm_load_two(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
             }
 #pragma unroll
             for (int h = 0; h < 2; h++) {
@@ -3784,8 +3774,8 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
                 if (r < first_row || r >= M) continue;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
-                    tmm_store_some(c0 + r * ldc + c + 8 * j, r, c + 8 * j, 2, aligned,
-                                   wanted >> 2 * j, alpha, old[h][j], &sum[0][j][2 * h]);
+                    tmm_store_two(c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j,
+                                  alpha, beta, old[h][j], &sum[0][j][2 * h]);
             }
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
@@ -4464,8 +4454,8 @@ static __device__ __forceinline__ void tmm_float_single(const tmm__float_job *jo
 #pragma unroll
         for (int i = 0; i < 24; i++) sum += x[i] * y[i];
     }
-    tmm_store_one(job->C + product * job->batchC + row * job->ldc + col, row, col, true, job->alpha,
-                  job->beta, sum);
+    tmm_store_some(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
+                   job->alpha, job->beta, &sum);
 }
 
 /* Finds tile `n` of a block; false: there is none. All threads then have the square, in shared
@@ -4873,9 +4863,7 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
                         wanted &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            float old[4];
-            tmm_load_some(old, to, 4, false, wanted, job->beta);
-            tmm_store_some(to, r, c, 4, false, wanted, job->alpha, old, &sum[0][4 * j]);
+            tmm_store_some(to, r, c, 4, wanted, job->alpha, job->beta, &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
@@ -5409,8 +5397,9 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
                         bool unproven =
                             mine & tmm__is_unproven(row_scale[0], col_scale[j], one, job->proof);
                         if (unproven) bits |= 1u << j % 4;
-                        tmm_store_one(c + col, row, col0 + col, mine & !unproven, alpha, beta,
-                                      one * scale);
+                        one *= scale;
+                        tmm_store_some(c + col, row, col0 + col, 1, mine & !unproven, alpha, beta,
+                                       &one);
                         if (j % 4 == 3) {
                             if (wide && col - 9 < cols + lane % 4 * 2)
                                 notes[col / 16 * 4] = (unsigned char)bits;
@@ -5753,7 +5742,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
             bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
             float *C = job.C + product * job.batchC + row * ldc;
             bool aligned = ((size_t)(C + col0) & 7) == 0;
-            float old[COLS][2];
+            tmm_two old[COLS];
             unsigned wanted[COLS], bits = 0; /* whose size is no proof */
 #pragma unroll
             for (int j = 0; j < COLS; j++) {
@@ -5770,7 +5759,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
                     }
                     *one *= p;
                 }
-                tmm_load_some(old[j], C + col0 + 8 * j, 2, aligned, wanted[j], job.beta);
+                old[j].v[0] = old[j].v[1] = 0;
+                if (job.beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, wanted[j]);
             }
             if (wide && row < M) {
                 unsigned char *notes =
@@ -5783,8 +5773,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
             }
 #pragma unroll
             for (int j = 0; j < COLS; j++)
-                tmm_store_some(C + col0 + 8 * j, row, col0 + 8 * j, 2, aligned, wanted[j],
-                               job.alpha, old[j], &sum[i / 2][j][i % 2 * 2]);
+                tmm_store_two(C + col0 + 8 * j, row, col0 + 8 * j, aligned, wanted[j], job.alpha,
+                              job.beta, old[j], &sum[i / 2][j][i % 2 * 2]);
         }
     }
 #undef TMM__FLOAT_COPY_STAGE
@@ -5855,8 +5845,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define tmm_load_four      TMM_FN(load_four)
 #define tmm_store_four     TMM_FN(store_four)
 #define tmm_store_rows     TMM_FN(store_rows)
-#define tmm_load_some      TMM_FN(load_some)
-#define tmm_store_one      TMM_FN(store_one)
+#define tmm_load_two       TMM_FN(load_two)
+#define tmm_store_two      TMM_FN(store_two)
 #define tmm_store_some     TMM_FN(store_some)
 #define tmm_find_tile      TMM_FN(find_tile)
 #define tmm_store_sums     TMM_FN(store_sums)
@@ -9685,8 +9675,8 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_load_four
 #undef tmm_store_four
 #undef tmm_store_rows
-#undef tmm_load_some
-#undef tmm_store_one
+#undef tmm_load_two
+#undef tmm_store_two
 #undef tmm_store_some
 #undef tmm_find_tile
 #undef tmm_gemm_reduce
