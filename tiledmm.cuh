@@ -440,8 +440,8 @@ TMM_API void tmm_host_release(void);
 
 #if TMM__KERNELS
 /* ============================== BUILDING BLOCKS =============================================== */
-/* What the fast kernels share: asynchronous copies, flags between blocks, multiply-adds of small
-   matrices, and the schedule. */
+/* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
+   between blocks, multiply-adds of small matrices, and the schedule. */
 
 /* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
    "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
@@ -550,8 +550,8 @@ static __device__ __forceinline__ int tmm__block(void)
 
 /* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
    multiple) if `wanted`; otherwise `to` keeps what it has. One instruction with a predicate (PTX ISA
-   9.3): a branch would be one in the end, too, but keep the compiler busy for several times as long,
-   and all who include this file waiting (bench/NOTES.md). On a CPU, a branch. */
+   9.3): a branch would become one in the end, too, but takes the compiler several times as long as
+   another instruction (bench/NOTES.md, "Compile time"). On a CPU, a branch. */
 static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
                                                     bool wanted)
 {
@@ -2080,8 +2080,8 @@ static __device__ __forceinline__ TMM_TYPE tmm_value(TMM_SUM sum, TMM_TYPE alpha
 }
 
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
-   column `col` on, as far as they are wanted, bit j for number j. Without branches, for where C is
-   not aligned, or lines are judged one by one. */
+   column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
+   is not aligned, or elements are judged one by one: without branches. */
 static __device__ __forceinline__ void tmm_store_some(TMM_TYPE *C, long long row, long long col,
                                                       const int count, unsigned wanted,
                                                       TMM_TYPE alpha, TMM_TYPE beta,
