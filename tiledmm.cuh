@@ -2100,6 +2100,36 @@ static __device__ __forceinline__ void tmm_store_some(TMM_TYPE *C, long long row
     }
 }
 
+/* Stores alpha sum + beta C as two fours of row `row` of C, from columns `col` and col + 32 on, as
+   far as they are wanted, 8 bits. `whole`: bits 0 and 4 stand for all four, and C is aligned to 16
+   bytes. All of C is read before any is stored, as above, and by single elements, so that one code
+   serves both cases; without a branch for beta, which the loop of the kernel would pay for. */
+static __device__ __forceinline__ void tmm_store_row(TMM_TYPE *C, long long row, long long col,
+                                                     bool whole, unsigned wanted, TMM_TYPE alpha,
+                                                     TMM_TYPE beta, const TMM_SUM *sum)
+{
+    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    unsigned read = beta == 0 ? 0 : wanted;
+    tmm_four fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        tmm_load_if(&fours[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        TMM_TYPE *one = &fours[j / 4].v[j % 4];
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*one);
+        *one = tmm_value(sum[j], alpha, old, wanted >> j & 1, row, col + j / 4 * 32 + j % 4);
+    }
+    if (whole) {
+        if (wanted & 1) *(tmm_four *)C = fours[0];
+        if (wanted & 16) *(tmm_four *)(C + 32) = fours[1];
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        tmm_store_if(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
+}
+
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
    are walked downwards, then across. */
 static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int BAND, int tile,
@@ -2289,10 +2319,13 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         SIZE = sizeof(TMM_TYPE),
         VECTOR = 16 / SIZE,
         FOURS = ROWS * COLS / 4,
-        COPY_AT = TMM__MODE_A == TMM__VECTORS ? 4 : 0, /* when in a step; found by trying */
-        AT_ONCE = 2,                                   /* rows that are stored */
-        WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2,              /* of those that are aligned */
-        DRIFT = (TMM_SUM)0.5 == 0                      /* see tmm__plan_pipelined */
+        TN = TMM__MODE_A == TMM__VECTORS,
+        COPY_AT = TN ? 3 : 0,             /* when in a step, 6 at most; found by trying */
+        AT_ONCE = 2,                      /* rows that are stored */
+        WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
+        ROW_SUMS = COLS * THREADS * (int)sizeof(TMM_SUM),
+        KEPT = STAGES * STAGE * SIZE >= 4 * ROW_SUMS ? 4 : 1, /* rows of sums in shared memory */
+        DRIFT = (TMM_SUM)0.5 == 0                             /* see tmm__plan_pipelined */
     };
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
     if (!ANY) {
@@ -2411,6 +2444,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
+        if (TN) { /* or the compiler computes both anew in each step */
+            TMM__HIDE(strideA);
+            TMM__HIDE(strideB);
+        }
         tmm_four a[2][ROWS / 4], b[2][COLS / 4];
         int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
@@ -2549,6 +2586,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         warp = thread / 32, lane = thread % 32;
         row0 = (tall ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
         col0 = (tall ? 0 : warp % 2 * 64) + lane % 8 * 4;
+        if (TN && DRIFT) TMM__HIDE(tile); /* or they are kept nevertheless */
         tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
@@ -2562,6 +2600,43 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         for (int q = 0; q < COLS / 4; q++)
             wanted |= tmm__inside(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
         long long r = row + row0, c = col + col0;
+        if (TN) {
+            /* Registers have no index: KEPT rows at a time go to shared memory, each thread's to a
+               place of its own, and from there to C by code for one row, which is compiled anew by
+               every program that includes this file. The other instances, below, are slower with
+               this: on all that follows depends the order that the compiler finds for the loop. */
+            bool whole = aligned && N % 4 == 0; /* four columns are wanted or not, never some */
+            tmm_sums *mine = (tmm_sums *)shared + thread;
+#pragma unroll 1
+            for (int i = 0; i < ROWS; i += KEPT) {
+#pragma unroll
+                for (int from = 0; from < ROWS; from += KEPT) {
+                    if (from != i) continue;
+#pragma unroll
+                    for (int q = 0; q < 2 * KEPT; q++) {
+                        const TMM_SUM *four = &sum[from + q / 2][q % 2 * 4];
+                        tmm_sums swapped = {{four[1], four[0], four[3], four[2]}}; /* as above */
+                        mine[q * THREADS] = swapped;
+                    }
+                }
+#pragma unroll 1
+                for (int h = 0; h < KEPT; h++) {
+                    TMM_SUM eight[8];
+#pragma unroll
+                    for (int q = 0; q < 2; q++) {
+                        tmm_sums swapped = mine[(2 * h + q) * THREADS];
+#pragma unroll
+                        for (int j = 0; j < 4; j++) eight[4 * q + j] = swapped.v[j ^ 1];
+                    }
+                    if (r >= first_row && r < M)
+                        tmm_store_row(c0, r, c, whole, wanted, alpha, beta, eight);
+                    r++, c0 += ldc;
+                }
+                if ((i + KEPT) % 4 == 0) r += 12, c0 += 12 * ldc;
+            }
+            __syncthreads(); /* the next piece's copies may begin */
+            continue;
+        }
         /* Some rows after the other, each moved to the place of the first, so that there is code
            for these alone: it is compiled anew by every program that includes this file. */
         if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
@@ -3387,24 +3462,23 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
         }
     }
     __syncthreads();
+    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
+    int down = few_rows ? 0 : 256 / WIDTH, right = few_rows ? 256 / LINES : 0;
+    int line = few_rows ? thread % LINES : thread / WIDTH;
+    int j = few_rows ? thread / LINES : thread % WIDTH, parts = gridDim.y;
 #pragma unroll 1
-    for (int i = thread; i < WIDTH * LINES; i += 256) {
-        int turned = few_rows, parts = gridDim.y;
-        TMM__HIDE(turned);
-        TMM__HIDE(parts); /* or there would be a loop for each */
-        /* Neighbouring threads write neighbours in C. */
-        int line = turned ? i % LINES : i / WIDTH, j = turned ? i / LINES : i % WIDTH;
-        if (line >= lines_left || j >= width) continue;
+    for (; line < lines_left && j < width; line += down, j += right) {
+        TMM__HIDE(parts); /* or there would be a loop for one and for many */
         TMM_SUM total = sums[line * WIDTH + j];
         if (!ALONG_K) {
 #pragma unroll
             for (int w = 1; w < TMM__SKINNY_WARPS / BESIDE; w++)
                 total += sums[(w * LINES + line) * WIDTH + j];
         }
-        long long row = turned ? j : first_line + line, col = turned ? first_line + line : j;
+        long long row = few_rows ? j : first_line + line, col = few_rows ? first_line + line : j;
         if (parts > 1) {
             partials[(blockIdx.z * (long long)parts + blockIdx.y) * (lines * width) +
-                     row * (turned ? lines : width) + col] = total;
+                     row * (few_rows ? lines : width) + col] = total;
             continue;
         }
         tmm_store_some(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
@@ -5844,6 +5918,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define tmm_store_if       TMM_FN(store_if)
 #define tmm_load_four      TMM_FN(load_four)
 #define tmm_store_four     TMM_FN(store_four)
+#define tmm_store_row      TMM_FN(store_row)
 #define tmm_store_rows     TMM_FN(store_rows)
 #define tmm_load_two       TMM_FN(load_two)
 #define tmm_store_two      TMM_FN(store_two)
@@ -9674,6 +9749,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_store_if
 #undef tmm_load_four
 #undef tmm_store_four
+#undef tmm_store_row
 #undef tmm_store_rows
 #undef tmm_load_two
 #undef tmm_store_two
