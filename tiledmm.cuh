@@ -126,8 +126,8 @@
      TMM_TENSOR              -      -      -      -     6.79   53.9   61.9   63.5
      TMM_AUTO             10.1   36.9   54.1   54.8     10.1   54.1   61.9   63.7
      cuBLAS               3.47   37.2   50.9   46.9     7.21   51.6   59.8   59.9
-   TMM_AUTO_TENSOR, float: 115 at 1024, 211 at 4096, 193 at 5120, splitting included, where cuBLAS
-   gives 40 to 45 (gemm_cublas.csv; 300 ms a point, in turn with it).
+   TMM_AUTO_TENSOR, float: 117 at 1024, 207 at 4096, 188 at 5120, splitting included, where cuBLAS
+   gives 40 to 48 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
@@ -2320,13 +2320,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         VECTOR = 16 / SIZE,
         FOURS = ROWS * COLS / 4,
         TN = TMM__MODE_A == TMM__VECTORS,
-        COPY_AT = TN ? 3 : 0,             /* when in a step, 6 at most; found by trying */
+        COPY_AT = TN ? 3 : 0,             /* when in a step; found by trying */
         AT_ONCE = 2,                      /* rows that are stored */
         WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
         ROW_SUMS = COLS * THREADS * (int)sizeof(TMM_SUM),
         KEPT = STAGES * STAGE * SIZE >= 4 * ROW_SUMS ? 4 : 1, /* rows of sums in shared memory */
         DRIFT = (TMM_SUM)0.5 == 0                             /* see tmm__plan_pipelined */
     };
+    static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
     if (!ANY) {
         modeA = TMM__MODE_A;
