@@ -2587,7 +2587,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         warp = thread / 32, lane = thread % 32;
         row0 = (tall ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
         col0 = (tall ? 0 : warp % 2 * 64) + lane % 8 * 4;
-        if (TN && DRIFT) TMM__HIDE(tile); /* or they are kept nevertheless */
+        if (TN && DRIFT != 0) TMM__HIDE(tile); /* or they are kept nevertheless */
         tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
