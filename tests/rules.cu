@@ -3,6 +3,7 @@
 
    The file includes itself for what every kernel must keep to, in double and in float. */
 #ifndef REAL
+#include <float.h>
 #include <limits.h>
 #include <time.h>
 #include "tap.h"
@@ -24,6 +25,14 @@ __device__ const float test_bias[4] = {10, 20, 30, 40};
 #define TMM_NAME                      clamp
 #define TMM_EPILOGUE(value, row, col) ((value) < 0 ? 0 : (value))
 #include "../tiledmm.cuh"
+
+#undef TMM__WORTH_PACKING /* always: so that KERNEL PIPELINED has its large tiles */
+#define TMM__WORTH_PACKING(packing, saving) ((packing) + (saving) > 0)
+#define TMM_TYPE                            float /* which it stores by other portions than floats */
+#define TMM_SUM                             double
+#define TMM_NAME                            fd
+#include "../tiledmm.cuh"
+#undef TMM__WORTH_PACKING
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
@@ -198,6 +207,49 @@ static void test_int_epilogue(void)
            "the epilogue is applied when K = 0 too");
 }
 
+/* Floats whose sums are double, packed: on and off the tiles, C aligned and not; each element right
+   to one rounding, and nothing written beside C. */
+static void test_wide_sums(void)
+{
+    enum { M = 132, N = 260, K = 40, MOST = M * (N + 3) };
+    static float a[K * M], b[K * N], old[MOST], c[MOST];
+    float *device = NULL;
+    for (int i = 0; i < K * M; i++) a[i] = (float)(rand() % 2001 - 1000) / 999;
+    for (int i = 0; i < K * N; i++) b[i] = (float)(rand() % 2001 - 1000) / 999;
+    if (cudaMalloc(&device, sizeof a + sizeof b + sizeof c) != cudaSuccess) {
+        tap_ok(false, "memory for sums in double");
+        return;
+    }
+    float *device_b = device + K * M, *device_c = device_b + K * N;
+    cudaMemcpy(device, a, sizeof a, cudaMemcpyHostToDevice);
+    cudaMemcpy(device_b, b, sizeof b, cudaMemcpyHostToDevice);
+    for (int turn = 0; turn < 4; turn++) {
+        int ldc = turn % 2 ? N + 3 : N, wrong = 0;
+        float beta = turn < 2 ? 0.0f : -3.0f;
+        for (int i = 0; i < MOST; i++)
+            old[i] = beta == 0 ? nanf("") : (float)(rand() % 2001 - 1000) / 999;
+        cudaMemcpy(device_c, old, sizeof old, cudaMemcpyHostToDevice);
+        tmm_status status = tmm_fdgemm_with(TMM_PIPELINED, TMM_OP_N, TMM_OP_N, M, N, K, 2, device,
+                                            K, device_b, N, beta, device_c, ldc, 0);
+        cudaMemcpy(c, device_c, sizeof c, cudaMemcpyDeviceToHost);
+        for (int at = 0; at < MOST; at++) {
+            int i = at / ldc, j = at % ldc;
+            if (i >= M || j >= N) {
+                wrong += memcmp(&c[at], &old[at], sizeof c[at]) != 0;
+                continue;
+            }
+            double sum = 0, most = 1e-12;
+            for (int k = 0; k < K; k++) sum += (double)a[i * K + k] * b[k * N + j];
+            sum = 2 * sum + (beta == 0 ? 0 : (double)beta * old[at]);
+            most += fabs(sum) * FLT_EPSILON;
+            wrong += !(fabs(c[at] - sum) <= most);
+        }
+        tap_ok(status == TMM_OK && wrong == 0, "sums in double, beta %g, ldc %d", beta, ldc);
+        if (wrong) tap_note("%d elements wrong", wrong);
+    }
+    cudaFree(device);
+}
+
 static void test_checks(void)
 {
     enum { M = 60, N = 70, K = 50 };
@@ -281,6 +333,7 @@ int main(void)
     test_epilogue();
     d_test_epilogue();
     test_int_epilogue();
+    test_wide_sums();
     test_checks();
     cudaFree(dA);
     cudaFree(dB);
