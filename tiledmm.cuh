@@ -243,6 +243,17 @@
                             : (TMM_SUM)__dmul_rn((double)(a), (double)(b)))
 #endif
 
+/* sum += a b. Integers of 4 bytes by an instruction that the compiler does not look into: it would
+   change the order of the additions of all sums, which takes time to compile and gives nothing. */
+#ifdef __CUDA_ARCH__
+#define TMM__MULTIPLY_ADD(sum, a, b)                                 \
+    ((sum) = (TMM_SUM)0.5 == 0 && sizeof(TMM_SUM) == 4               \
+                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum)) \
+                 : (TMM_SUM)((sum) + (a) * (b)))
+#else
+#define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
+#endif
+
 #define TMM__JOIN_(a, b) a##b
 #define TMM__JOIN(a, b)  TMM__JOIN_(a, b)
 #define TMM_FN(x)        TMM__JOIN(TMM__JOIN(tmm_, TMM_NAME), x) /* TMM_FN(gemm) is tmm_sgemm */
@@ -442,6 +453,16 @@ TMM_API void tmm_host_release(void);
 /* ============================== BUILDING BLOCKS =============================================== */
 /* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
    between blocks, multiply-adds of small matrices, and the schedule. */
+
+/* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
+#ifdef __CUDA_ARCH__
+static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
+{
+    int result;
+    asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    return result;
+}
+#endif
 
 /* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
    "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
@@ -2497,8 +2518,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #pragma unroll
                     for (int jj = 0; jj < COLS; jj++) {
                         int j = i % 2 ? COLS - 1 - jj : jj;
-                        sum[i][j] +=
-                            (TMM_SUM)a[now][i / 4].v[i % 4] * (TMM_SUM)b[now][j / 4].v[j % 4];
+                        TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[now][i / 4].v[i % 4],
+                                          (TMM_SUM)b[now][j / 4].v[j % 4]);
                     }
             }
         }
@@ -3004,8 +3025,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
                 for (int i = 0; i < DOWN; i++)
 #pragma unroll
                     for (int j = 0; j < ACROSS; j++)
-                        sum[i * ACROSS + j] +=
-                            (TMM_SUM)fa[i / 4].v[i % 4] * (TMM_SUM)fb[j / PIECE].v[j % PIECE];
+                        TMM__MULTIPLY_ADD(sum[i * ACROSS + j], (TMM_SUM)fa[i / 4].v[i % 4],
+                                          (TMM_SUM)fb[j / PIECE].v[j % PIECE]);
             }
         }
         slot = slot == ring + (STAGES - 1) * STAGE ? ring : slot + STAGE;
@@ -3381,7 +3402,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                 for (int v = 0; v < WIDE; v++)
 #pragma unroll
                     for (int n = 0; n < 4; n++)
-                        sum[n * WIDTH + j] += (TMM_SUM)x[n].v[v] * (TMM_SUM)y.v[v];
+                        TMM__MULTIPLY_ADD(sum[n * WIDTH + j], (TMM_SUM)x[n].v[v], (TMM_SUM)y.v[v]);
             }
 #else
             s += (warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
@@ -3397,9 +3418,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                     for (int v = 0; v < WIDE; v++)
 #pragma unroll
                         for (int j = 0; j < WIDTH; j++)
-                            sum[v * WIDTH + j] +=
-                                (TMM_SUM)x[n + g].v[v] *
-                                (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE];
+                            TMM__MULTIPLY_ADD(
+                                sum[v * WIDTH + j], (TMM_SUM)x[n + g].v[v],
+                                (TMM_SUM)y[(g * WIDTH + j) / WIDE].v[(g * WIDTH + j) % WIDE]);
             }
 #endif
         }
