@@ -243,17 +243,6 @@
                             : (TMM_SUM)__dmul_rn((double)(a), (double)(b)))
 #endif
 
-/* sum += a b. Integers of 4 bytes by an instruction that the compiler does not look into: it would
-   change the order of the additions of all sums, which takes time to compile and gives nothing. */
-#ifdef __CUDA_ARCH__
-#define TMM__MULTIPLY_ADD(sum, a, b)                                 \
-    ((sum) = (TMM_SUM)0.5 == 0 && sizeof(TMM_SUM) == 4               \
-                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum)) \
-                 : (TMM_SUM)((sum) + (a) * (b)))
-#else
-#define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
-#endif
-
 #define TMM__JOIN_(a, b) a##b
 #define TMM__JOIN(a, b)  TMM__JOIN_(a, b)
 #define TMM_FN(x)        TMM__JOIN(TMM__JOIN(tmm_, TMM_NAME), x) /* TMM_FN(gemm) is tmm_sgemm */
@@ -270,6 +259,22 @@
 #define TMM__IS_FLOAT                                            \
     (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
      TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
+/* 1 if TMM_TYPE is the word int. */
+#define TMM__WORD_INT_int , 1
+#define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
+
+/* sum += a b. For int, with sums that are int or unsigned, by an instruction that the compiler does
+   not look into: it would change the order of the additions of all sums, which takes time to compile
+   and gives nothing. */
+#ifdef __CUDA_ARCH__
+#define TMM__MULTIPLY_ADD(sum, a, b)                                            \
+    ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && (TMM_SUM)0.5 == 0 \
+                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))            \
+                 : (TMM_SUM)((sum) + (a) * (b)))
+#else
+#define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
+#endif
+
 /* 1 where KERNEL SMALL comes in fewer forms. */
 #define TMM__FEW_FORMS (!TMM__IS_FLOAT && !TMM__IS_DOUBLE)
 
