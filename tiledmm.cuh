@@ -2192,6 +2192,7 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
     tmm_store_four(C, row, col, whole, wanted, alpha, tmm_load_four(C, whole, wanted, beta).v, sum);
 }
 
+#if !(defined(TMM__MAKING_READY) && TMM__TYPE_IS_INT) /* it only moves: int has that of float */
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
@@ -2258,6 +2259,8 @@ TMM_KERNEL void __launch_bounds__(256)
         __syncthreads();
     }
 }
+
+#endif
 
 /* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
    PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
@@ -4846,7 +4849,7 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
 static __device__ __forceinline__ void tmm_float_depth(const float *a, const float *b, int depth,
                                                        const int FOURS, float (*sum)[8])
 {
-#pragma unroll 2
+#pragma unroll 1
     for (int k = 0; k < depth; k++) {
         float xs[8], ys[8];
 #pragma unroll
@@ -4936,13 +4939,13 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
     if (job->from_b.product_stride) scale_b += product * 64ll * job->b.line_blocks;
 #pragma unroll 1
     for (int i = 0; i < 4 * fours; i++) {
-        /* One row after the other, each moved to the place of the first: code for one row. */
+        /* One row after the other, and one four after the other, each moved to the place of the
+           first: code for one four. */
         int r = row0 + row + i / 4 * 64 + i % 4;
         if (r >= square->row_end) break;
         float row_scale = scale_a[r];
-#pragma unroll
-        for (int j = 0; j < 2; j++) {
-            if (j == fours) break;
+#pragma unroll 1
+        for (int j = 0; j < fours; j++) {
             int c = col0 + col + 64 * j, at = c - square->col128;
             unsigned wanted = tmm__inside(c, 4, 0, square->col_end);
             if (square->own) { /* noted, and not gathered as one of a few */
@@ -4964,7 +4967,9 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
                         wanted &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm_store_some(to, r, c, 4, wanted, job->alpha, job->beta, &sum[0][4 * j]);
+            tmm_store_some(to, r, c, 4, wanted, job->alpha, job->beta, sum[0]);
+#pragma unroll
+            for (int m = 0; m < 4; m++) sum[0][m] = sum[0][m + 4];
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
@@ -5017,7 +5022,7 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
         }
         /* Magnitudes of products of scales are least and largest for the least and largest of
            scales. Two warps had the scales of 64 lines. */
-#pragma unroll
+#pragma unroll 1
         for (int i = 0; i < 4; i++) {
             const unsigned *low = square->lowest, *high = square->highest;
             int r = i / 2 * 2, c = 4 + i % 2 * 2;
@@ -5953,7 +5958,13 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define tmm_find_tile      TMM_FN(find_tile)
 #define tmm_store_sums     TMM_FN(store_sums)
 #define tmm_gemm_reduce    TMM_FN(gemm_reduce)
-#define tmm_pack           TMM_FN(pack)
+#if defined(TMM__MAKING_READY) && TMM__TYPE_IS_INT
+#define tmm_pack   tmm_spack
+#define TMM__MOVED float
+#else
+#define tmm_pack   TMM_FN(pack)
+#define TMM__MOVED TMM_TYPE
+#endif
 #define tmm_wide           TMM_FN(wide)
 #define tmm_wide_sums      TMM_FN(wide_sums)
 #define tmm_pair           TMM_FN(pair)
@@ -6308,8 +6319,10 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         TMM_TYPE *packed_A = (TMM_TYPE *)memory, *packed_B = packed_A + K * pitchA;
         dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
                      (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
-                                              packed_B, pitchB);
+        tmm_pack<<<squares, 256, 0, stream>>>(K, M, (const TMM__MOVED *)A, rsA, csA,
+                                              (TMM__MOVED *)packed_A, pitchA, N,
+                                              (const TMM__MOVED *)B, rsB, csB,
+                                              (TMM__MOVED *)packed_B, pitchB);
         if (pitchA > 0) A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1;
         if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
     }
@@ -9784,6 +9797,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_find_tile
 #undef tmm_gemm_reduce
 #undef tmm_pack
+#undef TMM__MOVED
 #undef tmm_wide
 #undef tmm_wide_sums
 #undef tmm_pair
