@@ -116,16 +116,16 @@
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
                              float, N =                  double, N =
                           320   1024   4096   5120      320   1024   4096   5120
-     TMM_GLOBAL           3.86   6.30   5.82   5.86     2.15   3.75   2.89   2.93
-     TMM_SHARED_16        4.21   7.27   7.77   7.75     2.83   4.42   4.57   4.58
-     TMM_SHARED_32        4.77   8.49   9.18   8.88     2.94   4.66   4.81   4.85
-     TMM_REGISTER_64      4.32   28.7   30.7   31.4     1.71   9.81   10.1   10.3
-     TMM_REGISTER_128     1.59   18.4   42.3   38.6     0.78   8.61   17.8   17.0
-     TMM_PIPELINED        7.72   37.2   53.1   54.7     3.29   17.9   20.8   20.7
-     TMM_SMALL            10.0   29.9   34.0   33.3     10.1   37.4   48.5   45.4
-     TMM_TENSOR              -      -      -      -     6.79   53.9   61.9   63.5
-     TMM_AUTO             10.1   36.9   54.1   54.8     10.1   54.1   61.9   63.7
-     cuBLAS               3.47   37.2   50.9   46.9     7.21   51.6   59.8   59.9
+     TMM_GLOBAL           3.85   6.31   5.82   5.86     2.14   3.77   2.89   2.93
+     TMM_SHARED_16        4.23   7.30   7.78   7.75     2.83   4.42   4.57   4.58
+     TMM_SHARED_32        4.77   8.55   9.18   8.88     2.95   4.66   4.82   4.84
+     TMM_REGISTER_64      4.25   29.3   31.0   31.4     1.70   9.80   10.1   10.3
+     TMM_REGISTER_128     1.60   18.7   43.0   42.1     0.80   8.75   18.0   17.0
+     TMM_PIPELINED        7.91   40.8   54.7   55.2     3.36   18.2   21.2   21.0
+     TMM_SMALL            10.0   30.4   35.1   34.1     10.1   38.9   48.9   47.0
+     TMM_TENSOR              -      -      -      -     5.21   53.4   62.1   63.9
+     TMM_AUTO             10.0   41.0   54.7   55.2     10.1   53.4   61.9   63.9
+     cuBLAS               4.80   37.7   51.0   46.9     7.39   51.5   61.1   62.0
    TMM_AUTO_TENSOR, float: 117 at 1024, 207 at 4096, 188 at 5120, splitting included, where cuBLAS
    gives 40 to 48 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
