@@ -2192,7 +2192,6 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
     tmm_store_four(C, row, col, whole, wanted, alpha, tmm_load_four(C, whole, wanted, beta).v, sum);
 }
 
-#if !(defined(TMM__MAKING_READY) && TMM__TYPE_IS_INT) /* it only moves: int has that of float */
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
@@ -2259,8 +2258,6 @@ TMM_KERNEL void __launch_bounds__(256)
         __syncthreads();
     }
 }
-
-#endif
 
 /* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
    PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
@@ -5958,13 +5955,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define tmm_find_tile      TMM_FN(find_tile)
 #define tmm_store_sums     TMM_FN(store_sums)
 #define tmm_gemm_reduce    TMM_FN(gemm_reduce)
-#if defined(TMM__MAKING_READY) && TMM__TYPE_IS_INT
-#define tmm_pack   tmm_spack
-#define TMM__MOVED float
-#else
-#define tmm_pack   TMM_FN(pack)
-#define TMM__MOVED TMM_TYPE
-#endif
+#define tmm_pack           TMM_FN(pack)
 #define tmm_wide           TMM_FN(wide)
 #define tmm_wide_sums      TMM_FN(wide_sums)
 #define tmm_pair           TMM_FN(pair)
@@ -6319,10 +6310,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         TMM_TYPE *packed_A = (TMM_TYPE *)memory, *packed_B = packed_A + K * pitchA;
         dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
                      (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        tmm_pack<<<squares, 256, 0, stream>>>(K, M, (const TMM__MOVED *)A, rsA, csA,
-                                              (TMM__MOVED *)packed_A, pitchA, N,
-                                              (const TMM__MOVED *)B, rsB, csB,
-                                              (TMM__MOVED *)packed_B, pitchB);
+        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
+                                              packed_B, pitchB);
         if (pitchA > 0) A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1;
         if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
     }
@@ -9797,7 +9786,6 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_find_tile
 #undef tmm_gemm_reduce
 #undef tmm_pack
-#undef TMM__MOVED
 #undef tmm_wide
 #undef tmm_wide_sums
 #undef tmm_pair
