@@ -4846,7 +4846,7 @@ static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, 
 static __device__ __forceinline__ void tmm_float_depth(const float *a, const float *b, int depth,
                                                        const int FOURS, float (*sum)[8])
 {
-#pragma unroll 1
+#pragma unroll 2
     for (int k = 0; k < depth; k++) {
         float xs[8], ys[8];
 #pragma unroll
@@ -4936,13 +4936,13 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
     if (job->from_b.product_stride) scale_b += product * 64ll * job->b.line_blocks;
 #pragma unroll 1
     for (int i = 0; i < 4 * fours; i++) {
-        /* One row after the other, and one four after the other, each moved to the place of the
-           first: code for one four. */
+        /* One row after the other, each moved to the place of the first: code for one row. */
         int r = row0 + row + i / 4 * 64 + i % 4;
         if (r >= square->row_end) break;
         float row_scale = scale_a[r];
-#pragma unroll 1
-        for (int j = 0; j < fours; j++) {
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            if (j == fours) break;
             int c = col0 + col + 64 * j, at = c - square->col128;
             unsigned wanted = tmm__inside(c, 4, 0, square->col_end);
             if (square->own) { /* noted, and not gathered as one of a few */
@@ -4964,9 +4964,7 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
                         wanted &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm_store_some(to, r, c, 4, wanted, job->alpha, job->beta, sum[0]);
-#pragma unroll
-            for (int m = 0; m < 4; m++) sum[0][m] = sum[0][m + 4];
+            tmm_store_some(to, r, c, 4, wanted, job->alpha, job->beta, &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
@@ -5019,7 +5017,7 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
         }
         /* Magnitudes of products of scales are least and largest for the least and largest of
            scales. Two warps had the scales of 64 lines. */
-#pragma unroll 1
+#pragma unroll
         for (int i = 0; i < 4; i++) {
             const unsigned *low = square->lowest, *high = square->highest;
             int r = i / 2 * 2, c = 4 + i % 2 * 2;
