@@ -5445,7 +5445,8 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
         wide = __any_sync(0xffffffffu, wide || row_lowest < 0);
         float *to = job->C + product * job->batchC + col0;
         int cols = (int)N - col0; /* that exist, from col0 on */
-        bool fast = !wide && ((size_t)to | (size_t)ldc * 4) % 8 == 0 && cols >= 8 * PAIRS - 6 &&
+        bool fast = !wide && ((size_t)to | (size_t)ldc * 4) % 8 == 0 &&
+                    (N % 2 == 0 || cols >= 8 * PAIRS - 6) && /* no half pair */
                     !tmm__is_strict(row_lowest * lowest, least, most) &&
                     !tmm__is_strict(row_highest * highest, least, most);
         /* One row after the other, each moved to the place of the first, so that there is code for
@@ -5466,7 +5467,8 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
                     if (beta != 0) {
 #pragma unroll
                         for (int j = 0; j < AT_ONCE; j++) {
-                            old[j] = *(const tmm_two *)(c + 8 * (first + j));
+                            int col = 8 * (first + j);
+                            tmm__load_if(&old[j], c + col, 8, col < cols);
 #pragma unroll
                             for (int k = 0; k < 2; k++) old[j].v[k] = TMM__MUL(beta, old[j].v[k]);
                         }
@@ -5477,10 +5479,11 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
 #pragma unroll
                         for (int k = 0; k < 2; k++) {
                             float scale = row_scale[0] * col_scale[2 * pair + k];
-                            old[j].v[k] = tmm_value(sum[0][4 * pair + k] * scale, alpha,
-                                                    old[j].v[k], true, row, col0 + 8 * pair + k);
+                            old[j].v[k] =
+                                tmm_value(sum[0][4 * pair + k] * scale, alpha, old[j].v[k],
+                                          8 * pair < cols, row, col0 + 8 * pair + k);
                         }
-                        *(tmm_two *)(c + 8 * pair) = old[j];
+                        tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
                     }
                 }
             } else {
