@@ -1090,8 +1090,11 @@ typedef struct tmm__tensor_form {
 } tmm__tensor_form;
 static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {{128, 128, 8, 1, 2130, 2130},
                                                                       {128, 64, 8, 1, 1130, 1170},
-                                                                      {64, 64, 4, 3, 900, 630},
-                                                                      {64, 64, 4, 3, 960, 690}};
+                                                                      {64, 64, 4, 3, 600, 630},
+                                                                      {64, 64, 4, 3, 660, 690}};
+/* Clocks that such a step takes at least for each of the small tiles that are alone: what all of them
+   together copy from the second-level cache. */
+#define TMM__TENSOR_CROWD 6.25
 
 /* Divides tiles_down x tiles_across tiles of C with `steps` steps each among at most `most_blocks`
    blocks, as KERNEL PIPELINED explains. Returns how many blocks there are to be. `split`: whether
@@ -6114,7 +6117,8 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
          K above 64                                  TMM_SKINNY: one operand is read once
        M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
        M N batch / P <= 2048, M and N <= 64 or
-         M N K batch / P <= 4.2 million              TMM_SMALL
+         M N K batch / P <= 4.2 million, unless
+         long_k below                                TMM_SMALL
        double, many tensor cores for it              TMM_TENSOR
        double, few: bound by units of double         as before sm_80
        batches of M and N <= 64                      as before sm_80
@@ -6133,7 +6137,11 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
         if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
         if (M <= 32 && N <= 32) return TMM_SMALL;
-        if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6)) return TMM_SMALL;
+        /* SMALL has so many tiles that it does not share out k, as the others do. */
+        bool long_k = batch == 1 && K > 2048 &&
+                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
+                      (TMM__IS_FLOAT ? area <= 1600 : TMM_FN(gemm__tensor_pays)());
+        if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6) && !long_k) return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
@@ -6372,6 +6380,7 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
     int slots = (form->blocks < 2 ? form->blocks : 2) * processors;
     int tiles = tiles_down * tiles_across, blocks = tiles;
     double area = (double)form->tile_m * form->tile_n;
+    double crowd = form->warps == 4 ? TMM__TENSOR_CROWD : 0; /* small tiles */
     memset(s, 0, sizeof *s);
     s->tiles_down = tiles_down;
     s->tiles_across = tiles_across;
@@ -6379,15 +6388,17 @@ static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_
     /* Whole tiles, each by a block. Blocks that share a multiprocessor hide each other's first
        copies and last stores. */
     double rounds = ceil((double)tiles * batch / processors);
-    *time = steps * rounds * (rounds > 1 ? form->whole : form->step);
+    *time = rounds > 1 ? form->whole : fmax(form->step, crowd * tiles * batch);
+    *time *= steps * rounds;
     *time += (form->blocks < 2 ? 1.0 : 0.8) * area * rounds;
     if (!split || steps == 0) return blocks;
-    /* So many pieces of each that KERNEL REDUCE is worth its launch. */
+    /* So many pieces of each that KERNEL REDUCE is worth its launch; from 32 on more blocks add them
+       up. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
     for (int n = 4; n <= most && form->warps == 4; n++) {
         double load = ceil((double)tiles * n / processors);
-        double guess = (steps + n - 1) / n * load;
-        guess = guess * (load > 1 ? form->whole : form->step) + 15000 + 100.0 * n;
+        double guess = load > 1 ? form->whole : fmax(form->step, crowd * tiles * n);
+        guess = guess * ((steps + n - 1) / n * load) + 15000 + (n < 32 ? 300.0 : 100.0) * n;
         if (guess >= *time) continue;
         *time = guess;
         blocks = s->sharers = tiles * n;
