@@ -681,6 +681,8 @@ int main(int count, char **words)
             form_wanted = form;
             for (int ops = 0; ops < 4; ops++)
                 promise(300, 259, 64 + 200 * ops, ops, ops, UNIFORM, 1, 0, names[form]);
+            promise(300, 262, 200, form, 2, UNIFORM, 2, 0.5f, names[form]); /* edges by pairs */
+            promise(140, 198, 333, 0, 0, POSITIVE, 1, 0, names[form]);
             promise(515, 389, 1030, 1, 1, SOME_PROVEN, -2, 0.5f, names[form]);
             promise(300, 259, 333, 2, 0, BOTH_WIDE, 1, 0, names[form]);
             promise(300, 259, 1030, 0, 2, FAINT, 1, 0, names[form]);
