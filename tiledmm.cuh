@@ -126,8 +126,8 @@
      TMM_TENSOR              -      -      -      -     5.21   53.4   62.1   63.9
      TMM_AUTO             10.0   41.0   54.7   55.2     10.1   53.4   61.9   63.9
      cuBLAS               4.80   37.7   51.0   46.9     7.39   51.5   61.1   62.0
-   TMM_AUTO_TENSOR, float: 117 at 1024, 207 at 4096, 188 at 5120, splitting included, where cuBLAS
-   gives 40 to 48 (gemm_cublas.csv; 300 ms a point, in turn with it).
+   TMM_AUTO_TENSOR, float: 118 at 1024, 210 at 4096, 189 at 5120, splitting included, where cuBLAS
+   gives 40 to 45 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
@@ -1080,6 +1080,9 @@ static inline unsigned long long tmm__ticket(void)
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return (z ^ (z >> 31)) | 1;
 }
+
+/* KERNEL SMALL shares out k if each of its largest tiles gets so many blocks. */
+enum { TMM__SMALL_SHARES = 3 };
 
 /* The instances of KERNEL TENSOR. */
 enum { TMM__TENSOR_FORMS = 4 };
@@ -6137,9 +6140,10 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
         if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
         if (M <= 32 && N <= 32) return TMM_SMALL;
-        /* SMALL has so many tiles that it does not share out k, as the others do. */
+        /* SMALL has so many of its largest tiles, 32 x 64, that it does not share out k, as the
+           others do. */
         bool long_k = batch == 1 && K > 2048 &&
-                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
+                      TMM__SMALL_SHARES * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
                       (TMM__IS_FLOAT ? area <= 1600 : TMM_FN(gemm__tensor_pays)());
         if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6) && !long_k) return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
@@ -6631,7 +6635,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, lo
     int form = largest;
     void *partials = NULL;
     long long parts = tmm__min(busy / tiles[largest], steps / 64);
-    if (parts >= 3)
+    if (parts >= TMM__SMALL_SHARES)
         partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
     if (partials == NULL) {
         parts = 1;
