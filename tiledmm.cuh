@@ -275,7 +275,7 @@
 #define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
 #endif
 
-/* 1 where KERNEL SMALL comes in fewer forms. */
+/* 1 where kernels come in fewer forms: see PASSES. */
 #define TMM__FEW_FORMS (!TMM__IS_FLOAT && !TMM__IS_DOUBLE)
 
 /* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
@@ -1085,14 +1085,13 @@ static inline unsigned long long tmm__ticket(void)
 enum { TMM__SMALL_SHARES = 3 };
 
 /* The instances of KERNEL TENSOR. */
-enum { TMM__TENSOR_FORMS = 4 };
+enum { TMM__TENSOR_FORMS = 3 };
 typedef struct tmm__tensor_form {
     int tile_m, tile_n, warps, blocks; /* to a multiprocessor */
     int step;                          /* clocks for a step of a tile, if it is alone, */
     int whole;                         /* and if there are more of them; measured on an H200 */
 } tmm__tensor_form;
 static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {{128, 128, 8, 1, 2130, 2130},
-                                                                      {128, 64, 8, 1, 1130, 1170},
                                                                       {64, 64, 4, 3, 600, 630},
                                                                       {64, 64, 4, 3, 660, 690}};
 /* Small tiles that are alone all copy from the second-level cache: a step takes this many clocks at
@@ -1182,7 +1181,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tile
     /* Many tiles with few steps: one a block, so that some begin while others end. */
     if (s->split_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
     s->sharers = blocks;
-    if (drift && large && tiles >= 2 * most) {
+    if (drift && tiles >= 2 * most) {
         int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
         s->split_tiles = s->sharers = 0;
         blocks = (int)tiles;
@@ -1254,22 +1253,23 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
      PIPELINED               any        as A^T B   as A B    (operands; packed: as A^T B)
      SMALL                   16 x 16    16 x 32    32 x 32   32 x 64
      SKINNY: along, width    k, 1       k, 4       k, 16     lines, 4  lines, 16
-     TENSOR                  128 x 128  128 x 64   64 x 64   any
+     TENSOR                  128 x 128  64 x 64    any
      TENSOR FLOAT            256 x 128  128 x 192  128 x 64  64 x 64   (tiles for wgmma)
        kernel for wgmma                 large                small
        kernel for mma.sync                                             128       64
 
-   Of SMALL, TMM__FEW_FORMS leaves two forms out, for all types but float and double: the others
-   compute every shape, but some take longer (int at 320: 10.1 us for 7.2 on an H200), and each form
-   costs every program that includes this file a fifth of a second of compile time. Of SKINNY along
-   the lines a width of 1 would gain 2% at most. */
+   Each instance costs every program that includes this file some tenths of a second of compile time.
+   So PIPELINED has all three for float alone, and SMALL two of four, by TMM__FEW_FORMS, for all types
+   but float and double: these compute every shape, but some take longer (on an H200 int at 320 10.1
+   us for 7.2, A B of 2048 7% longer, of 4096 1%). Of SKINNY along the lines a width of 1 would gain
+   2% at most; of TENSOR tiles of 128 x 64 nothing. */
 #define TMM__EMIT_TYPE        (TMM__EMIT == 1)
 #define TMM__EMIT_SHARED      (TMM__EMIT <= (TMM__ONE_TILE ? 1 : 3))
 #define TMM__EMIT_REGISTER    (TMM__EMIT <= 2)
-#define TMM__EMIT_PIPELINED   (TMM__FAST && TMM__EMIT <= (TMM__IS_FLOAT ? 3 : TMM__IS_DOUBLE ? 1 : 2))
+#define TMM__EMIT_PIPELINED   (TMM__FAST && TMM__EMIT <= (TMM__IS_FLOAT ? 3 : 1))
 #define TMM__EMIT_SMALL       (TMM__FAST && TMM__EMIT <= 4 && !(TMM__FEW_FORMS && TMM__EMIT % 2 == 1))
 #define TMM__EMIT_SKINNY      (TMM__FAST && TMM__EMIT <= 5)
-#define TMM__EMIT_TENSOR      (TMM__FAST && TMM__IS_DOUBLE && TMM__EMIT <= 4)
+#define TMM__EMIT_TENSOR      (TMM__FAST && TMM__IS_DOUBLE && TMM__EMIT <= 3)
 #define TMM__EMIT_FLOAT_TILES (TMM__FLOAT_TENSOR && TMM__EMIT <= 4)
 #define TMM__EMIT_FLOAT       (TMM__FLOAT_TENSOR && (TMM__EMIT == 2 || TMM__EMIT == 4))
 #define TMM__EMIT_FLOAT_MMA   (TMM__FLOAT_TENSOR && TMM__EMIT >= 5)
@@ -1292,9 +1292,8 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
 #define TMM__SKINNY_4    lines_4
 #define TMM__SKINNY_5    lines_16
 #define TMM__TENSOR_1    128x128
-#define TMM__TENSOR_2    128x64
-#define TMM__TENSOR_3    64x64
-#define TMM__TENSOR_4    any
+#define TMM__TENSOR_2    64x64
+#define TMM__TENSOR_3    any
 #define TMM__TILES_1     256x128
 #define TMM__TILES_2     128x192
 #define TMM__TILES_3     128x64
@@ -1306,7 +1305,7 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
 
 /* And what they are made of; each kernel says what these are. Of PIPELINED: */
 #define TMM__BLOCKS (TMM__EMIT == 1 ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2)
-#define TMM__ROWS   (TMM__EMIT > 1 && sizeof(TMM_TYPE) <= 4 ? 16 : 8)
+#define TMM__ROWS   (TMM__EMIT > 1 ? 16 : 8)
 #define TMM__MODE_A (TMM__EMIT == 1 ? -1 : TMM__EMIT == 2 ? (int)TMM__VECTORS : (int)TMM__ALONG_K)
 #define TMM__MODE_B (TMM__EMIT == 1 ? -1 : (int)TMM__VECTORS)
 /* SMALL: */
@@ -1316,11 +1315,10 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
 #define TMM__ALONG (TMM__EMIT <= 3)
 #define TMM__WIDTH (TMM__EMIT == 1 ? 1 : TMM__EMIT % 2 == 0 ? 4 : 16)
 /* TENSOR: */
-#define TMM__WARPS_DOWN    (TMM__EMIT == 2 ? 4 : 2)
 #define TMM__WARPS_ACROSS  (TMM__EMIT == 1 ? 4 : 2)
 #define TMM__TENSOR_DOWN   (TMM__EMIT == 1 ? 4 : 2)
-#define TMM__TENSOR_WIDTH  (TMM__EMIT == 4 ? 1 : 2)
-#define TMM__TENSOR_BLOCKS (TMM__EMIT <= 2 ? 1 : 3)
+#define TMM__TENSOR_WIDTH  (TMM__EMIT == 3 ? 1 : 2)
+#define TMM__TENSOR_BLOCKS (TMM__EMIT == 1 ? 1 : 3)
 /* TENSOR FLOAT by wgmma, whose kernels have barriers for the longer ring of their two forms: */
 #define TMM__DOWN        (TMM__EMIT == 1 ? 2 : 1)
 #define TMM__COLS        (TMM__EMIT == 1 ? 128 : TMM__EMIT == 2 ? 192 : 64)
@@ -1835,11 +1833,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
       |         |         |      |24|25|26|27|28|29|30|31|24|       |
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
-   Elements of 8 bytes: half as many rows, 8 x 8 a thread, 64 x 128 in all. The instance for any
-   operands has such tiles for all types; three of its blocks (of 8 bytes: two) share a
-   multiprocessor, and its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each
-   other. It copies units of 64 lines, three to a step: one of A and two of B, or two of A and one
-   of B.
+   The instance for any operands, for types other than float the only one, has half as many rows,
+   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor, and
+   its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units
+   of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
 
    Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
    [k][column of B], go round: while one is worked on, the others are being filled:
@@ -1866,11 +1863,11 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
    few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
    (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
 
-   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its two
-   warps, which is nearly enough for that: of the two blocks of a multiprocessor one is through long
-   before the other, which then has too few warps to hide what they wait for. So from two rounds on
+   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its
+   warps, which is nearly enough for that: of the blocks of a multiprocessor one is through long
+   before the others, which then have too few warps to hide what they wait for. So from two rounds on
    a whole tile has a block of its own, that begins when another one has left; only the last blocks,
-   as many as fit at once, have shares (of 576 tiles: 264 blocks a tile each, 264 the others).
+   as many as fit at once, have shares (of 1000 tiles: 396 blocks a tile each, 396 the others).
 
    From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
    whole piece of one tile, and at the end each gets a part of the tile from all others, through
@@ -2198,6 +2195,7 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
     tmm_store_four(C, row, col, whole, wanted, alpha, tmm_load_four(C, whole, wanted, beta).v, sum);
 }
 
+#if !TMM__FEW_FORMS
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
@@ -2264,6 +2262,7 @@ TMM_KERNEL void __launch_bounds__(256)
         __syncthreads();
     }
 }
+#endif
 
 /* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
    PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
@@ -2355,10 +2354,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         COPY_AT = TN ? 3 : 0,             /* when in a step; found by trying */
         AT_ONCE = 2,                      /* rows that are stored */
         WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
-        ROW_SUMS = COLS * THREADS * (int)sizeof(TMM_SUM),
-        KEPT = STAGES * STAGE * SIZE >= 4 * ROW_SUMS ? 4 : 1, /* rows of sums in shared memory */
-        DRIFT = (TMM_SUM)0.5 == 0                             /* see tmm__plan_pipelined */
+        KEPT = 4,                         /* rows of sums in shared memory */
+        DRIFT = (TMM_SUM)0.5 == 0         /* see tmm__plan_pipelined */
     };
+    static_assert(!TN || KEPT * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
+                  "they have room");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
     if (!ANY) {
@@ -2619,7 +2619,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         warp = thread / 32, lane = thread % 32;
         row0 = (tall ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
         col0 = (tall ? 0 : warp % 2 * 64) + lane % 8 * 4;
-        if (TN && DRIFT != 0) TMM__HIDE(tile); /* or they are kept nevertheless */
         tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
@@ -3531,18 +3530,18 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 
    Tiles of C, and their warps; a warp has 4 x 4 or 2 x 4 matrices of 16 x 8 (tmm__mma_double). Of
    such a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
-      128 x 128, for large C    128 x 64      64 x 64       a matrix; its lanes, L0 to L31
-      +----+----+----+----+    +----+----+   +----+----+    columns  0 1   2 3   4 5   6 7
-      | w0 | w1 | w2 | w3 | 32 | w0 | w1 |   | w0 | w1 |          0 | L0  | L1  | L2  | L3  | c0
-   64 |    |    |    |    |    +----+----+   +----+----+    rows  : |  :  |  :  |  :  |  :  | c1
-      |    |    |    |    |    | w2 | w3 |   | w2 | w3 |          7 | L28 | L29 | L30 | L31 |
-      +----+----+----+----+    +----+----+   +----+----+          8 | L0  | L1  | L2  | L3  | c2
-      | w4 | w5 | w6 | w7 |    | w4 | w5 |     32   32            : |  :  |  :  |  :  |  :  | c3
-      |    |    |    |    |    +----+----+                       15 | L28 | L29 | L30 | L31 |
-      |    |    |    |    |    | w6 | w7 |
-      +----+----+----+----+    +----+----+
-        32   32   32   32        32   32
-   On a multiprocessor there is one block of the first and of the second, and three of the third.
+      128 x 128, for large C    64 x 64       a matrix; its lanes, L0 to L31
+      +----+----+----+----+    +----+----+    columns  0 1   2 3   4 5   6 7
+      | w0 | w1 | w2 | w3 | 32 | w0 | w1 |          0 | L0  | L1  | L2  | L3  | c0
+   64 |    |    |    |    |    +----+----+    rows  : |  :  |  :  |  :  |  :  | c1
+      |    |    |    |    |    | w2 | w3 |          7 | L28 | L29 | L30 | L31 |
+      +----+----+----+----+    +----+----+          8 | L0  | L1  | L2  | L3  | c2
+      | w4 | w5 | w6 | w7 |      32   32            : |  :  |  :  |  :  |  :  | c3
+      |    |    |    |    |                        15 | L28 | L29 | L30 | L31 |
+      |    |    |    |    |
+      +----+----+----+----+
+        32   32   32   32
+   On a multiprocessor there is one block of the first, and three of the second.
 
    Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
    PIPELINED. A lane takes its part of the operands of the next 8 k from there while it multiplies
@@ -3568,14 +3567,14 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
    pieces that all run at once: the last s.sharers blocks have them. Bands of 8 rows of tiles: those
    at work at a time form a square of sorts.
 
-                                   128 x 128     128 x 64      64 x 64
-       global loads, of M N K      1/64          3/128         1/32        elements
-         FLOP per byte             16            10.7          8           second-level cache
-       shared loads of a warp      96 x 16       64 x 16       64 x 16     elements a step
-         FLOP per byte             5.3           4             4
-       shared memory               96 KB         72 KB         48 KB       a block
-       cycles a step               2048          1024          512         of the tensor cores
-         measured, one NVIDIA H200 2130          1150          630
+                                   128 x 128     64 x 64
+       global loads, of M N K      1/64          1/32        elements
+         FLOP per byte             16            8           second-level cache
+       shared loads of a warp      96 x 16       64 x 16     elements a step
+         FLOP per byte             5.3           4
+       shared memory               96 KB         48 KB       a block
+       cycles a step               2048          512         of the tensor cores
+         measured, one NVIDIA H200 2130          630
    What bounds it: the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles of a
    scheduler (96% busy with large tiles, at 4096 x 4096 x 4096); for the smaller tiles the
    second-level cache; and, for longer than a few ms, the power that the device may take. Before
@@ -3628,10 +3627,10 @@ static __device__ __forceinline__ int tmm_find_piece(const tmm__schedule *s, int
 #endif
 
 #if defined(TMM__EMIT) && TMM__EMIT_TENSOR
-/* One instance of the kernel: TMM__WARPS_DOWN x TMM__WARPS_ACROSS warps of TMM__TENSOR_DOWN x 4
-   matrices (4 or 2), copies of TMM__TENSOR_WIDTH elements (2 or 1), TMM__TENSOR_BLOCKS to a
-   multiprocessor. With 2 matrices it takes operands smaller than a tile. */
-TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
+/* One instance of the kernel: 2 x TMM__WARPS_ACROSS warps of TMM__TENSOR_DOWN x 4 matrices (4 or
+   2), copies of TMM__TENSOR_WIDTH elements (2 or 1), TMM__TENSOR_BLOCKS to a multiprocessor. With 2
+   matrices it takes operands smaller than a tile. */
+TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
     tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
                     const double *__restrict__ A, long long rsA, long long csA, long long batchA,
                     const double *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -3640,10 +3639,10 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__WARPS_DOWN * TMM__WARPS_ACROSS, TMM_
 {
     enum {
         WARPS_ACROSS = TMM__WARPS_ACROSS,
-        THREADS = 32 * TMM__WARPS_DOWN * WARPS_ACROSS,
+        THREADS = 64 * WARPS_ACROSS,
         DOWN = TMM__TENSOR_DOWN, /* matrices of a warp */
         ACROSS = 4,
-        TILE_M = 16 * DOWN * TMM__WARPS_DOWN,
+        TILE_M = 32 * DOWN,
         TILE_N = 8 * ACROSS * WARPS_ACROSS,
         DEPTH = TMM__TENSOR_DEPTH,
         STAGES = TMM__TENSOR_STAGES,
@@ -6187,14 +6186,12 @@ static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N
     return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
 }
 
-/* The instance of KERNEL PIPELINED: for any operands (form 0), as in A^T B or packed (1), or as in
-   A B (2). */
+/* The instance of KERNEL PIPELINED: for any operands (form 0), and of float as in A^T B or packed
+   (1), and as in A B (2). */
 static inline const void *TMM_FN(gemm__pipelined_kernel)(int form)
 {
 #if TMM__IS_FLOAT
     if (form == 2) return (const void *)TMM_FN(gemm_pipelined_nn);
-#endif
-#if !TMM__IS_DOUBLE
     if (form == 1) return (const void *)TMM_FN(gemm_pipelined_tn);
 #endif
     (void)form;
@@ -6208,19 +6205,16 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
                                                int *form, int may_any, int split, int *tile_m,
                                                int *tile_n)
 {
-    enum { SIZE = sizeof(TMM_TYPE), LARGE_M = SIZE <= 4 ? 128 : 64 };
     static thread_local tmm__clusters known[TMM__KNOWN][3];
     tmm__clusters *clusters = known[(unsigned)tmm__current_device()->number % TMM__KNOWN];
     int steps = (int)((K + 7) / 8), blocks = 0, any_blocks = 0;
-    double clocks = 0, any_clocks = 0, tiles = ceil((double)M / LARGE_M) * ceil(N / 128.0);
+    double clocks = 0, any_clocks = 0, tiles = ceil(M / 128.0) * ceil(N / 128.0);
     if (*form != 0) {
-        *tile_m = LARGE_M, *tile_n = 128;
-        if (!TMM__IS_DOUBLE)
-            tmm__ask_clusters(&clusters[*form], TMM_FN(gemm__pipelined_kernel)(*form), LARGE_M / 4,
-                              sizeof(tmm_sums));
-        blocks = tmm__plan_pipelined(s, (int)((M - 1) / LARGE_M + 1), (int)((N - 1) / 128 + 1),
-                                     steps, processors, 2, LARGE_M == 128, (TMM_SUM)0.5 == 0, split,
-                                     &clusters[*form], &clocks);
+        *tile_m = *tile_n = 128;
+        tmm__ask_clusters(&clusters[*form], TMM_FN(gemm__pipelined_kernel)(*form), 32,
+                          sizeof(tmm_sums));
+        blocks = tmm__plan_pipelined(s, (int)((M - 1) / 128 + 1), (int)((N - 1) / 128 + 1), steps,
+                                     processors, 2, 1, 0, split, &clusters[*form], &clocks);
         if (!may_any) return blocks;
     }
     /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
@@ -6231,8 +6225,8 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
     if (!TMM__IS_DOUBLE)
         tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(tmm_sums));
     any_blocks = tmm__plan_pipelined(&any, (int)((M - 1) / any_m + 1), (int)((N - 1) / any_n + 1),
-                                     steps, processors, TMM__ANY_BLOCKS(SIZE), 0, 0, split,
-                                     &clusters[0], &any_clocks);
+                                     steps, processors, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 0,
+                                     (TMM_SUM)0.5 == 0, split, &clusters[0], &any_clocks);
     any.tall = tall < wide;
     if (batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
         clocks = 2 * tiles / 0.79;
@@ -6256,7 +6250,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
                                                  long long ldc, long long strideC, unsigned batch,
                                                  int may, tmm_stream stream)
 {
-    enum { SIZE = sizeof(TMM_TYPE), MOST_ROWS = SIZE <= 4 ? 16 : 8 };
+    enum { SIZE = sizeof(TMM_TYPE) };
     const tmm__device *device = tmm__current_device();
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
@@ -6265,15 +6259,15 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     int modeA = csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
 
-    /* The instance of the kernel. The tile of PIPELINED is 128 x 128 (of 8 bytes, 64 x 128); in
-       form ANY 64 x 128 or 128 x 64. */
-    enum { ANY, TN, NN };
-    int form = ANY, most_m = 8 * MOST_ROWS, most_n = 128;
-    int inA = modeA == TMM__VECTORS && M >= most_m; /* TN could use it in place */
-    int inB = modeB == TMM__VECTORS && N >= most_n;
-    int nn = TMM__IS_FLOAT && modeA == TMM__ALONG_K && M >= most_m && inB;
+    /* The instance of the kernel. The tile of PIPELINED is 128 x 128; in form ANY 64 x 128 or
+       128 x 64. */
+    enum { ANY, TN, NN, TILE = 128 };
+    int form = ANY;
+    int inA = modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
+    int inB = modeB == TMM__VECTORS && N >= TILE;
+    int nn = TMM__IS_FLOAT && modeA == TMM__ALONG_K && M >= TILE && inB;
     if (nn) form = NN;
-    if (inA && inB && !TMM__IS_DOUBLE) form = TN;
+    if (TMM__IS_FLOAT && inA && inB) form = TN;
 
     /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
        part of what M N K costs. */
@@ -6281,22 +6275,21 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     double packing = (inA ? 0.0 : M) + (inB ? 0.0 : N);
     packing *= 2.0 * K * SIZE / device->bandwidth;
     double saving = (form != NN ? 0.15 : 0.06) * 2 * M * N * K / device->arithmetic;
-    if ((form == ANY || form == NN) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 && SIZE >= 4 &&
-        !TMM__IS_DOUBLE && TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + 128, N + 128)) {
+    if (TMM__IS_FLOAT && form != TN && batch == 1 && (may & TMM__MAY_PACK) && K > 0 &&
+        TMM__WORTH_PACKING(packing, saving) &&
+        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE)) {
         form = TN;
-        if (!inA) pitchA = ((M - 1) / most_m + 1) * most_m;
-        if (!inB) pitchB = ((N - 1) / most_n + 1) * most_n;
+        if (!inA) pitchA = ((M - 1) / TILE + 1) * TILE;
+        if (!inB) pitchB = ((N - 1) / TILE + 1) * TILE;
     }
 
     /* Who computes what, and the memory for that. */
     tmm__schedule s;
     char *memory = NULL;
-    int blocks = 0, tile_m = most_m, tile_n = most_n;
+    int blocks = 0, tile_m = TILE, tile_n = TILE;
     for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = 0) {
         blocks = TMM_FN(gemm__pipelined_plan)(&s, M, N, K, batch, device->processors, &form,
-                                              SIZE <= 4 && pitchA + pitchB == 0, split, &tile_m,
-                                              &tile_n);
+                                              pitchA + pitchB == 0, split, &tile_m, &tile_n);
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0 && s.cluster == 0) {
@@ -6319,6 +6312,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
 #endif
     }
 
+#if TMM__IS_FLOAT
     if (pitchA + pitchB > 0) {
         TMM_TYPE *packed_A = (TMM_TYPE *)memory, *packed_B = packed_A + K * pitchA;
         dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
@@ -6328,6 +6322,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         if (pitchA > 0) A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1;
         if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
     }
+#endif
     dim3 grid(blocks, 1, batch);
 #define TMM__LAUNCH(name)                                                                     \
     TMM_FN(name)<<<grid, 128, 0, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
@@ -6351,8 +6346,6 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     switch (form) {
 #if TMM__IS_FLOAT
     case NN: TMM__LAUNCH(gemm_pipelined_nn); break;
-#endif
-#if !TMM__IS_DOUBLE
     case TN: TMM__LAUNCH(gemm_pipelined_tn); break;
 #endif
     default: TMM__LAUNCH(gemm_pipelined); break;
@@ -6361,7 +6354,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     if (s.reduce) { /* and not in clusters */
         int tiles = s.tiles_down * s.tiles_across;
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        int rows = form == ANY ? 8 : MOST_ROWS, warps_down = s.tall ? 4 : 2;
+        int rows = form == ANY ? 8 : 16, warps_down = s.tall ? 4 : 2;
         tmm_gemm_reduce<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
                                                                        rows, warps_down, pieces,
                                                                        parts, 0, s);
@@ -6453,10 +6446,9 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
                                               unsigned batch, int may, tmm_stream stream)
 {
     enum { SIZE = 8 };
-    enum { LARGE, MIDDLE, SMALL, ANY };
+    enum { LARGE, SMALL, ANY };
     static thread_local unsigned long long asked[TMM__TENSOR_FORMS];
     const void *const kernels[TMM__TENSOR_FORMS] = {(const void *)TMM_FN(gemm_tensor_128x128),
-                                                    (const void *)TMM_FN(gemm_tensor_128x64),
                                                     (const void *)TMM_FN(gemm_tensor_64x64),
                                                     (const void *)TMM_FN(gemm_tensor_any)};
     const tmm__device *device = tmm__current_device();
@@ -6549,7 +6541,6 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
                                                    modeB, s)
         switch (form) {
         case LARGE: TMM__LAUNCH(gemm_tensor_128x128); break;
-        case MIDDLE: TMM__LAUNCH(gemm_tensor_128x64); break;
         case SMALL: TMM__LAUNCH(gemm_tensor_64x64); break;
         default: TMM__LAUNCH(gemm_tensor_any); break;
         }

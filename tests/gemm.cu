@@ -19,9 +19,9 @@
 #undef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) \
     ((packing) + (saving) > 0) /* KERNEL PIPELINED and TENSOR at sizes where it is not */
-/* KERNEL TENSOR with large and middle tiles where it would take small ones */
+/* KERNEL TENSOR with large tiles where it would take small ones */
 #undef TMM__TENSOR_GUESS
-#define TMM__TENSOR_GUESS(form, time) ((form) == M / 8 % 3 ? 0 : (time))
+#define TMM__TENSOR_GUESS(form, time) ((form) == M / 8 % 2 ? 0 : (time))
 #define TMM_CLEAR_FLAGS
 #define TMM_TYPE double
 #define TMM_NAME dp
@@ -601,14 +601,13 @@ static void F(test_split)(tmm_kernel kernel)
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel));
 }
 
-/* Five tiles of 128 x 128 for every two blocks of KERNEL PIPELINED that fit at once, of which the
-   first ones are given out whole and the last ones shared; then four, all whole. Of integers only;
-   operands as in A^T B, which none need pack. */
+/* Ten tiles of 64 x 128 for every three blocks of KERNEL PIPELINED that fit at once, of which the
+   first ones are given out whole and the last ones shared; then six, all whole. Of integers only. */
 static void F(test_many_tiles)(void)
 {
     cudaDeviceProp device;
     CHECK_CUDA(cudaGetDeviceProperties(&device, 0));
-    for (int across = 5; across >= 4; across--) {
+    for (int across = 5; across >= 3; across -= 2) {
         const test_case c = {
             128ll * device.multiProcessorCount - 28, 128 * across - 20, 30, 3, 2, 4, 0};
         F(test_matrix) A = F(test_make)(c.K, c.M, c.pad, 0, 1), B = F(test_make)(c.K, c.N, 0, 0, 1);

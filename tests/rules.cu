@@ -26,13 +26,10 @@ __device__ const float test_bias[4] = {10, 20, 30, 40};
 #define TMM_EPILOGUE(value, row, col) ((value) < 0 ? 0 : (value))
 #include "../tiledmm.cuh"
 
-#undef TMM__WORTH_PACKING /* always: so that KERNEL PIPELINED has its large tiles */
-#define TMM__WORTH_PACKING(packing, saving) ((packing) + (saving) > 0)
-#define TMM_TYPE                            float /* which it stores by other portions than floats */
-#define TMM_SUM                             double
-#define TMM_NAME                            fd
+#define TMM_TYPE float
+#define TMM_SUM  double
+#define TMM_NAME fd
 #include "../tiledmm.cuh"
-#undef TMM__WORTH_PACKING
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
@@ -207,7 +204,7 @@ static void test_int_epilogue(void)
            "the epilogue is applied when K = 0 too");
 }
 
-/* Floats whose sums are double, packed: on and off the tiles, C aligned and not; each element right
+/* Floats whose sums are double: on and off the tiles, C aligned and not; each element right
    to one rounding, and nothing written beside C. */
 static void test_wide_sums(void)
 {
