@@ -135,8 +135,8 @@
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (double: 2^25), TMM_TENSOR for double below 2^24.
    TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
-   TMM_TENSOR with its largest tiles), and for large products copies of A and B in the form that
-   they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
+   TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
+   in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
    sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
    tmm_?gemm_host keeps what it had for its next call: up to 128 MB of pinned memory, and of each
    device's memory up to an eighth.
@@ -1080,9 +1080,6 @@ static inline unsigned long long tmm__ticket(void)
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return (z ^ (z >> 31)) | 1;
 }
-
-/* KERNEL SMALL shares out k if each of its largest tiles gets so many blocks. */
-enum { TMM__SMALL_SHARES = 3 };
 
 /* The instances of KERNEL TENSOR. */
 enum { TMM__TENSOR_FORMS = 3 };
@@ -6139,10 +6136,10 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
         if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
         if (M <= 32 && N <= 32) return TMM_SMALL;
-        /* SMALL has so many of its largest tiles, 32 x 64, that it does not share out k, as the
-           others do. */
+        /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
+           most; the others do better. */
         bool long_k = batch == 1 && K > 2048 &&
-                      TMM__SMALL_SHARES * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
+                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
                       (TMM__IS_FLOAT ? area <= 1600 : TMM_FN(gemm__tensor_pays)());
         if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6) && !long_k) return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
@@ -6591,17 +6588,25 @@ static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, lo
                                                     unsigned batch, tmm_stream stream)
 {
     enum { FORMS = TMM__FEW_FORMS ? 2 : 4 };
+    /* What a product takes if there is a multiprocessor for each tile, measured on one H200 in a CUDA
+       graph: `first` ns, and `each` for every k. Parts of k take more time for KERNEL SUM, 1.4 us
+       and 1.4 us for each MB; and the host takes some 8 us for memory and two launches. */
+    const double sums = 1400, sums_byte = 1.4e-3, host = 8000;
     static const struct {
         int rows, cols, bytes;
+        double first, each;
     } forms[FORMS] = {
 #if !TMM__FEW_FORMS
-        {16, 16, TMM_FN(small_bytes_16x16)},
+        {16, 16, TMM_FN(small_bytes_16x16), 2000, TMM__IS_DOUBLE ? 4.5 : 5.2},
 #endif
-        {16, 32, TMM_FN(small_bytes_16x32)},
+        {16, 32, TMM_FN(small_bytes_16x32), 2300, TMM__FEW_FORMS ? 6.9 : 6.2},
 #if !TMM__FEW_FORMS
-        {32, 32, TMM_FN(small_bytes_32x32)},
+        {32, 32, TMM_FN(small_bytes_32x32), 2500, TMM__IS_DOUBLE ? 8.3 : 10.3},
 #endif
-        {32, 64, TMM_FN(small_bytes_32x64)}
+        {32, 64, TMM_FN(small_bytes_32x64), 2700,
+         TMM__IS_DOUBLE   ? 11.5
+         : TMM__FEW_FORMS ? 19.4
+                          : 15.6}
     };
     static thread_local unsigned long long asked[FORMS];
     const tmm__device *device = tmm__current_device();
@@ -6620,18 +6625,31 @@ static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, lo
     long long tiles[FORMS], steps = (K + 7) / 8;
     for (int n = 0; n < FORMS; n++)
         tiles[n] = ((M - 1) / forms[n].rows + 1) * ((N - 1) / forms[n].cols + 1) * batch;
-    /* Few large tiles and long K: split along k, which pays from three parts of 64
-       steps on. Otherwise the smallest tile of which each multiprocessor gets one at most, or the
-       largest. */
-    int form = largest;
+    /* Of double, many of 32 x 32 take longer than twice as many of 16 x 32. */
+    if (TMM__IS_DOUBLE && forms[largest].rows * forms[largest].cols == 32 * 32 && K <= 128 &&
+        tiles[largest] > busy)
+        largest--;
+    /* The smallest tile of which each multiprocessor gets one at most, or the largest. */
+    int whole = 0, form;
+    while (whole < largest && tiles[whole] > busy) whole++;
+    form = whole;
+    /* Few tiles and long K: parts of k, of 16 steps at least, two for each warp, and so many that
+       fewer or more would take longer. Larger tiles take less time for twice as many parts. */
     void *partials = NULL;
-    long long parts = tmm__min(busy / tiles[largest], steps / 64);
-    if (parts >= TMM__SMALL_SHARES)
-        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
-    if (partials == NULL) {
-        parts = 1;
-        for (form = 0; form < largest && tiles[form] > busy;) form++;
+    long long parts = 1;
+    const double alone = forms[whole].first + forms[whole].each * K;
+    double best = alone;
+    for (int n = whole; n <= largest && alone > host; n++) {
+        double part = sums_byte * sizeof(TMM_SUM) * M * N * batch, all = forms[n].each * K;
+        long long most = tmm__min(busy / tiles[n], steps / 16);
+        long long some = tmm__min(most, (long long)sqrt(all / part));
+        if (some < 2) continue;
+        double time = forms[n].first + all / some + sums + some * part;
+        if (time < best) form = n, parts = some, best = time;
     }
+    if (parts > 1)
+        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
+    if (partials == NULL) parts = 1, form = whole;
     /* Where there are many tiles, or few steps, fewer warps to each. */
     int team_log2 = 3;
     while (team_log2 > 0 && ((tiles[form] << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
