@@ -6638,7 +6638,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, lo
     void *partials = NULL;
     long long parts = 1;
     const double alone = forms[whole].first + forms[whole].each * K;
-    double best = alone;
+    double best = 0.9 * alone; /* a tenth is in doubt */
     for (int n = whole; n <= largest && alone > host; n++) {
         double part = sums_byte * sizeof(TMM_SUM) * M * N * batch, all = forms[n].each * K;
         long long most = tmm__min(busy / tiles[n], steps / 16);
