@@ -186,6 +186,14 @@
 #define TMM__HOST    0
 #endif
 
+/* 0 where nvcc compiles the host's part of a program, which need not look at what only devices run:
+   kernels and functions that are long are left out there. */
+#if defined(__NVCC__) && !defined(__CUDA_ARCH__)
+#define TMM__BODIES 0
+#else
+#define TMM__BODIES 1
+#endif
+
 #ifdef TMM_SIMPLE
 #define TMM__FAST 0
 #else
@@ -2330,6 +2338,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                        long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
                        long long ldc, long long batchC, int modeA, int modeB, const tmm__schedule s)
 {
+#if TMM__BODIES
     enum {
         ANY = TMM__MODE_A < 0,
         ROWS = TMM__ROWS, /* of C that a thread owns */
@@ -2695,6 +2704,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                 for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + AT_ONCE][j];
         }
     }
+#endif
 }
 #endif
 
@@ -2895,6 +2905,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
                    TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
                    unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
 {
+#if TMM__BODIES
     enum {
         ROWS = TMM__SMALL_ROWS,
         COLS = TMM__SMALL_COLS,
@@ -3117,6 +3128,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         }
         *(tmm_wide *)out = old;
     }
+#endif
 }
 #endif
 
@@ -3213,6 +3225,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                     long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
                     long long ldc, long long batchC, int few_rows, TMM_SUM *__restrict__ partials)
 {
+#if TMM__BODIES
     enum {
         ALONG_K = TMM__ALONG,
         WIDTH = TMM__WIDTH,
@@ -3517,6 +3530,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #undef TMM__PLACE
 #undef TMM__TO
 #undef TMM__BEYOND
+#endif
 }
 #endif
 
@@ -3634,6 +3648,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
                     double beta, double *__restrict__ C, long long ldc, long long batchC, int modeA,
                     int modeB, const tmm__schedule s)
 {
+#if TMM__BODIES
     enum {
         WARPS_ACROSS = TMM__WARPS_ACROSS,
         THREADS = 64 * WARPS_ACROSS,
@@ -3888,6 +3903,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
                     for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
         }
     }
+#endif
 }
 #endif
 
@@ -4506,6 +4522,7 @@ TMM_KERNEL void __launch_bounds__(1024)
             fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
 }
 
+#if TMM__BODIES
 /* 256 threads begin to bring 64 `fours` lines x 16 k to shared memory, zeros beyond the `lines` and
    `depth` that are left. Copied one by one, and turned by that: k goes down, lines across. A thread
    begins with line *line and k *k, which `at` points to. */
@@ -5044,6 +5061,7 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
         tmm__sync_multiply_adds(named);
     }
 }
+#endif
 
 /* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
    products of halves by multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread. It is
@@ -5053,7 +5071,7 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
 static_assert(TMM__STRICT_BYTES <= TMM__FLOAT_ANY_BYTES, "what is left to multiply-adds has room");
 TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job job)
 {
-#if !TMM__WGMMA
+#if TMM__BODIES && !TMM__WGMMA
     const tmm__split a = job.a, b = job.b;
     const tmm__lines from_a = job.from_a, from_b = job.from_b;
     const long long M = job.M, N = job.N, ldc = job.ldc;
@@ -5704,7 +5722,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
     tmm_gemm_float_mma(const tmm__float_job job)
 {
-#if TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__)
+#if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum {
         DOWN = TMM__MMA_PARTS,
         COLS = TMM__MMA_PARTS,
