@@ -54,7 +54,8 @@
                         (the edge of a block's tile; TMM_REGISTER takes the better one)
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
-                        evenly along k; takes memory for that from a pool of its own (below)
+                        evenly along k; takes memory for that from a pool of its own (below).
+                        double: TMM_TENSOR where that is fast, else TMM_REGISTER
      TMM_TENSOR         on tensor cores. double: worth it where these are fast for double (sm_80,
                         sm_90, sm_100), elsewhere right but slow. float, with TMM_FLOAT_TENSOR
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
@@ -133,7 +134,7 @@
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
-   TMM_PIPELINED takes lda and ldb below 2^26 (double: 2^25), TMM_TENSOR for double below 2^24.
+   TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
    TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
    TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
    in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
@@ -1264,14 +1265,14 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
        kernel for mma.sync                                             128       64
 
    Each instance costs every program that includes this file some tenths of a second of compile time.
-   So PIPELINED has all three for float alone, and SMALL two of four, by TMM__FEW_FORMS, for all types
+   So PIPELINED has all three for float alone, none for double, and SMALL two of four, by TMM__FEW_FORMS, for all types
    but float and double: these compute every shape, but some take longer (on an H200 int at 320 10.1
    us for 7.2, A B of 2048 7% longer, of 4096 1%). Of SKINNY along the lines a width of 1 would gain
    2% at most; of TENSOR tiles of 128 x 64 nothing. */
 #define TMM__EMIT_TYPE        (TMM__EMIT == 1)
 #define TMM__EMIT_SHARED      (TMM__EMIT <= (TMM__ONE_TILE ? 1 : 3))
 #define TMM__EMIT_REGISTER    (TMM__EMIT <= 2)
-#define TMM__EMIT_PIPELINED   (TMM__FAST && TMM__EMIT <= (TMM__IS_FLOAT ? 3 : 1))
+#define TMM__EMIT_PIPELINED   (TMM__FAST && TMM__EMIT <= (TMM__IS_FLOAT ? 3 : TMM__IS_DOUBLE ? 0 : 1))
 #define TMM__EMIT_SMALL       (TMM__FAST && TMM__EMIT <= 4 && !(TMM__FEW_FORMS && TMM__EMIT % 2 == 1))
 #define TMM__EMIT_SKINNY      (TMM__FAST && TMM__EMIT <= 5)
 #define TMM__EMIT_TENSOR      (TMM__FAST && TMM__IS_DOUBLE && TMM__EMIT <= 3)
@@ -1838,7 +1839,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
       |         |         |      |24|25|26|27|28|29|30|31|24|       |
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
-   The instance for any operands, for types other than float the only one, has half as many rows,
+   The instance for any operands, the only one for other types than float, has half as many rows,
    8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor, and
    its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units
    of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
@@ -2380,7 +2381,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
     bool packed_A = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_A;
     bool packed_B = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
-#if TMM__CLUSTERS && !TMM__IS_DOUBLE
+#if TMM__CLUSTERS
     if (s.cluster > 0)
         tmm__cluster_arrive(false); /* this block's shared memory may be written to */
 #endif
@@ -2545,7 +2546,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 
         thread = tmm__thread();
         share = blocks - 1 - tmm__block();
-#if TMM__CLUSTERS && !TMM__IS_DOUBLE
+#if TMM__CLUSTERS
         if (s.cluster > 0) { /* every block gets a part of all pieces, adds up and stores it */
             extern __shared__ __align__(16) unsigned char tmm__pieces[]; /* [piece][four][thread] */
             tmm_sums *all = (tmm_sums *)tmm__pieces + thread;
@@ -6201,6 +6202,17 @@ static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N
     return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
 }
 
+#if TMM__IS_DOUBLE
+/* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
+   multiply-adds. Where it does not pay, units of double bound every kernel. */
+static inline tmm_kernel TMM_FN(gemm__pipelined_double)(long long M, long long N, long long K,
+                                                        long long lda, long long ldb)
+{
+    return TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, lda, ldb)
+               ? TMM_TENSOR
+               : TMM_REGISTER;
+}
+#else
 /* The instance of KERNEL PIPELINED: for any operands (form 0), and of float as in A^T B or packed
    (1), and as in A B (2). */
 static inline const void *TMM_FN(gemm__pipelined_kernel)(int form)
@@ -6237,8 +6249,7 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
     long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     int any_m = tall < wide ? 128 : 64, any_n = 192 - any_m;
     tmm__schedule any;
-    if (!TMM__IS_DOUBLE)
-        tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(tmm_sums));
+    tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(tmm_sums));
     any_blocks = tmm__plan_pipelined(&any, (int)((M - 1) / any_m + 1), (int)((N - 1) / any_n + 1),
                                      steps, processors, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 0,
                                      (TMM_SUM)0.5 == 0, split, &clusters[0], &any_clocks);
@@ -6378,6 +6389,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);
     return status;
 }
+#endif
 
 #if TMM__IS_DOUBLE
 /* How KERNEL TENSOR is to compute tiles_down x tiles_across tiles, `batch` times, of `form` with
@@ -7166,6 +7178,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                      ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
                      : TMM_REGISTER;
 #endif
+#if TMM__FAST && TMM__IS_DOUBLE
+    if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(M, N, K, lda, ldb);
+#endif
     if (kernel == TMM_REGISTER)
         kernel =
             TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
@@ -7276,11 +7291,12 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
         case TMM_REGISTER_64: TMM__LAUNCH(TMM_FN(gemm_register_64), 256, 1); break;
         case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
 #if TMM__FAST
+#if !TMM__IS_DOUBLE
         case TMM_PIPELINED:
             status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
                                              strideB, beta, c, ldc, strideC, grid.z, may, stream);
             break;
-#if TMM__IS_DOUBLE
+#else
         case TMM_TENSOR:
             status = TMM_FN(gemm__tensor)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
                                           strideB, beta, c, ldc, strideC, grid.z, may, stream);
@@ -9573,22 +9589,22 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
         TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb))
         kernel = TMM_PIPELINED;
-    int tensor = kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)();
-    if ((kernel == TMM_PIPELINED || tensor) && /* otherwise the next call says why not */
-        TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb)) {
-        int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
 #if TMM__IS_DOUBLE
-        if (tensor)
-            return TMM_FN(gemm__tensor)(M, N, K, alpha, (const double *)A, nA ? lda : 1,
-                                        nA ? 1 : lda, 0, (const double *)B, nB ? ldb : 1,
-                                        nB ? 1 : ldb, 0, beta, (double *)C, ldc, 0, 1, job->may,
-                                        stream);
+    if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(M, N, K, lda, ldb);
+    int direct = kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)();
+#define TMM__MULTIPLY TMM_FN(gemm__tensor)
+#else
+    int direct = kernel == TMM_PIPELINED;
+#define TMM__MULTIPLY TMM_FN(gemm__pipelined)
 #endif
-        return TMM_FN(gemm__pipelined)(M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1,
-                                       nA ? 1 : lda, 0, (const TMM_TYPE *)B, nB ? ldb : 1,
-                                       nB ? 1 : ldb, 0, beta, (TMM_TYPE *)C, ldc, 0, 1, job->may,
-                                       stream);
+    /* Otherwise the next call says why not. */
+    if (direct && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb)) {
+        int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+        return TMM__MULTIPLY(M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1, nA ? 1 : lda, 0,
+                             (const TMM_TYPE *)B, nB ? ldb : 1, nB ? 1 : ldb, 0, beta,
+                             (TMM_TYPE *)C, ldc, 0, 1, job->may, stream);
     }
+#undef TMM__MULTIPLY
 #endif
     if (kernel == TMM_AUTO) kernel = TMM_REGISTER;
     return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, (const TMM_TYPE *)A, lda,

@@ -853,6 +853,7 @@ static int add_device_rows(problem *p, table *t)
         tmm_kernel kernel = rungs[n].kernel;
         if (all ? o->tile && o->tile != rungs[n].tile : kernel != o->kernel) continue;
         if (all && ((kernel == TMM_SKINNY && !fits_skinny(o)) || !has_kernel(p, kernel))) continue;
+        if (all && kernel == TMM_PIPELINED && o->type == TMM_DOUBLE) continue; /* TMM_TENSOR */
         if (!add_device_row(p, t, tmm_kernel_string(kernel), rungs[n].memory, multiply_kernel,
                             kernel))
             return 0;

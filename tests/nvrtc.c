@@ -88,19 +88,19 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "gemm_shared_16 tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_64 tmm_" letter \
     "gemm_register_128 "
 /* what other types than float and double have; and what these have besides */
-#define FAST(letter)                                                                               \
-    "tmm_" letter "gemm_pipelined tmm_" letter "gemm_reduce tmm_" letter                           \
-    "gemm_small_16x32 tmm_" letter "gemm_small_32x64 tmm_" letter "gemm_skinny_k_1 tmm_" letter    \
-    "gemm_skinny_k_4 tmm_" letter "gemm_skinny_k_16 tmm_" letter "gemm_skinny_lines_4 tmm_" letter \
+#define FAST(letter)                                                                           \
+    "tmm_" letter "gemm_reduce tmm_" letter "gemm_small_16x32 tmm_" letter                     \
+    "gemm_small_32x64 tmm_" letter "gemm_skinny_k_1 tmm_" letter "gemm_skinny_k_4 tmm_" letter \
+    "gemm_skinny_k_16 tmm_" letter "gemm_skinny_lines_4 tmm_" letter                           \
     "gemm_skinny_lines_16 tmm_" letter "gemm_sum "
 #define MORE(letter) \
     "tmm_" letter "pack tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 "
 
-static const char kernels[] =
-    SIMPLE("s") FAST("s") MORE("s") "tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn " /* float */
+static const char kernels[] = SIMPLE("s") FAST("s")
+    MORE("s") "tmm_sgemm_pipelined tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn " /* float */
     SIMPLE("d") FAST("d") MORE("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
                                     "tmm_dgemm_tensor_any " /* double */
-    SIMPLE("i") FAST("i");
+    SIMPLE("i") FAST("i") "tmm_igemm_pipelined ";
 
 int main(int count, char **words)
 {
@@ -128,7 +128,7 @@ int main(int count, char **words)
     test_compiled("a type and a tile of one's own", ptx);
     test_entries("a type and a tile of one's own", ptx,
                  "tmm_ugemm_global tmm_ugemm_shared_24 tmm_ugemm_register_64 "
-                 "tmm_ugemm_register_128 " FAST("u"));
+                 "tmm_ugemm_register_128 tmm_ugemm_pipelined " FAST("u"));
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

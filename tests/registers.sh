@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The kernels of tiledmm.cuh keep no registers in local memory ("spills"), on any architecture, and no
 # arrays (their stack; before sm_80, KERNEL TENSOR does, which is not meant for it): those of float
-# and double, as ptxas reports them. Let off are what TMM_AUTO never takes, KERNEL PIPELINED for
-# double, and some bytes outside of loops: see `allowed` below.
+# and double, as ptxas reports them. Let off are some bytes outside of loops: see `allowed` below.
 . "$(dirname "$0")/tap.bash"
 have nvcc || skip_all "no kernel spills" "nvcc is not installed"
 cat >"$work/kernels.cu" <<'END'
@@ -45,7 +44,7 @@ for group in "75 75" "80 80 86 89" "90a 90a" "100 100 120"; do
             '/Compiling entry function/ { split($0, part, "\x27"); name = part[2]; here = part[4] == architecture }
              here && /bytes spill stores/ {
                  kernels++
-                 allowed = name ~ /dgemm_pipelined/ ? 80 : name ~ /dgemm_register_64/ ? 8 \
+                 allowed = name ~ /dgemm_register_64/ ? 8 \
                      : name ~ /ssplit/ ? 16 : 0
                  stack = architecture == "sm_75" && name ~ /dgemm_tensor/ ? 0 : $1
                  if ($5 > allowed || stack > allowed) print name ": " $0
