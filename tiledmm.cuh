@@ -117,18 +117,18 @@
    MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
                              float, N =                  double, N =
                           320   1024   4096   5120      320   1024   4096   5120
-     TMM_GLOBAL           3.85   6.31   5.82   5.86     2.14   3.77   2.89   2.93
-     TMM_SHARED_16        4.23   7.30   7.78   7.75     2.83   4.42   4.57   4.58
-     TMM_SHARED_32        4.77   8.55   9.18   8.88     2.95   4.66   4.82   4.84
-     TMM_REGISTER_64      4.25   29.3   31.0   31.4     1.70   9.80   10.1   10.3
-     TMM_REGISTER_128     1.60   18.7   43.0   42.1     0.80   8.75   18.0   17.0
-     TMM_PIPELINED        7.91   40.8   54.7   55.2     3.36   18.2   21.2   21.0
-     TMM_SMALL            10.0   30.4   35.1   34.1     10.1   38.9   48.9   47.0
-     TMM_TENSOR              -      -      -      -     5.21   53.4   62.1   63.9
-     TMM_AUTO             10.0   41.0   54.7   55.2     10.1   53.4   61.9   63.9
-     cuBLAS               4.80   37.7   51.0   46.9     7.39   51.5   61.1   62.0
-   TMM_AUTO_TENSOR, float: 118 at 1024, 210 at 4096, 189 at 5120, splitting included, where cuBLAS
-   gives 40 to 45 (gemm_cublas.csv; 300 ms a point, in turn with it).
+     TMM_GLOBAL           3.83   6.32   5.96   6.00     2.15   3.77   2.97   3.02
+     TMM_SHARED_16        4.21   7.29   7.77   7.74     2.84   4.41   4.57   4.58
+     TMM_SHARED_32        4.74   8.53   9.12   8.89     2.95   4.65   4.81   4.85
+     TMM_REGISTER_64      4.24   29.2   30.9   31.5     1.70   9.76   10.1   10.3
+     TMM_REGISTER_128     1.59   18.6   42.9   41.9     0.80   8.72   18.0   17.0
+     TMM_PIPELINED        7.86   40.7   53.1   55.0        -      -      -      -
+     TMM_SMALL            9.93   30.3   35.0   34.0     10.2   38.8   47.6   45.0
+     TMM_TENSOR              -      -      -      -     6.93   53.6   61.1   63.1
+     TMM_AUTO             9.94   40.9   54.4   54.9     10.2   53.5   61.3   63.1
+     cuBLAS               3.71   37.6   51.2   46.8     5.08   51.2   58.8   60.4
+   TMM_AUTO_TENSOR, float: 117 at 1024, 205 at 4096, 189 at 5120, splitting included, where cuBLAS
+   gives 40 to 44 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
    beta = 0, with u = 2^-24 or 2^-53; int is exact.
