@@ -137,8 +137,9 @@
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
    TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
    TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
-   in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to 32 x 64 partial
-   sums for each multiprocessor. Without that memory they do without, and sum in fewer pieces.
+   in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
+   32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
+   fewer pieces.
    tmm_?gemm_host keeps what it had for its next call: up to 128 MB of pinned memory, and of each
    device's memory up to an eighth.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
@@ -1264,11 +1265,12 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
        kernel for wgmma                 large                small
        kernel for mma.sync                                             128       64
 
-   Each instance costs every program that includes this file some tenths of a second of compile time.
-   So PIPELINED has all three for float alone, none for double, and SMALL two of four, by TMM__FEW_FORMS, for all types
-   but float and double: these compute every shape, but some take longer (on an H200 int at 320 10.1
-   us for 7.2, A B of 2048 7% longer, of 4096 1%). Of SKINNY along the lines a width of 1 would gain
-   2% at most; of TENSOR tiles of 128 x 64 nothing. */
+   Each instance costs every program that includes this file some tenths of a second of compile
+   time. So PIPELINED has three for float alone, one for other types and none for double, which has
+   TENSOR; and SMALL two of four, by TMM__FEW_FORMS, for all types but float and double. These compute
+   every shape, but some take longer (on an H200 int at 320 10.1 us for 7.2, A B of 2048 7% longer,
+   of 4096 1%). Of SKINNY along the lines a width of 1 would gain 2% at most; of TENSOR tiles of
+   128 x 64 nothing. */
 #define TMM__EMIT_TYPE        (TMM__EMIT == 1)
 #define TMM__EMIT_SHARED      (TMM__EMIT <= (TMM__ONE_TILE ? 1 : 3))
 #define TMM__EMIT_REGISTER    (TMM__EMIT <= 2)

@@ -470,7 +470,7 @@ def test_sources():
     header = read("tiledmm.cuh")
     stated = ("0.25 FLOP per byte in float", "TMM_TILE / 4 FLOP per byte in float (8 for tile 32)",
               "TILE / 4 FLOP per byte in float (32 for TILE 128)", "M N K elements, 32 FLOP per byte in float",
-              "10.7 FLOP per byte in float for 32 x 64", "FLOP per byte 16 10.7 8")
+              "10.7 FLOP per byte in float for 32 x 64", "FLOP per byte 16 8")
     check("the intensities are those that tiledmm.cuh states", all(text in header for text in stated) and
           INTENSITY == {"global": 0.25, "shared_8": 2, "shared_16": 4, "shared_32": 8, "register_64": 16,
                         "register_128": 32, "small": 10.7, "pipelined": 32, "tensor": 2 * 16},
