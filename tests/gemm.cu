@@ -251,15 +251,20 @@ static void test_last_of_batch(void)
     CHECK_CUDA(cudaMalloc((void **)&dC, bytes));
     for (int i = 0; i < EDGE * K; i++) h[i] = tap_uniform();
     CHECK_CUDA(cudaMemcpy(dX, h, EDGE * K * sizeof(double), cudaMemcpyHostToDevice));
-    int wrong = 0;
-    CHECK_CUDA(cudaMemset(dC, 0xff, bytes));
-    tmm_status status = tmm_dgemm_batched_with(TMM_TENSOR, TMM_OP_N, TMM_OP_T, EDGE, EDGE, K, 1, dX,
-                                               K, dX, K, 0, dC, EDGE, 0, 0, EDGE * EDGE, BATCH, 0);
-    CHECK_CUDA(cudaMemcpy(h, dC, bytes, cudaMemcpyDeviceToHost));
-    for (int i = 1; i < BATCH; i++)
-        wrong += memcmp(h, h + i * EDGE * EDGE, EDGE * EDGE * sizeof(double)) != 0;
-    tap_ok(status == TMM_OK && wrong == 0 && !isnan(h[0]),
-           "double tensor: a product alone in the last launch of a batch has the bits of all");
+    for (int n = 0; n < 2; n++) {
+        tmm_kernel kernel = n == 0 ? TMM_PIPELINED : TMM_TENSOR;
+        int wrong = 0;
+        CHECK_CUDA(cudaMemset(dC, 0xff, bytes));
+        tmm_status status =
+            tmm_dgemm_batched_with(kernel, TMM_OP_N, TMM_OP_T, EDGE, EDGE, K, 1, dX, K, dX, K, 0,
+                                   dC, EDGE, 0, 0, EDGE * EDGE, BATCH, 0);
+        CHECK_CUDA(cudaMemcpy(h, dC, bytes, cudaMemcpyDeviceToHost));
+        for (int i = 1; i < BATCH; i++)
+            wrong += memcmp(h, h + i * EDGE * EDGE, EDGE * EDGE * sizeof(double)) != 0;
+        tap_ok(status == TMM_OK && wrong == 0 && !isnan(h[0]),
+               "double %s: a product alone in the last launch of a batch has the bits of all",
+               tmm_kernel_string(kernel));
+    }
     free(h);
     CHECK_CUDA(cudaFree(dX));
     CHECK_CUDA(cudaFree(dC));
