@@ -1,3 +1,4 @@
+/* Joined from the parts in src/tiledmm by `./build.sh join`: edit those, not this file. */
 /* tiledmm.cuh - v0.1 - tiled matrix multiply for CUDA: one file, plain C style, nothing to link
    but the CUDA runtime. Licence: MIT No Attribution (text at the end): paste what you like.
 
@@ -162,15 +163,12 @@
      KERNEL TENSOR FLOAT (KERNEL SPLIT; for any device, by wgmma, by mma.sync)
      INSTANCES, CHOICE, LAUNCHERS, HOST MACHINERY, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE,
      HISTORY */
-
-/* ============================== CONFIGURATION ================================================= */
-/* The file includes itself: with TMM_NAME set to make the functions of one element type, and with
-   TMM__EMIT set for its kernels. */
-#ifndef TMM__EMIT
-#ifndef TMM_VERSION
+/* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
+   Uses: nothing. Used by: all parts. */
+#if !defined(TMM__PART_CONFIG)
+#define TMM__PART_CONFIG
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
-/* ============================== LINKAGE ======================================================= */
 #if defined(__CUDACC_RTC__)
 #define TMM__KERNELS 1 /* NVRTC: kernels only, no host code */
 #define TMM__HOST    0
@@ -297,8 +295,11 @@
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
 #endif
-
-#ifndef __CUDACC_RTC__
+#endif
+/* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
+   Uses: once/config.h. Used by: all parts. */
+#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_TYPES)
+#define TMM__PART_TYPES
 #include <stddef.h>
 
 /* ============================== TYPES ========================================================= */
@@ -416,8 +417,11 @@ typedef struct tmm_part {
     long long ldc;
     double seconds; /* set by the call: how long this device took */
 } tmm_part;
-
-/* ============================== DECLARATIONS ================================================== */
+#endif
+/* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
+   Uses: once/types.h. Used by: callers. */
+#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_FUNCTIONS)
+#define TMM__PART_FUNCTIONS
 /* The name of a status: "TMM_OK", ... Never NULL. */
 TMM_API const char *tmm_status_string(tmm_status status);
 
@@ -462,10 +466,11 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #if TMM__HOST_LAYER && (defined(TMM_IMPLEMENTATION) || !TMM__HOST) /* otherwise with its code */
 TMM_API void tmm_host_release(void);
 #endif
-#endif /* !__CUDACC_RTC__ */
-
-#if TMM__KERNELS
-/* ============================== BUILDING BLOCKS =============================================== */
+#endif
+/* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner needs one.
+   Uses: once/config.h. Used by: the fast kernels. */
+#if TMM__KERNELS && !defined(TMM__PART_PTX)
+#define TMM__PART_PTX
 /* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
    between blocks, multiply-adds of small matrices, and the schedule. */
 
@@ -723,9 +728,6 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
 #define TMM__CLUSTERS 0
 #endif
 
-/* What the launcher of KERNEL PIPELINED may do. */
-enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
-
 /* c += a b, a 16 x 8 and b 8 x 8, by a warp. Of a, b and c its lanes hold, with g = lane / 4 and
    t = lane % 4,
        a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
@@ -769,6 +771,13 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
     }
 }
 #endif
+#endif
+/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants that kernels share with their launchers.
+   Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
+#if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
+#define TMM__PART_SCHEDULE
+/* What the launcher of KERNEL PIPELINED may do. */
+enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
 
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
 enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
@@ -806,9 +815,10 @@ typedef struct tmm__schedule {
     unsigned long long ticket; /* when it holds this number, no other launch's */
 } tmm__schedule;
 #endif
-
-#if TMM__HOST
-/* ============================== STATUS ======================================================== */
+/* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
+   Uses: once/types.h. Used by: all host code. */
+#if TMM__HOST && !defined(TMM__PART_STATUS)
+#define TMM__PART_STATUS
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
    the files that include this one. */
 inline char *tmm__message(void)
@@ -889,7 +899,11 @@ static inline long long tmm__min(long long a, long long b)
 {
     return a < b ? a : b;
 }
-
+#endif
+/* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
+   Uses: once/status.h. Used by: launchers, host/. */
+#if TMM__HOST && !defined(TMM__PART_DEVICE)
+#define TMM__PART_DEVICE
 /* What the launchers ask of the current device. A thread remembers it, for device n at place
    n % TMM__KNOWN: some of the questions take CUDA a few tenths of a millisecond. */
 enum { TMM__KNOWN = 16 };
@@ -1090,7 +1104,11 @@ static inline unsigned long long tmm__ticket(void)
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return (z ^ (z >> 31)) | 1;
 }
-
+#endif
+/* src/tiledmm/once/plan.h. How tiles and steps are divided among blocks.
+   Uses: once/schedule.h, once/device.h. Used by: launchers of KERNEL PIPELINED and TENSOR. */
+#if TMM__HOST && !defined(TMM__PART_PLAN)
+#define TMM__PART_PLAN
 /* The instances of KERNEL TENSOR. */
 enum { TMM__TENSOR_FORMS = 3 };
 typedef struct tmm__tensor_form {
@@ -1200,7 +1218,11 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tile
     }
     return blocks;
 }
-
+#endif
+/* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
+   Uses: once/status.h. Used by: type/. */
+#if TMM__HOST && !defined(TMM__PART_ARGUMENTS)
+#define TMM__PART_ARGUMENTS
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
 static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,
                                            const void *pointer, long long rows, long long cols,
@@ -1248,10 +1270,12 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
         status = tmm__check_matrix("C", "ldc", works ? C : unread, M, N, ldc, element);
     return status;
 }
-#endif /* TMM__HOST */
-
-/* ============================== PASSES ======================================================== */
-/* The kernels of a type are emitted in six passes through this file, TMM__EMIT 1 to 6, each with
+#endif
+/* src/tiledmm/once/passes.h. Which instances of the kernels a pass through this file makes.
+   Uses: once/config.h. Used by: kernels/, type/instances.h. */
+#if !defined(TMM__PART_PASSES)
+#define TMM__PART_PASSES
+/* The kernels of a type are emitted in six passes through this file, TMM__PASS 1 to 6, each with
    one more instance of every kernel that has any left; what a type has once is in the first one.
 
      pass                    1          2          3         4         5         6
@@ -1271,20 +1295,20 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
    every shape, but some take longer (on an H200 int at 320 10.1 us for 7.2, A B of 2048 7% longer,
    of 4096 1%). Of SKINNY along the lines a width of 1 would gain 2% at most; of TENSOR tiles of
    128 x 64 nothing. */
-#define TMM__EMIT_TYPE        (TMM__EMIT == 1)
-#define TMM__EMIT_SHARED      (TMM__EMIT <= (TMM__ONE_TILE ? 1 : 3))
-#define TMM__EMIT_REGISTER    (TMM__EMIT <= 2)
-#define TMM__EMIT_PIPELINED   (TMM__FAST && TMM__EMIT <= (TMM__IS_FLOAT ? 3 : TMM__IS_DOUBLE ? 0 : 1))
-#define TMM__EMIT_SMALL       (TMM__FAST && TMM__EMIT <= 4 && !(TMM__FEW_FORMS && TMM__EMIT % 2 == 1))
-#define TMM__EMIT_SKINNY      (TMM__FAST && TMM__EMIT <= 5)
-#define TMM__EMIT_TENSOR      (TMM__FAST && TMM__IS_DOUBLE && TMM__EMIT <= 3)
-#define TMM__EMIT_FLOAT_TILES (TMM__FLOAT_TENSOR && TMM__EMIT <= 4)
-#define TMM__EMIT_FLOAT       (TMM__FLOAT_TENSOR && (TMM__EMIT == 2 || TMM__EMIT == 4))
-#define TMM__EMIT_FLOAT_MMA   (TMM__FLOAT_TENSOR && TMM__EMIT >= 5)
+#define TMM__EMIT_TYPE        (TMM__PASS == 1)
+#define TMM__EMIT_SHARED      (TMM__PASS <= (TMM__ONE_TILE ? 1 : 3))
+#define TMM__EMIT_REGISTER    (TMM__PASS <= 2)
+#define TMM__EMIT_PIPELINED   (TMM__FAST && TMM__PASS <= (TMM__IS_FLOAT ? 3 : TMM__IS_DOUBLE ? 0 : 1))
+#define TMM__EMIT_SMALL       (TMM__FAST && TMM__PASS <= 4 && !(TMM__FEW_FORMS && TMM__PASS % 2 == 1))
+#define TMM__EMIT_SKINNY      (TMM__FAST && TMM__PASS <= 5)
+#define TMM__EMIT_TENSOR      (TMM__FAST && TMM__IS_DOUBLE && TMM__PASS <= 3)
+#define TMM__EMIT_FLOAT_TILES (TMM__FLOAT_TENSOR && TMM__PASS <= 4)
+#define TMM__EMIT_FLOAT       (TMM__FLOAT_TENSOR && (TMM__PASS == 2 || TMM__PASS == 4))
+#define TMM__EMIT_FLOAT_MMA   (TMM__FLOAT_TENSOR && TMM__PASS >= 5)
 
 /* What the instances are called: in pass 1 of float TMM__INSTANCE(gemm_small_, SMALL) is
    tmm_sgemm_small_16x16. */
-#define TMM__INSTANCE(name, kernel) TMM__JOIN(TMM_FN(name), TMM__JOIN(TMM__##kernel##_, TMM__EMIT))
+#define TMM__INSTANCE(name, kernel) TMM__JOIN(TMM_FN(name), TMM__JOIN(TMM__##kernel##_, TMM__PASS))
 #define TMM__REGISTER_1             64
 #define TMM__REGISTER_2             128
 #define TMM__PIPELINED_1
@@ -1312,42 +1336,2059 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
 #define TMM__FLOAT_MMA_6 64
 
 /* And what they are made of; each kernel says what these are. Of PIPELINED: */
-#define TMM__BLOCKS (TMM__EMIT == 1 ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2)
-#define TMM__ROWS   (TMM__EMIT > 1 ? 16 : 8)
-#define TMM__MODE_A (TMM__EMIT == 1 ? -1 : TMM__EMIT == 2 ? (int)TMM__VECTORS : (int)TMM__ALONG_K)
-#define TMM__MODE_B (TMM__EMIT == 1 ? -1 : (int)TMM__VECTORS)
+#define TMM__BLOCKS (TMM__PASS == 1 ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2)
+#define TMM__ROWS   (TMM__PASS > 1 ? 16 : 8)
+#define TMM__MODE_A (TMM__PASS == 1 ? -1 : TMM__PASS == 2 ? (int)TMM__VECTORS : (int)TMM__ALONG_K)
+#define TMM__MODE_B (TMM__PASS == 1 ? -1 : (int)TMM__VECTORS)
 /* SMALL: */
-#define TMM__SMALL_ROWS (TMM__EMIT <= 2 ? 16 : 32)
-#define TMM__SMALL_COLS (TMM__EMIT == 1 ? 16 : TMM__EMIT == 4 ? 64 : 32)
+#define TMM__SMALL_ROWS (TMM__PASS <= 2 ? 16 : 32)
+#define TMM__SMALL_COLS (TMM__PASS == 1 ? 16 : TMM__PASS == 4 ? 64 : 32)
 /* SKINNY: */
-#define TMM__ALONG (TMM__EMIT <= 3)
-#define TMM__WIDTH (TMM__EMIT == 1 ? 1 : TMM__EMIT % 2 == 0 ? 4 : 16)
+#define TMM__ALONG (TMM__PASS <= 3)
+#define TMM__WIDTH (TMM__PASS == 1 ? 1 : TMM__PASS % 2 == 0 ? 4 : 16)
 /* TENSOR: */
-#define TMM__WARPS_ACROSS  (TMM__EMIT == 1 ? 4 : 2)
-#define TMM__TENSOR_DOWN   (TMM__EMIT == 1 ? 4 : 2)
-#define TMM__TENSOR_WIDTH  (TMM__EMIT == 3 ? 1 : 2)
-#define TMM__TENSOR_BLOCKS (TMM__EMIT == 1 ? 1 : 3)
+#define TMM__WARPS_ACROSS  (TMM__PASS == 1 ? 4 : 2)
+#define TMM__TENSOR_DOWN   (TMM__PASS == 1 ? 4 : 2)
+#define TMM__TENSOR_WIDTH  (TMM__PASS == 3 ? 1 : 2)
+#define TMM__TENSOR_BLOCKS (TMM__PASS == 1 ? 1 : 3)
 /* TENSOR FLOAT by wgmma, whose kernels have barriers for the longer ring of their two forms: */
-#define TMM__DOWN        (TMM__EMIT == 1 ? 2 : 1)
-#define TMM__COLS        (TMM__EMIT == 1 ? 128 : TMM__EMIT == 2 ? 192 : 64)
-#define TMM__RING        (TMM__EMIT == 1 ? 4 : TMM__EMIT == 2 ? 5 : TMM__EMIT == 3 ? 8 : 12)
-#define TMM__SHARED_K    (TMM__EMIT == 4)
-#define TMM__LARGE_TILES (TMM__EMIT == 2)
-#define TMM__READERS     (TMM__EMIT == 2 || job.form == 2 ? 8 : 4)
+#define TMM__DOWN        (TMM__PASS == 1 ? 2 : 1)
+#define TMM__COLS        (TMM__PASS == 1 ? 128 : TMM__PASS == 2 ? 192 : 64)
+#define TMM__RING        (TMM__PASS == 1 ? 4 : TMM__PASS == 2 ? 5 : TMM__PASS == 3 ? 8 : 12)
+#define TMM__SHARED_K    (TMM__PASS == 4)
+#define TMM__LARGE_TILES (TMM__PASS == 2)
+#define TMM__READERS     (TMM__PASS == 2 || job.form == 2 ? 8 : 4)
 #define TMM__FIRST_2     TMM__TILES_1 /* the form of the pass before */
 #define TMM__FIRST_4     TMM__TILES_3
 #define TMM__FORMS(what, arguments)                                                      \
-    if (job.form == (TMM__EMIT == 2 ? 0 : 2))                                            \
-        TMM__JOIN(TMM_FN(float_##what##_), TMM__JOIN(TMM__FIRST_, TMM__EMIT)) arguments; \
+    if (job.form == (TMM__PASS == 2 ? 0 : 2))                                            \
+        TMM__JOIN(TMM_FN(float_##what##_), TMM__JOIN(TMM__FIRST_, TMM__PASS)) arguments; \
     else                                                                                 \
         tmm_float_##what arguments
 /* by mma.sync: */
-#define TMM__MMA_PARTS (TMM__EMIT == 5 ? 4 : 2)
-#define TMM__MMA_RING  (TMM__EMIT == 5 ? 3 : 4)
-#endif /* TMM_VERSION */
+#define TMM__MMA_PARTS (TMM__PASS == 5 ? 4 : 2)
+#define TMM__MMA_RING  (TMM__PASS == 5 ? 3 : 4)
+#endif
+/* src/tiledmm/host/job.h. HOST MACHINERY: what tmm_?gemm_host does for elements of any type, and its structs.
+   Uses: once/. Used by: host/. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_JOB)
+#define TMM__PART_HOST_JOB
+/* What tmm_?gemm_host does, for elements of any type. One thread, the caller's, makes all calls to
+   CUDA; helper threads only copy host memory.
 
-/* ---- per element type: reached with TMM_NAME or TMM_TYPE set --------------------------------- */
-#if defined(TMM_NAME) || defined(TMM_TYPE)
+   The rows of C are shared out over the devices. Each device has its rows as blocks, and for each
+   block C(i, j) adds up A(i, k) B(k, j) over the parts k of K, in ascending order:
+
+                     B(k, j)                 Where K is cut (tmm__cut) depends on K and the size
+                    +--+--+--+  FIRST        of an element alone, never on what memory there is,
+                    |  |##|  |               and every kernel used sums in ascending k: the bits
+              K     +--+--+--+               of an element depend on its row of A, its column of
+                    |  |  |  |  DEPTH        B and K, on nothing else.
+          K         +--+--+--+
+         +--+--+    +--+--+--+
+   A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); a device has a list of them
+         +--+--+    +--+--+--+
+
+   No kernel starts before a part of B has arrived, which for float 8192 takes 2.4 ms if it is 4096
+   deep: so the first part of K is short (TMM__HOST_FIRST), and its arithmetic lasts until the
+   second has come. The last is deep, because C can leave only while that is multiplied.
+
+   Device memory holds slots for parts of A, of B and blocks of C. Two cursors go along the list:
+     request   finds slots for what the task needs and starts the copies into them; a part that is
+               there already stays where it is, otherwise the slot whose last use is oldest is taken
+     launch    starts the kernels of tasks whose copies have been started
+   Ahead of the request cursor nothing is on any stream, so that cancelling is quick; it is at most
+   4 TMM__AHEAD tasks ahead of the launch cursor, and that TMM__AHEAD ahead of what is complete.
+   Streams of a device:
+
+     in        A(0,0) B(0,0) | B(0,1) | A(1,0) | ...    ready: an event for each slot
+     compute 0                | C(0,0) |        | C(1,0) ...    used: one for each slot and stream
+     compute 1                         | C(0,1) |       ...     (the next owner waits for it)
+     out                               | C(0,0) | C(0,1) ...    drained: the slot of C is free
+
+   Order of the tasks: if A and B fit on the device, squares that grow (each new row or column of
+   blocks uses all that has arrived), and if C fits, too, for one part of K after the other: half of
+   the arithmetic is then at hand when half of A and B has arrived, by squares alone a quarter.
+   Otherwise a group of rows of A stays while B passes by, to and fro, so that the last columns of B
+   serve twice.
+
+   With several devices that hold all of B, each uploads its share of the parts, in turn, in the
+   order in which they are needed, and the others copy them from there.
+
+   Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
+   chunks, while the copies between chunks and device go on. */
+/* Tests make these smaller. */
+#ifndef TMM__HOST_PITCH
+#define TMM__HOST_PITCH INT_MAX /* bytes from line to line, at most, in one copy: CUDA's limit */
+#endif
+#ifndef TMM__HOST_DEPTH
+#define TMM__HOST_DEPTH 4096 /* part of what defines the bits */
+#endif
+#ifndef TMM__HOST_FIRST
+#define TMM__HOST_FIRST 1536 /* so is this */
+#endif
+#ifndef TMM__HOST_CHUNK
+#define TMM__HOST_CHUNK (4 << 20) /* bytes of a pinned chunk */
+#endif
+#ifndef TMM__MULTI_COLUMNS
+#define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
+#endif
+enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64, TMM__AHEAD = 8 };
+enum { TMM__HOST_LINE = 65536 }; /* bytes of a line of a block of B and C, where N allows */
+
+#ifdef _WIN32
+#define TMM__THREADS      0 /* the calling thread copies */
+#define TMM__YIELD()      ((void)0)
+#define TMM__LOCK(lock)   ((void)0)
+#define TMM__UNLOCK(lock) ((void)0)
+#else
+#define TMM__THREADS      1
+#define TMM__YIELD()      ((void)sched_yield())
+#define TMM__LOCK(lock)   ((void)pthread_mutex_lock(lock))
+#define TMM__UNLOCK(lock) ((void)pthread_mutex_unlock(lock))
+#endif
+
+/* A status with the device's number in front of its sentence. */
+static inline tmm_status tmm__named(int device, tmm_status status)
+{
+    char text[256];
+    if (status == TMM_OK) return status;
+    memcpy(text, tmm__message(), sizeof text);
+    return tmm__fail(status, "device %d: %s", device, text);
+}
+
+static inline tmm_status tmm__on(int device, cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return TMM_OK;
+    if (error == cudaErrorInvalidDevice) {
+        (void)cudaGetLastError();
+        return tmm__fail(TMM_ERROR_DEVICE, "device %d: %s: %s", device, what,
+                         cudaGetErrorString(error));
+    }
+    return tmm__named(device, tmm__cuda(error, what));
+}
+
+/* What is asked for. */
+typedef struct tmm__job {
+    tmm_op opA, opB;
+    long long M, N, K; /* K is 0 if A and B are not read */
+    size_t size;       /* of an element */
+    const char *A, *B;
+    char *C;
+    long long lda, ldb, ldc;
+    const void *alpha, *beta;
+    int reads_C;
+    tmm_kernel kernel;
+    int may; /* TMM__MAY_PACK */
+    /* Enqueues C = alpha op(A) op(B) + (more ? 1 : beta) C on device memory. */
+    tmm_status (*launch)(const struct tmm__job *job, long long M, long long N, long long K,
+                         const void *A, long long lda, const void *B, long long ldb, int more,
+                         void *C, long long ldc, tmm_stream stream);
+} tmm__job;
+
+/* One copy between host and device: `rows` lines of `width` bytes. */
+typedef struct tmm__transfer {
+    struct tmm__transfer *next;
+    char *device_memory, *host;
+    size_t device_pitch, host_pitch, width, rows;
+    size_t begun, started, done, chunks; /* staged: begun in turn, on a stream, complete */
+    cudaStream_t stream;
+    cudaEvent_t event; /* recorded behind it */
+    int issued;        /* so `event` has been recorded */
+} tmm__transfer;
+
+/* Device memory for a part of A or B. */
+typedef struct tmm__slot {
+    char *memory;
+    long long holds; /* number of the part, or -1 */
+    long long last;  /* the last task known to need it */
+    tmm__transfer copy;
+    cudaEvent_t used[TMM__MOST_STREAMS];
+    int in_use; /* bit s: used[s] has been recorded */
+} tmm__slot;
+
+typedef enum tmm__place_state { TMM__FREE, TMM__FILLING, TMM__DRAINING } tmm__place_state;
+
+/* Device memory for a block of C. */
+typedef struct tmm__place {
+    char *memory;
+    tmm__place_state state;
+    long long i, j;
+    tmm__transfer in, out;
+    cudaEvent_t computed;
+} tmm__place;
+
+typedef struct tmm__task {
+    int i, j, k;
+} tmm__task;
+
+/* How a device works on its rows. */
+typedef struct tmm__layout {
+    long long rows, bm, bn; /* of C, a block */
+    long long ni, nj, nk;   /* how many of these, and parts of K */
+    long long nA, nB, nC;   /* slots */
+    long long first;        /* parts of K in the first run over all of C; then each has a run */
+    /* Rows of blocks that stay while B passes; 0: all is resident, each part of A and B in a slot of
+       its own, which has its size. */
+    long long group;
+    size_t bytesA, bytesB; /* of a slot for any part */
+    size_t pitchC, bytesC, bytes;
+} tmm__layout;
+
+typedef struct tmm__worker {
+    int number, device; /* in the list; CUDA's */
+    int rank;           /* among those that share B */
+    long long shared;   /* parts of its share of B that it has uploaded */
+    long long row;      /* the first of C */
+    tmm__layout layout;
+    char *memory;
+    int owns_memory;
+    cudaMemPool_t pool; /* that the memory is from; NULL: cudaMalloc, or the caller's */
+    tmm__slot *A, *B;
+    tmm__place *C;
+    long long *whereA, *whereB, *whereC; /* the slot of each part, or -1 */
+    tmm__task *tasks;
+    long long task_count, requested, launched, blocks_done;
+    cudaStream_t in, peer, out, compute[TMM__MOST_STREAMS];
+    cudaEvent_t start, last[TMM__AHEAD]; /* of tasks launched last */
+    int started;
+    tmm__transfer *up, **up_end, *down, **down_end; /* staged transfers that wait for chunks */
+    long long issued[2], arrived[2];                /* chunks put on streams, down and up */
+    double seconds, bytes_in, bytes_peer, bytes_out;
+} tmm__worker;
+
+typedef enum tmm__chunk_state {
+    TMM__IDLE,
+    TMM__COPYING_IN, /* host memory to chunk, by a helper */
+    TMM__GOING_UP,   /* chunk to device */
+    TMM__GOING_DOWN, /* device to chunk */
+    TMM__COPYING_OUT /* chunk to host memory, by a helper */
+} tmm__chunk_state;
+
+typedef struct tmm__chunk {
+    char *memory;
+    tmm__chunk_state state;
+    int copied;       /* by the helper, which says so last */
+    long long number; /* of the worker's chunks in this direction, which complete in this order */
+    tmm__worker *worker;
+    tmm__transfer *transfer;
+    char *host, *device_memory;
+    size_t width, rows;
+    cudaEvent_t *events; /* one for each device, made when first used */
+} tmm__chunk;
+
+/* The helper threads and what they are to copy. */
+typedef struct tmm__crew {
+    int threads, quit, waiting; /* `waiting` chunks are in the queue */
+    int first;
+    tmm__chunk *queue[2 * TMM__MOST_THREADS];
+#if TMM__THREADS
+    pthread_t thread[TMM__MOST_THREADS];
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+#endif
+} tmm__crew;
+
+typedef struct tmm__host {
+    tmm__job job;
+    const tmm_host_options *options;
+    int count;                     /* devices of the list */
+    int peers;                     /* those that have rows, if they share B; else 0 */
+    int active[TMM__MOST_DEVICES]; /* numbers of those that have rows */
+    unsigned char reach[TMM__MOST_DEVICES][TMM__MOST_DEVICES]; /* [to][from] by peer copies */
+    int streams;
+    tmm__worker *workers;
+    long long asked; /* the last turn of a part of B that some device has come to */
+    int staged_A, staged_B, staged_C;
+    char *pinned;
+    size_t pinned_bytes;
+    int owns_pinned, chunk_count;
+    int turn; /* of the devices, to get a chunk */
+    tmm__chunk chunks[2 * TMM__MOST_THREADS];
+    tmm__crew crew;
+    double done; /* elements of C */
+} tmm__host;
+#endif
+/* src/tiledmm/host/memory.h. Memory that is kept for the next call.
+   Uses: host/job.h. Used by: host/. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
+#define TMM__PART_HOST_MEMORY
+/* ---- what is kept for the next call ---------------------------------------------------------- */
+/* What is kept for the next call, of whatever file: pinned memory, of which to allocate 32 MB takes
+   12 ms, and device memory, in the pools. */
+typedef struct tmm__kept_memory {
+    void *memory; /* pinned */
+    size_t bytes;
+    int at_exit;    /* so it will be freed then */
+    unsigned pools; /* bit n: device n's keeps more than TMM__KEPT */
+#if TMM__THREADS
+    pthread_mutex_t lock;
+#endif
+} tmm__kept_memory;
+
+inline tmm__kept_memory *tmm__kept(void)
+{
+#if TMM__THREADS
+    static tmm__kept_memory kept = {NULL, 0, 0, 0, PTHREAD_MUTEX_INITIALIZER};
+#else
+    static tmm__kept_memory kept;
+#endif
+    return &kept;
+}
+
+TMM_API void tmm_host_release(void);
+
+/* Bytes of a device's pool that are not in use. */
+static inline size_t tmm__pool_idle(int device)
+{
+    unsigned long long has = 0, used = 0;
+    cudaMemPool_t pool = tmm__pool(device);
+    if (pool == NULL ||
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &has) != cudaSuccess ||
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return has > used ? (size_t)(has - used) : 0;
+}
+
+/* Exchanges what is kept for `memory`, which may be NULL. */
+static inline void *tmm__kept_exchange(void *memory, size_t bytes, size_t *old_bytes)
+{
+    tmm__kept_memory *kept = tmm__kept();
+    TMM__LOCK(&kept->lock);
+    void *old = kept->memory;
+    *old_bytes = kept->bytes;
+    kept->memory = memory;
+    kept->bytes = bytes;
+    if (memory != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
+    TMM__UNLOCK(&kept->lock);
+    return old;
+}
+
+/* Has a device's pool keep `bytes` more than TMM__KEPT. Returns 1 if it does. */
+static inline int tmm__pool_keep(int device, unsigned long long bytes)
+{
+    tmm__kept_memory *kept = tmm__kept();
+    cudaMemPool_t pool = tmm__pool(device);
+    bytes += TMM__KEPT;
+    if (pool == NULL ||
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    TMM__LOCK(&kept->lock);
+    kept->pools = bytes > TMM__KEPT ? kept->pools | 1u << device : kept->pools & ~(1u << device);
+    TMM__UNLOCK(&kept->lock);
+    return 1;
+}
+
+TMM_API void tmm_host_release(void)
+{
+    tmm__kept_memory *kept = tmm__kept();
+    size_t bytes;
+    void *memory = tmm__kept_exchange(NULL, 0, &bytes);
+    if (memory != NULL) (void)cudaFreeHost(memory);
+    TMM__LOCK(&kept->lock);
+    unsigned pools = kept->pools;
+    TMM__UNLOCK(&kept->lock);
+    for (int device = 0; pools >> device != 0; device++)
+        if (pools >> device & 1 && tmm__pool_keep(device, 0))
+            (void)cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT);
+    (void)cudaGetLastError();
+}
+#endif
+/* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
+   Uses: host/job.h. Used by: host/transfer.h, host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_THREADS)
+#define TMM__PART_HOST_THREADS
+/* ---- helper threads -------------------------------------------------------------------------- */
+static inline void tmm__copy_chunk(tmm__chunk *c)
+{
+    size_t pitch = c->transfer->host_pitch;
+    for (size_t row = 0; row < c->rows; row++) {
+        if (c->state == TMM__COPYING_IN)
+            memcpy(c->memory + row * c->width, c->host + row * pitch, c->width);
+        else
+            memcpy(c->host + row * pitch, c->memory + row * c->width, c->width);
+    }
+}
+
+#if TMM__THREADS
+static inline void *tmm__crew_work(void *argument)
+{
+    tmm__crew *crew = (tmm__crew *)argument;
+    pthread_mutex_lock(&crew->lock);
+    for (;;) {
+        /* To be woken takes as long as to copy half a chunk: look for a while before sleeping. */
+        if (crew->waiting == 0 && !crew->quit) {
+            pthread_mutex_unlock(&crew->lock);
+            for (int n = 0; n < 1000 && __atomic_load_n(&crew->waiting, __ATOMIC_RELAXED) == 0; n++)
+                sched_yield();
+            pthread_mutex_lock(&crew->lock);
+        }
+        while (crew->waiting == 0 && !crew->quit) pthread_cond_wait(&crew->wake, &crew->lock);
+        if (crew->quit) break;
+        tmm__chunk *chunk = crew->queue[crew->first];
+        crew->first = (crew->first + 1) % (2 * TMM__MOST_THREADS);
+        __atomic_store_n(&crew->waiting, crew->waiting - 1, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&crew->lock);
+        tmm__copy_chunk(chunk);
+        __atomic_store_n(&chunk->copied, 1, __ATOMIC_RELEASE);
+        pthread_mutex_lock(&crew->lock);
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+#endif
+
+/* Starts at most `threads` helpers; with none, whoever asks for a copy makes it. */
+static inline void tmm__crew_start(tmm__crew *crew, int threads)
+{
+    crew->threads = 0;
+#if TMM__THREADS
+    if (pthread_mutex_init(&crew->lock, NULL) != 0) return;
+    if (pthread_cond_init(&crew->wake, NULL) != 0) {
+        pthread_mutex_destroy(&crew->lock);
+        return;
+    }
+    while (crew->threads < threads &&
+           pthread_create(&crew->thread[crew->threads], NULL, tmm__crew_work, crew) == 0)
+        crew->threads++;
+    if (crew->threads == 0) {
+        pthread_cond_destroy(&crew->wake);
+        pthread_mutex_destroy(&crew->lock);
+    }
+#else
+    (void)threads;
+#endif
+}
+
+static inline void tmm__crew_stop(tmm__crew *crew)
+{
+    if (crew->threads == 0) return;
+#if TMM__THREADS
+    pthread_mutex_lock(&crew->lock);
+    crew->quit = 1;
+    pthread_cond_broadcast(&crew->wake);
+    pthread_mutex_unlock(&crew->lock);
+    for (int n = 0; n < crew->threads; n++) pthread_join(crew->thread[n], NULL);
+    pthread_cond_destroy(&crew->wake);
+    pthread_mutex_destroy(&crew->lock);
+#endif
+    crew->threads = 0;
+}
+
+static inline void tmm__crew_ask(tmm__crew *crew, tmm__chunk *chunk)
+{
+    chunk->copied = 0;
+    if (crew->threads == 0) {
+        tmm__copy_chunk(chunk);
+        chunk->copied = 1;
+        return;
+    }
+#if TMM__THREADS
+    pthread_mutex_lock(&crew->lock);
+    crew->queue[(crew->first + crew->waiting) % (2 * TMM__MOST_THREADS)] = chunk;
+    __atomic_store_n(&crew->waiting, crew->waiting + 1, __ATOMIC_RELAXED);
+    pthread_cond_signal(&crew->wake);
+    pthread_mutex_unlock(&crew->lock);
+#endif
+}
+
+static inline int tmm__crew_copied(const tmm__chunk *chunk)
+{
+#if TMM__THREADS
+    return __atomic_load_n(&chunk->copied, __ATOMIC_ACQUIRE);
+#else
+    return chunk->copied;
+#endif
+}
+
+/* How many helpers are worth having. */
+static inline int tmm__crew_size(int asked)
+{
+    long processors = 1;
+    if (asked > 0) return asked < TMM__MOST_THREADS ? asked : (int)TMM__MOST_THREADS;
+#if TMM__THREADS && defined(_SC_NPROCESSORS_ONLN)
+    processors = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+    if (processors > TMM__MOST_THREADS) processors = TMM__MOST_THREADS;
+    return processors < 1 ? 1 : (int)processors;
+}
+#endif
+/* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
+   Uses: host/threads.h. Used by: host/one_device.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_TRANSFER)
+#define TMM__PART_HOST_TRANSFER
+/* ---- transfers ------------------------------------------------------------------------------- */
+/* Is this event complete? 1 or 0, or -1 with a status. */
+static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_status *status)
+{
+    cudaError_t error = cudaEventQuery(event);
+    if (error == cudaSuccess) return 1;
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError(); /* else the next launch would seem to have failed */
+        return 0;
+    }
+    *status = tmm__on(w->device, error, "kernel or copy");
+    return -1;
+}
+
+/* `rows` lines of `width` bytes, all in one if they lie without gaps, one by one if they are too
+   long for a copy of lines. */
+static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char *from,
+                                          size_t from_pitch, size_t width, size_t rows,
+                                          cudaMemcpyKind kind, cudaStream_t stream)
+{
+    if (rows == 1 || (to_pitch == width && from_pitch == width))
+        return cudaMemcpyAsync(to, from, width * rows, kind, stream);
+    if (to_pitch <= TMM__HOST_PITCH && from_pitch <= TMM__HOST_PITCH)
+        return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, stream);
+    cudaError_t error = cudaSuccess;
+    for (size_t row = 0; row < rows && error == cudaSuccess; row++)
+        error = cudaMemcpyAsync(to + row * to_pitch, from + row * from_pitch, width, kind, stream);
+    return error;
+}
+
+static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
+{
+    t->issued = 1;
+    return tmm__on(w->device, cudaEventRecord(t->event, t->stream), "cudaEventRecord");
+}
+
+/* Starts a copy to the device (up) or from it; a staged one gets its turn in tmm__pump. */
+static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, int up, int staged)
+{
+    t->next = NULL;
+    t->issued = 0;
+    t->begun = t->started = t->done = t->chunks = 0;
+    *(up ? &w->bytes_in : &w->bytes_out) += (double)t->width * (double)t->rows;
+    if (!staged) {
+        cudaError_t error =
+            up ? tmm__copy_lines(t->device_memory, t->device_pitch, t->host, t->host_pitch,
+                                 t->width, t->rows, cudaMemcpyHostToDevice, t->stream)
+               : tmm__copy_lines(t->host, t->host_pitch, t->device_memory, t->device_pitch,
+                                 t->width, t->rows, cudaMemcpyDeviceToHost, t->stream);
+        if (error != cudaSuccess)
+            return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
+        return tmm__record(w, t);
+    }
+    size_t lines = TMM__HOST_CHUNK / t->width;
+    t->chunks = lines > 0 ? (t->rows + lines - 1) / lines
+                          : t->rows * ((t->width + TMM__HOST_CHUNK - 1) / TMM__HOST_CHUNK);
+    tmm__transfer ***end = up ? &w->up_end : &w->down_end;
+    **end = t;
+    *end = &t->next;
+    return TMM_OK;
+}
+
+/* The next chunk of a staged transfer: whole lines, or a part of a line that is too long. */
+static inline void tmm__transfer_cut(tmm__transfer *t, tmm__chunk *c)
+{
+    size_t lines = TMM__HOST_CHUNK / t->width, row, offset = 0;
+    if (lines > 0) {
+        row = t->begun * lines;
+        c->rows = t->rows - row < lines ? t->rows - row : lines;
+        c->width = t->width;
+    } else {
+        size_t pieces = (t->width + TMM__HOST_CHUNK - 1) / TMM__HOST_CHUNK;
+        row = t->begun / pieces;
+        offset = t->begun % pieces * TMM__HOST_CHUNK;
+        c->rows = 1;
+        c->width = t->width - offset < TMM__HOST_CHUNK ? t->width - offset : TMM__HOST_CHUNK;
+    }
+    c->host = t->host + row * t->host_pitch + offset;
+    c->device_memory = t->device_memory + row * t->device_pitch + offset;
+    t->begun++;
+}
+
+/* Puts the chunk's copy between chunk and device on the stream, and an event behind it. */
+static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
+{
+    tmm__transfer *t = c->transfer;
+    cudaError_t error = cudaSetDevice(w->device);
+    if (error == cudaSuccess && c->events[w->number] == NULL)
+        error = cudaEventCreateWithFlags(&c->events[w->number], cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = up ? tmm__copy_lines(c->device_memory, t->device_pitch, c->memory, c->width,
+                                     c->width, c->rows, cudaMemcpyHostToDevice, t->stream)
+                   : tmm__copy_lines(c->memory, c->width, c->device_memory, t->device_pitch,
+                                     c->width, c->rows, cudaMemcpyDeviceToHost, t->stream);
+    if (error == cudaSuccess) error = cudaEventRecord(c->events[w->number], t->stream);
+    if (error != cudaSuccess)
+        return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
+    c->number = w->issued[up]++;
+    return ++t->started == t->chunks ? tmm__record(w, t) : TMM_OK;
+}
+
+/* Moves every chunk on as far as it can go. *moved is set if one did. */
+static inline tmm_status tmm__pump(tmm__host *h, int *moved)
+{
+    tmm_status status = TMM_OK;
+    int idle = 0;
+    for (int n = 0; n < h->chunk_count; n++) {
+        tmm__chunk *c = &h->chunks[n];
+        int complete;
+        switch (c->state) {
+        case TMM__IDLE: break;
+        case TMM__COPYING_IN:
+            if (!tmm__crew_copied(c)) break;
+            status = tmm__chunk_issue(c->worker, c, 1);
+            if (status != TMM_OK) return status;
+            c->state = TMM__GOING_UP;
+            *moved = 1;
+            break;
+        case TMM__GOING_UP:
+        case TMM__GOING_DOWN:
+            /* Only the first in line can be complete; to ask takes a microsecond. */
+            if (c->number != c->worker->arrived[c->state == TMM__GOING_UP]) break;
+            complete = tmm__complete(c->worker, c->events[c->worker->number], &status);
+            if (complete < 0) return status;
+            if (complete == 0) break;
+            *moved = 1;
+            c->worker->arrived[c->state == TMM__GOING_UP]++;
+            if (c->state == TMM__GOING_UP) {
+                c->transfer->done++;
+                c->state = TMM__IDLE;
+            } else {
+                c->state = TMM__COPYING_OUT;
+                tmm__crew_ask(&h->crew, c);
+            }
+            break;
+        case TMM__COPYING_OUT:
+            if (!tmm__crew_copied(c)) break;
+            c->transfer->done++;
+            c->state = TMM__IDLE;
+            *moved = 1;
+            break;
+        }
+        idle += c->state == TMM__IDLE;
+    }
+    /* Idle chunks go to the devices in turn, first to what drains; copies in leave one for that. */
+    for (int n = 0, without = 0; n < h->chunk_count && without < h->count;) {
+        tmm__chunk *c = &h->chunks[n];
+        tmm__worker *w = &h->workers[h->turn];
+        h->turn = (h->turn + 1) % h->count;
+        if (c->state != TMM__IDLE) {
+            n++;
+            continue;
+        }
+        int up = w->down == NULL;
+        tmm__transfer *t = up ? w->up : w->down;
+        if (t == NULL || (up && idle < 2)) {
+            without++;
+            continue;
+        }
+        without = 0;
+        idle--;
+        c->worker = w;
+        c->transfer = t;
+        tmm__transfer_cut(t, c);
+        if (t->begun == t->chunks) {
+            tmm__transfer **head = up ? &w->up : &w->down;
+            *head = t->next;
+            if (*head == NULL) *(up ? &w->up_end : &w->down_end) = head;
+        }
+        if (up) {
+            c->state = TMM__COPYING_IN;
+            tmm__crew_ask(&h->crew, c);
+        } else {
+            c->state = TMM__GOING_DOWN;
+            status = tmm__chunk_issue(w, c, 0);
+            if (status != TMM_OK) return status;
+        }
+        *moved = 1;
+    }
+    return status;
+}
+#endif
+/* src/tiledmm/host/layout.h. How a device works on its rows: parts of K, blocks, slots, order of the tasks.
+   Uses: host/job.h. Used by: host/one_device.h, host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_LAYOUT)
+#define TMM__PART_HOST_LAYOUT
+/* ---- how a device works on its rows ---------------------------------------------------------- */
+/* Into how many parts K is cut. From its end on (rounded up, so that lines of parts stay aligned)
+   they are TMM__HOST_DEPTH deep; *rest, of TMM__HOST_FIRST at least, is left in *front parts, one or
+   two. Elements of 8 bytes take twice the time to arrive, while their arithmetic lasts no longer:
+   work soon waits for copies whatever came first. So their rest is cut only if it is too deep. */
+static inline long long tmm__parts(const tmm__job *job, int *front, long long *rest)
+{
+    long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
+    *front = 1;
+    *rest = job->K;
+    if (job->K <= depth) return 1;
+    long long whole = (end - first) / depth;
+    *rest = end - whole * depth;
+    if (*rest > depth || (job->size <= 4 && *rest >= 2 * first)) *front = 2;
+    return *front + whole;
+}
+
+/* Where part n of K begins, and the one before it ends. */
+static inline long long tmm__cut(const tmm__job *job, long long n)
+{
+    int front;
+    long long rest, parts = tmm__parts(job, &front, &rest);
+    if (n <= 0) return 0;
+    if (n >= parts) return job->K;
+    return n < front ? TMM__HOST_FIRST : rest + (n - front) * TMM__HOST_DEPTH;
+}
+
+/* The edge of equal blocks of at most `most` that make up `all`. */
+static inline long long tmm__edge(long long all, long long most)
+{
+    long long blocks = (all - 1) / most + 1, edge = (all - 1) / blocks + 1;
+    long long unit = edge >= 256 ? 128 : edge >= 32 ? 16 : 1;
+    edge = (edge + unit - 1) / unit * unit;
+    edge = edge < most ? edge : most;
+    return edge < all ? edge : all;
+}
+
+/* The block of C for `rows` rows of which B has at least `parts` parts: of about edge x edge
+   elements, but wide. Copies of short lines that lie 64 KB or more apart are slow while kernels use
+   memory: on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. (A short first part
+   of K comes on top of those counted here.) */
+static inline void tmm__block_shape(const tmm__job *job, long long rows, long long edge,
+                                    long long parts, long long *bm, long long *bn)
+{
+    long long wide = TMM__HOST_LINE / (long long)job->size;
+    *bn = tmm__edge(job->N, wide > edge ? wide : edge);
+    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / TMM__HOST_DEPTH + 1) < parts)
+        *bn = tmm__edge(job->N, *bn / 2);
+    long long high = edge * edge / *bn / 128 * 128;
+    *bm = tmm__edge(rows, high < 256 ? 256 : high > edge ? edge : high);
+}
+
+/* Lines of device memory that hold `depth` x `lines` of A or B (which: 0 or 1). */
+static inline size_t tmm__panel(const tmm__job *job, int which, long long depth, long long lines,
+                                size_t *pitch)
+{
+    int k_along = which ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
+    *pitch = ((size_t)(k_along ? depth : lines) * job->size + 15) / 16 * 16;
+    return (*pitch * (size_t)(k_along ? lines : depth) + 255) / 256 * 256;
+}
+
+/* Bytes of part k of a block row of A or block column of B. */
+static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, int which,
+                                     long long k, size_t *pitch)
+{
+    return tmm__panel(job, which, tmm__cut(job, k + 1) - tmm__cut(job, k), which ? l->bn : l->bm,
+                      pitch);
+}
+
+static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
+{
+    size_t pitch;
+    long long depth = tmm__min(job->K, TMM__HOST_DEPTH);
+    l->bytesA = tmm__panel(job, 0, depth, l->bm, &pitch);
+    l->bytesB = tmm__panel(job, 1, depth, l->bn, &pitch);
+    l->pitchC = ((size_t)l->bn * job->size + 15) / 16 * 16;
+    l->bytesC = (l->pitchC * (size_t)l->bm + 255) / 256 * 256;
+    double all = (double)l->nC * (double)l->bytesC; /* exact up to 2^53 */
+    if (l->group > 0 || job->K == 0) {
+        all += (double)l->nA * (double)l->bytesA + (double)l->nB * (double)l->bytesB;
+    } else {
+        for (int which = 0; which < 2; which++) {
+            double panel = 0; /* the parts from the third to the last but one are alike */
+            for (long long k = 0, alike; k < l->nk; k += alike) {
+                alike = k == 2 && l->nk > 3 ? l->nk - 3 : 1;
+                panel += (double)alike * (double)tmm__part_bytes(job, l, which, k, &pitch);
+            }
+            all += panel * (double)(which ? l->nj : l->ni);
+        }
+    }
+    l->bytes = all > 1e15 ? (size_t)-1 : (size_t)all; /* the former is more than any memory */
+}
+
+static inline void tmm__layout_blocks(const tmm__job *job, tmm__layout *l, long long bm,
+                                      long long bn)
+{
+    int front;
+    long long rest;
+    l->bm = bm;
+    l->bn = bn;
+    l->ni = (l->rows - 1) / bm + 1;
+    l->nj = (job->N - 1) / bn + 1;
+    l->nk = l->first = tmm__parts(job, &front, &rest);
+}
+
+/* A layout in which all of A's rows and B stay on the device, with `by_parts` also all of C. */
+static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, long long bm,
+                                        long long bn, int streams, int by_parts)
+{
+    tmm__layout_blocks(job, l, bm, bn);
+    by_parts = by_parts && l->nk > 1;
+    if (by_parts) {
+        /* A C that is read must arrive during the first run, which has to be deep enough for that.
+           Its memory is the same, as tmm_?gemm_host_memory does not know beta. */
+        l->first = 1;
+        while (job->reads_C && l->first < l->nk &&
+               tmm__cut(job, l->first) < (long long)job->size * (TMM__HOST_DEPTH / 4))
+            l->first++;
+    }
+    l->nA = job->K > 0 ? l->ni * l->nk : 0;
+    l->nB = job->K > 0 ? l->nj * l->nk : 0;
+    l->nC = by_parts ? l->ni * l->nj : tmm__min(l->ni * l->nj, 2 * streams + 2);
+    l->group = 0;
+    tmm__layout_sizes(job, l);
+}
+
+/* The layout that should take the least time within `most` bytes. TMM_ERROR_MEMORY if there is
+   none. `edge`: the largest block. */
+static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best, long long rows,
+                                          long long edge, int streams, size_t most)
+{
+    tmm__layout l;
+    double best_time = -1;
+    size_t least = 0;
+    memset(&l, 0, sizeof l);
+    l.rows = rows;
+    *best = l;
+    for (; edge > 0; edge /= 2) {
+        long long bm = tmm__edge(rows, edge), bn = tmm__edge(job->N, edge);
+        for (int by_parts = 1; by_parts >= 0 && best_time < 0; by_parts--) {
+            tmm__layout_resident(job, &l, bm, bn, streams, by_parts);
+            if (l.bytes > most) continue;
+            *best = l;
+            return TMM_OK;
+        }
+        tmm__layout_blocks(job, &l, bm, bn);
+        if (job->K == 0) { /* blocks of C alone */
+            l.nC = tmm__min(l.ni * l.nj, 2);
+            l.group = 1;
+            tmm__layout_sizes(job, &l);
+            least = l.bytes;
+            if (l.bytes > most) continue;
+            *best = l;
+            return TMM_OK;
+        }
+        /* Slots of C beyond the group's, so that a next block can begin while one drains. */
+        long long spare = streams + 1;
+        for (int stays = 1; stays >= 0; stays--) {
+            size_t more = (size_t)l.nk * l.bytesA + (l.nk > 1 ? l.bytesC : 0);
+            l.group = 1;
+            l.nA = stays ? l.nk : 2;
+            l.nB = 2;
+            l.nC = tmm__min(l.ni * l.nj, stays ? 1 + spare : 2);
+            tmm__layout_sizes(job, &l);
+            least = l.bytes;
+            if (l.bytes > most) continue;
+            if (stays) { /* as many rows of blocks as there is memory for, then columns of B */
+                l.group += tmm__min(l.ni - 1, (long long)((most - l.bytes) / more));
+                l.nA = l.group * l.nk;
+                if (l.nk > 1) l.nC = tmm__min(l.ni * l.nj, l.group + spare);
+                tmm__layout_sizes(job, &l);
+            }
+            l.nB = tmm__min(l.nj * l.nk, 2 + (long long)((most - l.bytes) / l.bytesB));
+            tmm__layout_sizes(job, &l);
+            double passes = (double)((l.ni - 1) / l.group + 1);
+            double bytes =
+                (double)job->size * ((double)rows * job->K * (stays ? 1 : l.nj) +
+                                     (double)job->K * job->N * passes + (double)rows * job->N * 2);
+            double time = 2.0 * rows * job->N * job->K / tmm__current_device()->arithmetic *
+                          (1 + 64.0 / bm + 64.0 / bn);
+            if (time < bytes / 50e9) time = bytes / 50e9;
+            if (best_time < 0 || time < 0.98 * best_time) {
+                best_time = time;
+                *best = l;
+            }
+        }
+    }
+    if (best_time >= 0) return TMM_OK;
+    return tmm__fail(
+        TMM_ERROR_MEMORY,
+        "%llu bytes of device memory are too few: even blocks of one element need %llu",
+        (unsigned long long)most, (unsigned long long)least);
+}
+
+/* The list of tasks. Returns how many; with `tasks` NULL it only counts. */
+static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
+{
+    long long n = 0;
+    if (tasks == NULL) return l->ni * l->nj * l->nk;
+#define TMM__TASK(row, col, part) \
+    tasks[n].i = (int)(row), tasks[n].j = (int)(col), tasks[n].k = (int)(part), n++
+    if (l->group == 0) {
+        for (long long k0 = 0, end = l->first; k0 < l->nk; k0 = end++) {
+            for (long long rows = 0, cols = 0; rows < l->ni || cols < l->nj;) {
+                if (cols == l->nj || (rows < l->ni && rows * l->nj <= cols * l->ni)) {
+                    for (long long j = 0; j < cols; j++)
+                        for (long long k = k0; k < end; k++) TMM__TASK(rows, j, k);
+                    rows++;
+                } else {
+                    for (long long i = 0; i < rows; i++)
+                        for (long long k = k0; k < end; k++) TMM__TASK(i, cols, k);
+                    cols++;
+                }
+            }
+        }
+        return n;
+    }
+    for (long long first = 0, pass = 0; first < l->ni; first += l->group, pass++)
+        for (long long step = 0; step < l->nj; step++)
+            for (long long k = 0; k < l->nk; k++)
+                for (long long i = first; i < l->ni && i < first + l->group; i++)
+                    TMM__TASK(i, pass % 2 ? l->nj - 1 - step : step, k);
+#undef TMM__TASK
+    return n;
+}
+
+/* The parts of B in the order in which tasks come to need them: the number of part (j, k), and the
+   other way round. */
+static inline long long tmm__turn(const tmm__layout *l, long long j, long long k)
+{
+    return k < l->first ? j * l->first + k : k * l->nj + j;
+}
+
+static inline void tmm__of_turn(const tmm__layout *l, long long turn, long long *j, long long *k)
+{
+    int in_first = turn < l->nj * l->first;
+    *j = in_first ? turn / l->first : turn % l->nj;
+    *k = in_first ? turn % l->first : turn / l->nj;
+}
+#endif
+/* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
+   Uses: host/transfer.h, host/layout.h. Used by: host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_ONE_DEVICE)
+#define TMM__PART_HOST_ONE_DEVICE
+/* ---- one device: slots, requests, launches --------------------------------------------------- */
+/* A slot for a part that is in none: an empty one, or the one whose last use is oldest and
+   launched. NULL if all are needed by tasks to come. */
+static inline tmm__slot *tmm__slot_find(const tmm__worker *w, tmm__slot *slots, long long count)
+{
+    tmm__slot *found = NULL;
+    for (long long n = 0; n < count; n++) {
+        if (slots[n].holds < 0) return &slots[n];
+        if (slots[n].last < w->launched && (found == NULL || slots[n].last < found->last))
+            found = &slots[n];
+    }
+    return found;
+}
+
+/* Makes a slot hold part `part`; its stream waits for those who still use what was there. */
+static inline tmm_status tmm__slot_take(const tmm__host *h, tmm__worker *w, tmm__slot *slot,
+                                        tmm__slot *slots, long long *where, long long part,
+                                        cudaStream_t stream)
+{
+    if (slot->holds >= 0) where[slot->holds] = -1;
+    slot->holds = part;
+    where[part] = slot - slots;
+    for (int s = 0; s < h->streams; s++) {
+        if (!(slot->in_use >> s & 1)) continue;
+        tmm_status status = tmm__on(w->device, cudaStreamWaitEvent(stream, slot->used[s], 0),
+                                    "cudaStreamWaitEvent");
+        if (status != TMM_OK) return status;
+    }
+    slot->in_use = 0;
+    return TMM_OK;
+}
+
+/* Starts the copy of a part of A or B (which: 0 or 1) for block row i or column j, unless it is
+   there. 1 if it is there or on its way, 0 if there is no slot for it yet, -1 with a status. */
+static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, long long index,
+                                    long long k, long long task, tmm_status *status)
+{
+    const tmm__job *job = &h->job;
+    const tmm__layout *l = &w->layout;
+    tmm__slot *slots = which ? w->B : w->A;
+    long long *where = which ? w->whereB : w->whereA, part = index * l->nk + k;
+    if (where[part] >= 0) {
+        if (slots[where[part]].last < task) slots[where[part]].last = task;
+        return 1;
+    }
+    tmm__slot *there = NULL, *slot = &slots[part];
+    if (l->group > 0) slot = tmm__slot_find(w, slots, which ? l->nB : l->nA);
+    tmm__worker *owner = w;
+    if (slot == NULL) return 0;
+    if (which && h->peers > 1) {
+        int number = h->active[tmm__turn(l, index, k) % h->peers];
+        if (h->reach[w->number][number]) owner = &h->workers[number];
+        if (owner != w) {
+            if (owner->whereB[part] < 0) return 0;
+            there = &owner->B[owner->whereB[part]];
+            if (!there->copy.issued) return 0;
+        }
+    }
+    long long k0 = tmm__cut(job, k), depth = tmm__cut(job, k + 1) - k0;
+    size_t pitch, bytes = tmm__part_bytes(job, l, which, k, &pitch);
+    long long first = index * (which ? l->bn : l->bm);
+    long long lines = tmm__min((which ? job->N : l->rows) - first, which ? l->bn : l->bm);
+    if (!which) first += w->row;
+    /* Lines of A are its rows, of B its columns; in memory, k or they run along the rows. */
+    int k_along = which ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
+    long long ld = which ? job->ldb : job->lda;
+    long long offset = k_along ? first * ld + k0 : k0 * ld + first;
+    tmm__transfer *t = &slot->copy;
+    t->stream = owner != w ? w->peer : w->in;
+    *status = tmm__slot_take(h, w, slot, slots, where, part, t->stream);
+    if (*status != TMM_OK) return -1;
+    slot->last = task;
+    if (owner != w) {
+        t->issued = 0;
+        cudaError_t error = cudaStreamWaitEvent(w->peer, there->copy.event, 0);
+        if (error == cudaSuccess)
+            error = cudaMemcpyPeerAsync(slot->memory, w->device, there->memory, owner->device,
+                                        bytes, w->peer);
+        *status = tmm__on(w->device, error, "copy of B from another device");
+        if (*status == TMM_OK) *status = tmm__record(w, t);
+        w->bytes_peer += (double)bytes;
+        return *status == TMM_OK ? 1 : -1;
+    }
+    t->device_memory = slot->memory;
+    t->device_pitch = pitch;
+    t->host = (char *)(which ? job->B : job->A) + (size_t)offset * job->size;
+    t->host_pitch = (size_t)ld * job->size;
+    t->width = (size_t)(k_along ? depth : lines) * job->size;
+    t->rows = (size_t)(k_along ? lines : depth);
+    *status = tmm__transfer_start(w, t, 1, which ? h->staged_B : h->staged_A);
+    return *status == TMM_OK ? 1 : -1;
+}
+
+/* The transfer of block (i, j) of C to or from its slot. */
+static inline void tmm__describe_block(const tmm__host *h, const tmm__worker *w,
+                                       const tmm__place *c, tmm__transfer *t)
+{
+    const tmm__layout *l = &w->layout;
+    long long row = c->i * l->bm, col = c->j * l->bn;
+    t->device_memory = c->memory;
+    t->device_pitch = l->pitchC;
+    t->host = h->job.C + (size_t)((w->row + row) * h->job.ldc + col) * h->job.size;
+    t->host_pitch = (size_t)h->job.ldc * h->job.size;
+    t->width = (size_t)tmm__min(h->job.N - col, l->bn) * h->job.size;
+    t->rows = (size_t)tmm__min(l->rows - row, l->bm);
+}
+
+/* Starts the copies for the next task. 1, 0 (later) or -1, as above. */
+static inline int tmm__request(tmm__host *h, tmm__worker *w, tmm_status *status)
+{
+    const tmm__layout *l = &w->layout;
+    long long n = w->requested;
+    const tmm__task *t = &w->tasks[n];
+    long long *where = &w->whereC[t->i * l->nj + t->j];
+    int there = 1;
+    if (*where < 0) {
+        long long c = 0;
+        while (c < l->nC && w->C[c].state != TMM__FREE) c++;
+        if (c == l->nC) return 0;
+        tmm__place *block = &w->C[c];
+        *where = c;
+        block->state = TMM__FILLING;
+        block->i = t->i;
+        block->j = t->j;
+    }
+    if (h->job.K > 0) {
+        long long turn = tmm__turn(l, t->j, t->k);
+        if (turn > h->asked) h->asked = turn;
+        there = tmm__request_part(h, w, 0, t->i, t->k, n, status);
+        if (there == 1) there = tmm__request_part(h, w, 1, t->j, t->k, n, status);
+        if (there != 1) return there;
+    }
+    if (h->job.reads_C && t->k == 0) {
+        tmm__place *block = &w->C[*where];
+        block->in.stream = w->in;
+        tmm__describe_block(h, w, block, &block->in);
+        *status = tmm__transfer_start(w, &block->in, 1, h->staged_C);
+        if (*status != TMM_OK) return -1;
+    }
+    w->requested++;
+    return 1;
+}
+
+/* Starts the kernel of the next task, and the copy of its block if it is complete. */
+static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *status)
+{
+    const tmm__job *job = &h->job;
+    const tmm__layout *l = &w->layout;
+    const tmm__task *t = &w->tasks[w->launched];
+    long long c = w->whereC[t->i * l->nj + t->j];
+    tmm__place *block = &w->C[c];
+    tmm__slot *A = NULL, *B = NULL;
+    int s = (int)(c % h->streams);
+    cudaStream_t stream = w->compute[s];
+    cudaError_t error = cudaSuccess;
+    if (w->launched >= TMM__AHEAD) {
+        int complete = tmm__complete(w, w->last[w->launched % TMM__AHEAD], status);
+        if (complete != 1) return complete;
+    }
+    if (job->K > 0) {
+        A = &w->A[w->whereA[t->i * l->nk + t->k]];
+        B = &w->B[w->whereB[t->j * l->nk + t->k]];
+        if (!A->copy.issued || !B->copy.issued) return 0;
+    }
+    if (job->reads_C && t->k == 0) {
+        if (!block->in.issued) return 0;
+        error = cudaStreamWaitEvent(stream, block->in.event, 0);
+    }
+    if (A != NULL && error == cudaSuccess) error = cudaStreamWaitEvent(stream, A->copy.event, 0);
+    if (B != NULL && error == cudaSuccess) error = cudaStreamWaitEvent(stream, B->copy.event, 0);
+    *status = tmm__on(w->device, error, "cudaStreamWaitEvent");
+    if (*status != TMM_OK) return -1;
+    long long size = (long long)job->size;
+    size_t pitchA, pitchB;
+    (void)tmm__part_bytes(job, l, 0, t->k, &pitchA);
+    (void)tmm__part_bytes(job, l, 1, t->k, &pitchB);
+    *status = tmm__named(w->device,
+                         job->launch(job, tmm__min(l->rows - t->i * l->bm, l->bm),
+                                     tmm__min(job->N - t->j * l->bn, l->bn),
+                                     tmm__cut(job, t->k + 1) - tmm__cut(job, t->k),
+                                     A ? A->memory : NULL, A ? (long long)pitchA / size : 1,
+                                     B ? B->memory : NULL, B ? (long long)pitchB / size : 1,
+                                     t->k > 0, block->memory, (long long)l->pitchC / size, stream));
+    if (*status != TMM_OK) return -1;
+    error = cudaEventRecord(w->last[w->launched % TMM__AHEAD], stream);
+    if (A != NULL) {
+        if (error == cudaSuccess) error = cudaEventRecord(A->used[s], stream);
+        if (error == cudaSuccess) error = cudaEventRecord(B->used[s], stream);
+        A->in_use |= 1 << s;
+        B->in_use |= 1 << s;
+    }
+    if (t->k == l->nk - 1) {
+        if (error == cudaSuccess) error = cudaEventRecord(block->computed, stream);
+        if (error == cudaSuccess) error = cudaStreamWaitEvent(w->out, block->computed, 0);
+        block->state = TMM__DRAINING;
+        block->out.stream = w->out;
+        tmm__describe_block(h, w, block, &block->out);
+    }
+    *status = tmm__on(w->device, error, "cudaEventRecord");
+    if (*status == TMM_OK && block->state == TMM__DRAINING)
+        *status = tmm__transfer_start(w, &block->out, 0, h->staged_C);
+    w->launched++;
+    return *status == TMM_OK ? 1 : -1;
+}
+
+/* Frees the slots of blocks that have arrived in host memory. */
+static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
+{
+    tmm_status status = TMM_OK;
+    for (long long n = 0; n < w->layout.nC; n++) {
+        tmm__place *block = &w->C[n];
+        if (block->state != TMM__DRAINING || !block->out.issued) continue;
+        if (block->out.done < block->out.chunks) continue;
+        int complete = tmm__complete(w, block->out.event, &status);
+        if (complete < 0) return status;
+        if (complete == 0) continue;
+        float ms = 0;
+        if (cudaEventElapsedTime(&ms, w->start, block->out.event) == cudaSuccess &&
+            ms * 1e-3 > w->seconds)
+            w->seconds = ms * 1e-3;
+        block->state = TMM__FREE;
+        w->blocks_done++;
+        h->done += (double)(block->out.width / h->job.size) * (double)block->out.rows;
+        *moved = 1;
+    }
+    return TMM_OK;
+}
+
+static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
+{
+    tmm_status status = TMM_OK;
+    int step = 1;
+    long long most = w->launched + 2; /* then see to what is complete, and tell of progress */
+    if (w->blocks_done == w->layout.ni * w->layout.nj) return TMM_OK;
+    status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+    if (status == TMM_OK && !w->started) {
+        w->started = 1;
+        cudaError_t error = cudaEventRecord(w->start, w->in);
+        for (int s = 0; s < h->streams && error == cudaSuccess; s++)
+            error = cudaStreamWaitEvent(w->compute[s], w->start, 0);
+        status = tmm__on(w->device, error, "cudaEventRecord");
+    }
+    if (status == TMM_OK) status = tmm__retire(h, w, moved);
+    if (status != TMM_OK) return status;
+    /* What others need of this device's share of B comes before its own next task; with each turn
+       that is asked for all of its round, except parts of later runs, which would delay A. */
+    if (h->peers > 1 && w->whereA[0] >= 0) {
+        long long run = w->requested < w->task_count ? w->tasks[w->requested].k : w->layout.nk;
+        for (; w->shared <= h->asked / h->peers; w->shared++) {
+            long long j, k, turn = w->shared * h->peers + w->rank;
+            if (turn >= w->layout.nj * w->layout.nk) continue;
+            tmm__of_turn(&w->layout, turn, &j, &k);
+            if (k > run && turn > h->asked) break;
+            if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
+        }
+    }
+    while (step == 1 && w->requested < w->task_count &&
+           w->requested < w->launched + 4 * TMM__AHEAD && w->launched < most) {
+        step = tmm__request(h, w, &status);
+        if (step == 1) *moved = 1;
+        /* Kernels follow at once: a later request may need the slots of this task. */
+        while (step >= 0 && w->launched < w->requested && w->launched < most) {
+            int launched = tmm__launch_next(h, w, &status);
+            if (launched < 0) return status;
+            if (launched == 0) break;
+            *moved = 1;
+        }
+    }
+    while (step >= 0 && w->launched < w->requested && w->launched < most) {
+        int launched = tmm__launch_next(h, w, &status);
+        if (launched < 0) return status;
+        if (launched == 0) break;
+        *moved = 1;
+    }
+    return status;
+}
+#endif
+/* src/tiledmm/host/shares.h. All devices: which rows each gets, and its blocks.
+   Uses: host/layout.h. Used by: host/devices.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_SHARES)
+#define TMM__PART_HOST_SHARES
+/* ---- all devices ----------------------------------------------------------------------------- */
+/* What the list of devices says: number n of `count`. */
+static inline int tmm__listed(const tmm_host_options *o, int n, int current)
+{
+    return o->device_count == 0 ? current : o->devices ? o->devices[n] : n;
+}
+
+/* Looks at the options and opens the devices. */
+static inline tmm_status tmm__host_open(tmm__host *h, int current)
+{
+    const tmm_host_options *o = h->options;
+    if (o->device_count < 0 || o->device_count > TMM__MOST_DEVICES)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "device_count is %d, but must be 0 to %d",
+                         o->device_count, (int)TMM__MOST_DEVICES);
+    if (o->streams < 0 || o->streams > TMM__MOST_STREAMS)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "streams is %d, but must be 0 to %d", o->streams,
+                         (int)TMM__MOST_STREAMS);
+    if (o->block < 0 || o->threads < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", o->block < 0 ? "block" : "threads");
+    if (o->workspace != NULL && o->workspace_bytes == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "workspace is given without workspace_bytes");
+    if (h->job.kernel != TMM_AUTO && tmm_kernel_string(h->job.kernel) == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
+                         (int)h->job.kernel);
+    h->count = o->device_count > 0 ? o->device_count : 1;
+    h->streams = o->streams > 0 ? o->streams : 2;
+    h->workers = (tmm__worker *)calloc((size_t)h->count, sizeof *h->workers);
+    if (h->workers == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the devices");
+    for (int n = 0; n < h->count; n++) {
+        tmm__worker *w = &h->workers[n];
+        w->number = n;
+        w->device = tmm__listed(o, n, current);
+        w->up_end = &w->up;
+        w->down_end = &w->down;
+        tmm_status status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+        /* An unusable device shows itself at the first call that needs it. */
+        if (status == TMM_OK) status = tmm__on(w->device, cudaFree(NULL), "the first call to it");
+        if (status != TMM_OK) return status;
+    }
+    return TMM_OK;
+}
+
+/* Seconds of a small product on the current device. */
+static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *seconds)
+{
+    const tmm__job *job = &h->job;
+    long long edge = tmm__min(1024, tmm__min(job->M, tmm__min(job->N, job->K)));
+    size_t bytes = (size_t)(edge * edge) * job->size;
+    char *memory = NULL;
+    tmm__job small = *job;
+    cudaEvent_t begin = NULL, end = NULL;
+    cudaStream_t stream = NULL;
+    float ms = 0;
+    *seconds = 1;
+    small.may = 0;
+    cudaError_t error = cudaMalloc((void **)&memory, 3 * bytes);
+    if (error == cudaSuccess) error = cudaEventCreate(&begin);
+    if (error == cudaSuccess) error = cudaEventCreate(&end);
+    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, 3 * bytes, stream);
+    tmm_status status = tmm__on(device, error, "calibration");
+    for (int n = 0; n < 4 && status == TMM_OK; n++) { /* the first is a warm-up */
+        if (n == 1) error = cudaEventRecord(begin, stream);
+        status =
+            tmm__named(device, small.launch(&small, edge, edge, edge, memory, edge, memory + bytes,
+                                            edge, 1, memory + 2 * bytes, edge, stream));
+    }
+    if (status == TMM_OK) {
+        if (error == cudaSuccess) error = cudaEventRecord(end, stream);
+        if (error == cudaSuccess) error = cudaEventSynchronize(end);
+        if (error == cudaSuccess) error = cudaEventElapsedTime(&ms, begin, end);
+        status = tmm__on(device, error, "calibration");
+    }
+    if (stream != NULL) {
+        (void)cudaStreamSynchronize(stream);
+        (void)cudaStreamDestroy(stream);
+    }
+    if (end != NULL) (void)cudaEventDestroy(end);
+    if (begin != NULL) (void)cudaEventDestroy(begin);
+    (void)cudaFree(memory);
+    (void)cudaGetLastError();
+    if (ms > 0) *seconds = ms * 1e-3;
+    return status;
+}
+
+/* Are the devices of the list of one kind, so that there is nothing to measure? */
+static inline int tmm__same_kind(const tmm__host *h)
+{
+    tmm__device first;
+    for (int n = 0; n < h->count; n++) {
+        if (cudaSetDevice(h->workers[n].device) != cudaSuccess) {
+            (void)cudaGetLastError(); /* which the calibration will meet again */
+            return 0;
+        }
+        const tmm__device *device = tmm__current_device();
+        if (n == 0) first = *device;
+        if (device->processors != first.processors || device->capability != first.capability ||
+            device->arithmetic != first.arithmetic || device->bandwidth != first.bandwidth)
+            return 0;
+    }
+    return 1;
+}
+
+/* How many rows each device gets. */
+static inline tmm_status tmm__share_rows(tmm__host *h, int measure)
+{
+    const tmm_host_options *o = h->options;
+    long long M = h->job.M, given = 0;
+    double weights[TMM__MOST_DEVICES], total = 0, sum = 0, fastest = 0, slowest = 0;
+    if (o->rows != NULL) {
+        for (int n = 0; n < h->count; n++) {
+            if (o->rows[n] < 0 || o->rows[n] > M - given)
+                return tmm__fail(TMM_ERROR_ARGUMENT,
+                                 "rows[%d] is %lld: negative, or more than the %lld of C that are "
+                                 "left",
+                                 n, o->rows[n], M - given);
+            h->workers[n].layout.rows = o->rows[n];
+            h->workers[n].row = given;
+            given += o->rows[n];
+        }
+        if (given < M)
+            return tmm__fail(TMM_ERROR_ARGUMENT, "rows adds up to %lld, but M is %lld", given, M);
+        return TMM_OK;
+    }
+    for (int n = 0; n < h->count; n++) weights[n] = 1;
+    if (o->weights != NULL) {
+        for (int n = 0; n < h->count; n++) {
+            weights[n] = o->weights[n];
+            if (!(weights[n] >= 0 && weights[n] <= 1e100))
+                return tmm__fail(TMM_ERROR_ARGUMENT, "weights[%d] is %g", n, weights[n]);
+        }
+    } else if (measure && h->job.K > 0 && !tmm__same_kind(h)) {
+        /* Products of each device in a second, shared by those that are the same device. */
+        for (int n = 0; n < h->count; n++) {
+            int first = n;
+            double seconds;
+            for (int i = n - 1; i >= 0; i--)
+                if (h->workers[i].device == h->workers[n].device) first = i;
+            if (first == n) {
+                int device = h->workers[n].device;
+                tmm_status status = tmm__on(device, cudaSetDevice(device), "cudaSetDevice");
+                if (status == TMM_OK) status = tmm__calibrate(h, device, &seconds);
+                if (status != TMM_OK) return status;
+                weights[n] = 1 / seconds;
+            } else {
+                weights[n] = weights[first];
+            }
+            if (n == 0 || weights[n] < slowest) slowest = weights[n];
+            if (n == 0 || weights[n] > fastest) fastest = weights[n];
+        }
+        for (int n = 0; n < h->count; n++) {
+            int same = 0;
+            for (int i = 0; i < h->count; i++) same += h->workers[i].device == h->workers[n].device;
+            /* Devices of one kind measure within a few percent of one another. */
+            if (slowest > 0.95 * fastest) weights[n] = 1;
+            weights[n] /= same;
+        }
+    }
+    for (int n = 0; n < h->count; n++) total += weights[n];
+    if (!(total > 0)) return tmm__fail(TMM_ERROR_ARGUMENT, "all weights are 0");
+    long long unit = M >= 1024ll * h->count ? 128 : 1;
+    for (int n = 0; n < h->count; n++) {
+        sum += weights[n];
+        long long end = n == h->count - 1 ? M : (long long)(M * (sum / total) / unit + 0.5) * unit;
+        if (end > M) end = M;
+        if (end < given) end = given;
+        h->workers[n].row = given;
+        h->workers[n].layout.rows = end - given;
+        given = end;
+    }
+    /* What rounding left to a last device of weight 0 goes to one that has some. */
+    for (int n = h->count - 1; n > 0 && weights[n] == 0; n--) {
+        tmm__worker *w = &h->workers[n];
+        w[-1].layout.rows += w->layout.rows;
+        w->row += w->layout.rows;
+        w->layout.rows = 0;
+    }
+    return TMM_OK;
+}
+
+/* Decides on blocks and slots for each device. */
+static inline tmm_status tmm__host_layout(tmm__host *h)
+{
+    const tmm_host_options *o = h->options;
+    const tmm__job *job = &h->job;
+    long long edge = o->block > 0 ? o->block : 2048;
+    size_t most[TMM__MOST_DEVICES];
+    int ranks = 0, share = 0;
+    tmm_status status = TMM_OK;
+    for (int n = 0; n < h->count; n++) {
+        tmm__worker *w = &h->workers[n];
+        most[n] = 0;
+        if (w->layout.rows == 0) continue;
+        w->rank = ranks;
+        h->active[ranks++] = n;
+        int same = 0;
+        for (int i = 0; i < h->count; i++)
+            same += h->workers[i].device == w->device && h->workers[i].layout.rows > 0;
+        size_t free_bytes = 0, total = 0;
+        if (o->workspace != NULL) {
+            size_t skip = (256 - (size_t)o->workspace[n] % 256) % 256;
+            if (o->workspace[n] == NULL)
+                return tmm__fail(TMM_ERROR_ARGUMENT, "workspace[%d] is NULL", n);
+            most[n] = o->workspace_bytes[n] > skip ? o->workspace_bytes[n] - skip : 0;
+        } else if (o->memory > 0) {
+            most[n] = o->memory;
+        } else {
+            status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+            if (status == TMM_OK)
+                status = tmm__on(w->device, cudaMemGetInfo(&free_bytes, &total), "cudaMemGetInfo");
+            if (status != TMM_OK) return status;
+            free_bytes += tmm__pool_idle(w->device);
+            most[n] = free_bytes / 10 * 9 / (size_t)same;
+        }
+    }
+    /* Can all hold all of B? Then they share it, in parts of one size, at least two for each. */
+    for (int by_parts = 1; by_parts >= 0 && !share; by_parts--) {
+        share = 1;
+        for (int n = 0; n < h->count && share; n++) {
+            tmm__worker *w = &h->workers[n];
+            if (w->layout.rows == 0) continue;
+            long long bm = tmm__edge(w->layout.rows, edge), bn = tmm__edge(job->N, edge);
+            if (o->block == 0)
+                tmm__block_shape(job, w->layout.rows, edge, ranks > 1 ? 2 * ranks : 1, &bm, &bn);
+            tmm__layout_resident(job, &w->layout, bm, bn, h->streams, by_parts);
+            share = w->layout.bytes <= most[n];
+        }
+    }
+    h->peers = share && job->K > 0 ? ranks : 0;
+    for (int n = 0; n < h->count; n++) {
+        tmm__worker *w = &h->workers[n];
+        if (w->layout.rows == 0) continue;
+        if (!share) {
+            long long largest = o->block > 0 ? o->block : 4096;
+            status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+            if (status == TMM_OK)
+                status = tmm__named(w->device, tmm__layout_find(job, &w->layout, w->layout.rows,
+                                                                largest, h->streams, most[n]));
+            if (status != TMM_OK) return status;
+        }
+        w->task_count = tmm__order(&w->layout, NULL);
+        if (w->task_count > 1ll << 26)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "device %d: blocks of %lld x %lld are too many; give it more memory",
+                             w->device, w->layout.bm, w->layout.bn);
+    }
+    return TMM_OK;
+}
+#endif
+/* src/tiledmm/host/devices.h. All devices: their memory and streams, and the run from the first copy to the last.
+   Uses: host/one_device.h, host/shares.h. Used by: type/host_layer.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_DEVICES)
+#define TMM__PART_HOST_DEVICES
+/* Memory of the current device for use behind `stream`, from the device's pool if there is one
+   (*pool, else NULL). The pool keeps it, up to an eighth of the device's memory, for the next call:
+   to map gigabytes takes milliseconds, and with peers to map them for, many. */
+static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
+                                             cudaStream_t stream)
+{
+    size_t free_bytes = 0, total = 0;
+    int device = tmm__current_device()->number;
+    *pool = tmm__current_device()->pools ? tmm__pool(device) : NULL;
+    if (*pool != NULL) {
+        if (tmm__pool_idle(device) < bytes) (void)cudaMemPoolTrimTo(*pool, 0);
+        if (cudaMemGetInfo(&free_bytes, &total) == cudaSuccess &&
+            tmm__pool_keep(device, tmm__min((long long)bytes, (long long)(total / 8))) &&
+            cudaMallocFromPoolAsync((void **)memory, bytes, *pool, stream) == cudaSuccess)
+            return cudaSuccess;
+        (void)cudaGetLastError();
+        *pool = NULL;
+        *memory = NULL;
+    }
+    return cudaMalloc((void **)memory, bytes);
+}
+
+static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cudaStream_t stream)
+{
+    if (memory == NULL) return;
+    if (pool == NULL) {
+        (void)cudaFree(memory);
+        return;
+    }
+    (void)cudaFreeAsync(memory, stream);
+    (void)cudaStreamSynchronize(stream);
+}
+
+/* An array of `count` numbers -1. */
+static inline long long *tmm__nowhere(long long count)
+{
+    long long *where = (long long *)malloc((size_t)(count + 1) * sizeof *where);
+    for (long long n = 0; n <= count && where != NULL; n++) where[n] = -1;
+    return where;
+}
+
+/* Memory, streams and events of a device. */
+static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
+{
+    const tmm__layout *l = &w->layout;
+    const tmm_host_options *o = h->options;
+    w->A = (tmm__slot *)calloc((size_t)l->nA + 1, sizeof *w->A);
+    w->B = (tmm__slot *)calloc((size_t)l->nB + 1, sizeof *w->B);
+    w->C = (tmm__place *)calloc((size_t)l->nC + 1, sizeof *w->C);
+    w->whereA = tmm__nowhere(l->ni * l->nk);
+    w->whereB = tmm__nowhere(l->nj * l->nk);
+    w->whereC = tmm__nowhere(l->ni * l->nj);
+    w->tasks = (tmm__task *)malloc((size_t)w->task_count * sizeof *w->tasks);
+    if (!w->A || !w->B || !w->C || !w->whereA || !w->whereB || !w->whereC || !w->tasks)
+        return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the list of %lld blocks",
+                         w->task_count);
+    (void)tmm__order(l, w->tasks);
+    cudaError_t error = cudaSetDevice(w->device);
+    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking);
+    if (error != cudaSuccess) return tmm__on(w->device, error, "cudaSetDevice or stream");
+    if (o->workspace != NULL) {
+        w->memory = (char *)o->workspace[w->number];
+        w->memory += (256 - (size_t)w->memory % 256) % 256;
+    } else {
+        error = tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in);
+        if (error != cudaSuccess) return tmm__on(w->device, error, "cudaMalloc");
+        w->owns_memory = 1;
+    }
+#define TMM__TRY(call) \
+    if (error == cudaSuccess) error = call
+    TMM__TRY(cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking));
+    TMM__TRY(cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking));
+    for (int s = 0; s < h->streams; s++)
+        TMM__TRY(cudaStreamCreateWithFlags(&w->compute[s], cudaStreamNonBlocking));
+    TMM__TRY(cudaEventCreate(&w->start));
+    for (int n = 0; n < TMM__AHEAD; n++)
+        TMM__TRY(cudaEventCreateWithFlags(&w->last[n], cudaEventDisableTiming));
+    char *memory = w->memory;
+    for (long long n = 0; n < l->nA + l->nB; n++) {
+        int which = n >= l->nA;
+        tmm__slot *slot = which ? &w->B[n - l->nA] : &w->A[n];
+        size_t pitch, bytes = which ? l->bytesB : l->bytesA;
+        if (l->group == 0)
+            bytes =
+                tmm__part_bytes(&h->job, l, which, (slot - (which ? w->B : w->A)) % l->nk, &pitch);
+        slot->memory = memory;
+        memory += bytes;
+        slot->holds = slot->last = -1;
+        TMM__TRY(cudaEventCreateWithFlags(&slot->copy.event, cudaEventDisableTiming));
+        for (int s = 0; s < h->streams; s++)
+            TMM__TRY(cudaEventCreateWithFlags(&slot->used[s], cudaEventDisableTiming));
+    }
+    for (long long n = 0; n < l->nC; n++) {
+        tmm__place *block = &w->C[n];
+        block->memory = memory;
+        memory += l->bytesC;
+        TMM__TRY(cudaEventCreateWithFlags(&block->in.event, cudaEventDisableTiming));
+        TMM__TRY(cudaEventCreateWithFlags(&block->computed, cudaEventDisableTiming));
+        TMM__TRY(cudaEventCreate(&block->out.event));
+    }
+#undef TMM__TRY
+    return tmm__on(w->device, error, "stream or event");
+}
+
+static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
+{
+    (void)cudaSetDevice(w->device);
+#define TMM__EVENT(event) \
+    if (event != NULL) (void)cudaEventDestroy(event)
+    for (long long n = 0; n < w->layout.nA + w->layout.nB; n++) {
+        tmm__slot *slots = n < w->layout.nA ? w->A : w->B;
+        tmm__slot *slot = &slots[n < w->layout.nA ? n : n - w->layout.nA];
+        if (slots == NULL) continue;
+        TMM__EVENT(slot->copy.event);
+        for (int s = 0; s < TMM__MOST_STREAMS; s++) TMM__EVENT(slot->used[s]);
+    }
+    for (long long n = 0; n < w->layout.nC && w->C != NULL; n++) {
+        TMM__EVENT(w->C[n].in.event);
+        TMM__EVENT(w->C[n].computed);
+        TMM__EVENT(w->C[n].out.event);
+    }
+    for (int n = 0; n < h->chunk_count; n++)
+        if (h->chunks[n].events != NULL) TMM__EVENT(h->chunks[n].events[w->number]);
+    TMM__EVENT(w->start);
+    for (int n = 0; n < TMM__AHEAD; n++) TMM__EVENT(w->last[n]);
+#undef TMM__EVENT
+    if (w->owns_memory) tmm__device_memory_free(w->memory, w->pool, w->in);
+    if (w->in != NULL) (void)cudaStreamDestroy(w->in);
+    if (w->peer != NULL) (void)cudaStreamDestroy(w->peer);
+    if (w->out != NULL) (void)cudaStreamDestroy(w->out);
+    for (int s = 0; s < TMM__MOST_STREAMS; s++)
+        if (w->compute[s] != NULL) (void)cudaStreamDestroy(w->compute[s]);
+    free(w->A);
+    free(w->B);
+    free(w->C);
+    free(w->whereA);
+    free(w->whereB);
+    free(w->whereC);
+    free(w->tasks);
+}
+
+/* Is this matrix in memory that copies must pass through a pinned ring for? */
+static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t bytes, int *staged)
+{
+    const char *ends[2] = {X, X + (bytes > 0 ? bytes - 1 : 0)};
+    *staged = 0;
+    if (X == NULL || bytes == 0) return TMM_OK;
+    for (int n = 0; n < 2; n++) {
+        cudaPointerAttributes attributes;
+        if (cudaPointerGetAttributes(&attributes, ends[n]) != cudaSuccess) {
+            (void)cudaGetLastError(); /* before CUDA 11, what malloc gave is an error */
+            *staged = 1;
+        } else if (attributes.type == cudaMemoryTypeDevice) {
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%s is device memory, but must be host memory (tmm_?gemm and "
+                             "tmm_?gemm_multi take device memory)",
+                             name);
+        } else if (attributes.type == cudaMemoryTypeUnregistered) {
+            *staged = 1;
+        }
+    }
+    return TMM_OK;
+}
+
+/* The pinned ring and its helpers. */
+static inline tmm_status tmm__ring_open(tmm__host *h)
+{
+    const tmm_host_options *o = h->options;
+    int threads = tmm__crew_size(o->threads);
+    h->chunk_count = threads > 1 ? 2 * threads : 4;
+    size_t skip = 0;
+    if (o->pinned != NULL) {
+        skip = (256 - (size_t)o->pinned % 256) % 256;
+        size_t most = o->pinned_bytes > skip ? (o->pinned_bytes - skip) / TMM__HOST_CHUNK : 0;
+        if (most < 2) {
+            h->chunk_count = 0;
+            return tmm__fail(TMM_ERROR_MEMORY, "pinned_bytes is %llu, but %llu are needed at least",
+                             (unsigned long long)o->pinned_bytes,
+                             (unsigned long long)(2ull * TMM__HOST_CHUNK + skip));
+        }
+        if (most < (size_t)h->chunk_count) h->chunk_count = (int)most;
+        h->pinned = (char *)o->pinned + skip;
+    } else {
+        tmm_status status = TMM_OK;
+        h->pinned_bytes = (size_t)h->chunk_count * TMM__HOST_CHUNK;
+        size_t bytes;
+        h->pinned = (char *)tmm__kept_exchange(NULL, 0, &bytes);
+        if (h->pinned != NULL && bytes < h->pinned_bytes) {
+            (void)cudaFreeHost(h->pinned);
+            h->pinned = NULL;
+        } else if (h->pinned != NULL) {
+            h->pinned_bytes = bytes;
+        }
+        if (h->pinned == NULL)
+            status = tmm__cuda(cudaHostAlloc((void **)&h->pinned, h->pinned_bytes,
+                                             cudaHostAllocPortable),
+                               "cudaHostAlloc of pinned memory for staging");
+        if (status != TMM_OK) {
+            h->chunk_count = 0;
+            return status;
+        }
+        h->owns_pinned = 1;
+    }
+    for (int n = 0; n < h->chunk_count; n++) {
+        h->chunks[n].memory = h->pinned + (size_t)n * TMM__HOST_CHUNK;
+        h->chunks[n].events = (cudaEvent_t *)calloc((size_t)h->count, sizeof(cudaEvent_t));
+        if (h->chunks[n].events == NULL)
+            return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the pinned ring");
+    }
+    tmm__crew_start(&h->crew, threads);
+    return TMM_OK;
+}
+
+/* Lets device `to` read the memory of a worker of another device; 0 if it cannot. Memory of a pool
+   is shared by itself; for other memory CUDA must be asked to share all that the device has. */
+static inline int tmm__share_memory(const tmm__worker *from, int to)
+{
+    cudaError_t error;
+    if (from->pool != NULL) {
+        cudaMemAccessDesc access;
+        memset(&access, 0, sizeof access);
+        access.location.type = cudaMemLocationTypeDevice;
+        access.location.id = to;
+        access.flags = cudaMemAccessFlagsProtReadWrite;
+        error = cudaMemPoolSetAccess(from->pool, &access, 1);
+    } else {
+        error = cudaDeviceEnablePeerAccess(from->device, 0);
+        if (error == cudaErrorPeerAccessAlreadyEnabled) error = cudaSuccess;
+    }
+    (void)cudaGetLastError(); /* a refusal is no failure: B then comes from the host */
+    return error == cudaSuccess;
+}
+
+/* Which devices can copy from which directly. */
+static inline tmm_status tmm__peers_open(tmm__host *h)
+{
+    for (int to = 0; to < h->count; to++) {
+        for (int from = 0; from < h->count; from++) {
+            int a = h->workers[to].device, b = h->workers[from].device, can = 0;
+            if (h->workers[to].layout.rows == 0 || h->workers[from].layout.rows == 0) continue;
+            h->reach[to][from] = 1;
+            if (a == b) continue;
+            h->reach[to][from] = 0;
+            tmm_status status =
+                tmm__on(a, cudaDeviceCanAccessPeer(&can, a, b), "cudaDeviceCanAccessPeer");
+            if (status != TMM_OK) return status;
+            if (!can) continue;
+            status = tmm__on(a, cudaSetDevice(a), "cudaSetDevice");
+            if (status != TMM_OK) return status;
+            h->reach[to][from] = (unsigned char)tmm__share_memory(&h->workers[from], a);
+        }
+    }
+    return TMM_OK;
+}
+
+static inline void tmm__host_close(tmm__host *h, tmm_status status)
+{
+    tmm__crew_stop(&h->crew);
+    for (int n = 0; n < h->count && h->workers != NULL; n++) { /* nothing of ours is under way */
+        tmm__worker *w = &h->workers[n];
+        if (w->tasks == NULL || cudaSetDevice(w->device) != cudaSuccess) continue;
+        if (w->in != NULL) (void)cudaStreamSynchronize(w->in);
+        if (w->peer != NULL) (void)cudaStreamSynchronize(w->peer);
+        for (int s = 0; s < TMM__MOST_STREAMS; s++)
+            if (w->compute[s] != NULL) (void)cudaStreamSynchronize(w->compute[s]);
+        if (w->out != NULL) (void)cudaStreamSynchronize(w->out);
+    }
+    for (int n = 0; n < h->count && h->workers != NULL; n++) tmm__worker_close(h, &h->workers[n]);
+    for (int n = 0; n < h->chunk_count; n++) free(h->chunks[n].events);
+    if (h->owns_pinned) {
+        void *memory = h->pinned; /* kept for the next call, unless this one has failed */
+        if (status == TMM_OK)
+            memory = tmm__kept_exchange(memory, h->pinned_bytes, &h->pinned_bytes);
+        if (memory != NULL) (void)cudaFreeHost(memory);
+    }
+    free(h->workers);
+}
+
+/* The whole of tmm_?gemm_host, once the arguments of GEMM have been checked and M, N > 0.
+   `needs`: only fills in how much memory it would take, for each device and pinned. */
+static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *options,
+                                       size_t *device_needs, size_t *pinned_needs)
+{
+    tmm_host_options defaults;
+    tmm__host host, *h = &host;
+    int current = 0, staged;
+    memset(&defaults, 0, sizeof defaults);
+    memset(h, 0, sizeof *h);
+    h->job = *job;
+    h->options = options ? options : &defaults;
+    h->job.kernel = h->options->kernel;
+    h->job.may = h->options->memory == 0 && h->options->workspace == NULL ? TMM__MAY_PACK : 0;
+    tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
+    if (status != TMM_OK) return status;
+    status = tmm__host_open(h, current);
+    if (status == TMM_OK) status = tmm__share_rows(h, device_needs == NULL);
+    if (status == TMM_OK) status = tmm__host_layout(h);
+    if (device_needs != NULL) {
+        for (int n = 0; n < h->count && status == TMM_OK; n++)
+            device_needs[n] = h->workers[n].layout.rows > 0 ? h->workers[n].layout.bytes + 256 : 0;
+        int threads = tmm__crew_size(h->options->threads);
+        if (pinned_needs != NULL)
+            *pinned_needs = (size_t)(threads > 1 ? 2 * threads : 4) * TMM__HOST_CHUNK + 256;
+        free(h->workers);
+        (void)cudaSetDevice(current);
+        (void)cudaGetLastError();
+        return status;
+    }
+    size_t size = job->size;
+#define TMM__SPAN(rows, cols, ld) ((size_t)(((rows)-1) * (ld) + (cols)) * size)
+    if (status == TMM_OK && h->job.K > 0) {
+        int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+        status = tmm__is_staged("A", job->A,
+                                TMM__SPAN(nA ? job->M : job->K, nA ? job->K : job->M, job->lda),
+                                &h->staged_A);
+        if (status == TMM_OK)
+            status = tmm__is_staged("B", job->B,
+                                    TMM__SPAN(nB ? job->K : job->N, nB ? job->N : job->K, job->ldb),
+                                    &h->staged_B);
+    }
+    if (status == TMM_OK)
+        status = tmm__is_staged("C", job->C, TMM__SPAN(job->M, job->N, job->ldc), &h->staged_C);
+#undef TMM__SPAN
+    staged = h->staged_A || h->staged_B || h->staged_C;
+    if (status == TMM_OK && staged) status = tmm__ring_open(h);
+    for (int n = 0; n < h->count && status == TMM_OK; n++)
+        if (h->workers[n].layout.rows > 0) status = tmm__worker_open(h, &h->workers[n]);
+    if (status == TMM_OK && h->peers > 1) status = tmm__peers_open(h);
+
+    double all = (double)job->M * (double)job->N, told = -1;
+    while (status == TMM_OK && h->done < all) {
+        int moved = 0;
+        if (staged) status = tmm__pump(h, &moved);
+        for (int n = 0; n < h->count && status == TMM_OK; n++)
+            if (h->workers[n].layout.rows > 0) status = tmm__advance(h, &h->workers[n], &moved);
+        if (status == TMM_OK && h->options->progress != NULL && h->done > told) {
+            told = h->done;
+            if (h->options->progress(h->options->context, h->done / all) != 0 && h->done < all)
+                status = tmm__fail(TMM_ERROR_CANCELLED, "cancelled by the progress callback");
+        }
+        if (!moved) TMM__YIELD();
+    }
+    for (int n = 0; n < h->count && h->options->report != NULL && h->workers != NULL; n++) {
+        const tmm__worker *w = &h->workers[n];
+        tmm_host_report *r = &h->options->report[n];
+        r->device = w->device;
+        r->rows = w->layout.rows;
+        r->block_rows = w->layout.bm;
+        r->block_cols = w->layout.bn;
+        r->seconds = w->seconds;
+        r->bytes_in = w->bytes_in;
+        r->bytes_peer = w->bytes_peer;
+        r->bytes_out = w->bytes_out;
+        r->memory = w->layout.rows > 0 ? w->layout.bytes : 0;
+    }
+    tmm__host_close(h, status);
+    (void)cudaSetDevice(current);
+    (void)cudaGetLastError();
+    return status;
+}
+#endif
+/* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
+   Uses: host/devices.h. Used by: type/host_layer.h. */
+#if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MULTI)
+#define TMM__PART_HOST_MULTI
+/* ---- operands on several devices ------------------------------------------------------------- */
+/* tmm_?gemm_multi: each device gathers B, a column of blocks after the other, in buffers of its
+   own, and multiplies its rows of A with it meanwhile. */
+enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
+
+typedef struct tmm__member {
+    char *buffers;
+    cudaMemPool_t pool; /* that they are from, or NULL */
+    cudaStream_t copy, compute[TMM__MULTI_STREAMS];
+    cudaEvent_t start, stop, join, ready[TMM__MULTI_BUFFERS];
+    cudaEvent_t used[TMM__MULTI_BUFFERS];
+} tmm__member;
+
+/* `rows` lines of `width` bytes from one device to another. */
+static inline cudaError_t tmm__copy_across(char *to, size_t to_pitch, int to_device,
+                                           const char *from, size_t from_pitch, int from_device,
+                                           size_t width, size_t rows, cudaStream_t stream)
+{
+    struct cudaMemcpy3DPeerParms p;
+    if (to_device == from_device)
+        return tmm__copy_lines(to, to_pitch, from, from_pitch, width, rows,
+                               cudaMemcpyDeviceToDevice, stream);
+    if (rows == 1 || (to_pitch == width && from_pitch == width))
+        return cudaMemcpyPeerAsync(to, to_device, from, from_device, width * rows, stream);
+    if (to_pitch > TMM__HOST_PITCH || from_pitch > TMM__HOST_PITCH) { /* as above */
+        cudaError_t error = cudaSuccess;
+        for (size_t row = 0; row < rows && error == cudaSuccess; row++)
+            error = cudaMemcpyPeerAsync(to + row * to_pitch, to_device, from + row * from_pitch,
+                                        from_device, width, stream);
+        return error;
+    }
+    memset(&p, 0, sizeof p);
+    p.srcPtr = make_cudaPitchedPtr((void *)from, from_pitch, width, rows);
+    p.srcDevice = from_device;
+    p.dstPtr = make_cudaPitchedPtr(to, to_pitch, width, rows);
+    p.dstDevice = to_device;
+    p.extent = make_cudaExtent(width, rows, 1);
+    return cudaMemcpy3DPeerAsync(&p, stream);
+}
+
+/* Columns n0 .. n0 + cols - 1 of op(B) from all who have some of it, into a buffer of `to`. */
+static inline tmm_status tmm__gather(const tmm__job *job, const tmm_part *parts, int count, int to,
+                                     char *buffer, size_t pitch, long long n0, long long cols,
+                                     cudaStream_t stream)
+{
+    int transposed = job->opB == TMM_OP_T;
+    for (int turn = 0; turn < count; turn++) { /* beginning with itself: not all from one at once */
+        int from = (to + turn) % count;
+        const tmm_part *p = &parts[from];
+        long long first = 0, lines = p->rows_B;
+        for (int n = 0; n < from; n++) first += parts[n].rows_B;
+        const char *source = (const char *)p->B;
+        char *target = buffer;
+        if (transposed) { /* rows of B are columns of op(B) */
+            long long begin = first > n0 ? first : n0;
+            long long end = tmm__min(first + lines, n0 + cols);
+            if (begin >= end) continue;
+            source += (size_t)((begin - first) * p->ldb) * job->size;
+            target += (size_t)(begin - n0) * pitch;
+            lines = end - begin;
+        } else {
+            source += (size_t)n0 * job->size;
+            target += (size_t)first * pitch;
+        }
+        if (lines == 0) continue;
+        tmm_status status =
+            tmm__on(parts[to].device,
+                    tmm__copy_across(target, pitch, parts[to].device, source,
+                                     (size_t)p->ldb * job->size, p->device,
+                                     (size_t)(transposed ? job->K : cols) * job->size,
+                                     (size_t)lines, stream),
+                    "copy of B from another device");
+        if (status != TMM_OK) return status;
+    }
+    return TMM_OK;
+}
+
+static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p, tmm__member *m,
+                                          size_t buffer)
+{
+    cudaError_t error = cudaSetDevice(p->device);
+#define TMM__TRY(call) \
+    if (error == cudaSuccess) error = call
+    TMM__TRY(cudaDeviceSynchronize()); /* what the caller has enqueued there comes first */
+    TMM__TRY(cudaStreamCreateWithFlags(&m->copy, cudaStreamNonBlocking));
+    if (job->K > 0 && buffer > 0)
+        TMM__TRY(tmm__device_memory(&m->buffers, buffer, &m->pool, m->copy));
+    for (int s = 0; s < TMM__MULTI_STREAMS; s++)
+        TMM__TRY(cudaStreamCreateWithFlags(&m->compute[s], cudaStreamNonBlocking));
+    TMM__TRY(cudaEventCreate(&m->start));
+    TMM__TRY(cudaEventCreate(&m->stop));
+    TMM__TRY(cudaEventCreateWithFlags(&m->join, cudaEventDisableTiming));
+    for (int b = 0; b < TMM__MULTI_BUFFERS; b++) {
+        TMM__TRY(cudaEventCreateWithFlags(&m->ready[b], cudaEventDisableTiming));
+        TMM__TRY(cudaEventCreateWithFlags(&m->used[b], cudaEventDisableTiming));
+    }
+    return tmm__on(p->device, error, "memory, stream or event");
+}
+
+static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
+{
+    (void)cudaSetDevice(p->device);
+    tmm__device_memory_free(m->buffers, m->pool, m->copy);
+    if (m->copy != NULL) (void)cudaStreamDestroy(m->copy);
+    for (int s = 0; s < TMM__MULTI_STREAMS; s++)
+        if (m->compute[s] != NULL) (void)cudaStreamDestroy(m->compute[s]);
+    if (m->start != NULL) (void)cudaEventDestroy(m->start);
+    if (m->stop != NULL) (void)cudaEventDestroy(m->stop);
+    if (m->join != NULL) (void)cudaEventDestroy(m->join);
+    for (int b = 0; b < TMM__MULTI_BUFFERS; b++) {
+        if (m->ready[b] != NULL) (void)cudaEventDestroy(m->ready[b]);
+        if (m->used[b] != NULL) (void)cudaEventDestroy(m->used[b]);
+    }
+}
+
+/* Enqueues column of blocks number j on one device. */
+static inline tmm_status tmm__multi_step(const tmm__job *job, const tmm_part *parts, int count,
+                                         int number, tmm__member *m, long long j, long long bn,
+                                         size_t pitch, size_t bytes)
+{
+    const tmm_part *p = &parts[number];
+    long long n0 = j * bn, cols = tmm__min(job->N - n0, bn), size = (long long)job->size;
+    int b = (int)(j % TMM__MULTI_BUFFERS), s = (int)(j % TMM__MULTI_STREAMS);
+    int transA = job->opA == TMM_OP_T, transB = job->opB == TMM_OP_T;
+    const char *B = (const char *)p->B, *A = (const char *)p->A;
+    long long ldb = p->ldb;
+    cudaError_t error = cudaSetDevice(p->device);
+    tmm_status status = TMM_OK;
+    if (m->buffers != NULL) {
+        char *buffer = m->buffers + (size_t)b * bytes;
+        if (error == cudaSuccess && j >= TMM__MULTI_BUFFERS)
+            error = cudaStreamWaitEvent(m->copy, m->used[b], 0);
+        status = tmm__on(p->device, error, "cudaStreamWaitEvent");
+        if (status == TMM_OK)
+            status = tmm__gather(job, parts, count, number, buffer, pitch, n0, cols, m->copy);
+        if (status != TMM_OK) return status;
+        error = cudaEventRecord(m->ready[b], m->copy);
+        if (error == cudaSuccess) error = cudaStreamWaitEvent(m->compute[s], m->ready[b], 0);
+        B = buffer;
+        ldb = (long long)pitch / size;
+        n0 = 0;
+    }
+    status = tmm__on(p->device, error, "cudaStreamWaitEvent");
+    char *C = (char *)p->C + (size_t)(j * bn) * job->size;
+    for (long long k = 0, k0 = 0; status == TMM_OK && (k == 0 || k0 < job->K); k++) {
+        const char *a = A, *b_part = B;
+        long long end = tmm__cut(job, k + 1);
+        if (job->K > 0) {
+            a += (size_t)(transA ? k0 * p->lda : k0) * job->size;
+            b_part += (size_t)(transB ? n0 * ldb + k0 : k0 * ldb + n0) * job->size;
+        }
+        status = tmm__named(p->device, job->launch(job, p->rows, cols, end - k0, a, p->lda, b_part,
+                                                   ldb, k > 0, C, p->ldc, m->compute[s]));
+        k0 = end;
+    }
+    if (status == TMM_OK)
+        status = tmm__on(p->device, cudaEventRecord(m->used[b], m->compute[s]), "cudaEventRecord");
+    return status;
+}
+
+static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, int count)
+{
+    long long bn = job->N, least = (job->N - 1) / 8 + 1;
+    size_t pitch = 0, bytes = 0;
+    int current = 0, gathers = job->K > 0 && count > 1;
+    if (gathers) {
+        bn = tmm__edge(job->N,
+                       tmm__min(job->N, least > TMM__MULTI_COLUMNS ? least : TMM__MULTI_COLUMNS));
+        pitch = ((size_t)(job->opB == TMM_OP_N ? bn : job->K) * job->size + 15) / 16 * 16;
+        bytes = (pitch * (size_t)(job->opB == TMM_OP_N ? job->K : bn) + 255) / 256 * 256;
+    }
+    long long nj = (job->N - 1) / bn + 1;
+    tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
+    if (status != TMM_OK) return status;
+    tmm__member *members = (tmm__member *)calloc((size_t)count, sizeof *members);
+    if (members == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the devices");
+    for (int n = 0; n < count && status == TMM_OK; n++) {
+        parts[n].seconds = 0;
+        status = tmm__on(parts[n].device, cudaSetDevice(parts[n].device), "cudaSetDevice");
+        for (int from = 0; from < count && gathers && status == TMM_OK; from++) {
+            int can = 0;
+            if (parts[from].device == parts[n].device) continue;
+            status = tmm__on(parts[n].device,
+                             cudaDeviceCanAccessPeer(&can, parts[n].device, parts[from].device),
+                             "cudaDeviceCanAccessPeer");
+            if (can) (void)cudaDeviceEnablePeerAccess(parts[from].device, 0);
+            (void)cudaGetLastError(); /* without it, the same copies go through the host */
+        }
+    }
+    for (int n = 0; n < count && status == TMM_OK; n++)
+        if (parts[n].rows > 0 || parts[n].rows_B > 0)
+            status = tmm__member_open(job, &parts[n], &members[n],
+                                      gathers && parts[n].rows > 0
+                                          ? bytes * (size_t)tmm__min(nj, TMM__MULTI_BUFFERS)
+                                          : 0);
+    for (int n = 0; n < count && status == TMM_OK; n++) {
+        tmm__member *m = &members[n];
+        if (parts[n].rows == 0) continue;
+        cudaError_t error = cudaEventRecord(m->start, m->copy);
+        for (int c = 0; c < TMM__MULTI_STREAMS && error == cudaSuccess; c++)
+            error = cudaStreamWaitEvent(m->compute[c], m->start, 0);
+        status = tmm__on(parts[n].device, error, "cudaEventRecord");
+    }
+    for (long long j = 0; j < nj; j++)
+        for (int n = 0; n < count && status == TMM_OK; n++)
+            if (parts[n].rows > 0)
+                status = tmm__multi_step(job, parts, count, n, &members[n], j, bn, pitch, bytes);
+    for (int n = 0; n < count && status == TMM_OK; n++) {
+        tmm__member *m = &members[n];
+        if (parts[n].rows == 0) continue;
+        cudaError_t error = cudaEventRecord(m->join, m->compute[1]);
+        if (error == cudaSuccess) error = cudaStreamWaitEvent(m->compute[0], m->join, 0);
+        if (error == cudaSuccess) error = cudaEventRecord(m->stop, m->compute[0]);
+        status = tmm__on(parts[n].device, error, "cudaEventRecord");
+    }
+    /* Also after a failure: nothing may be under way in the caller's memory. */
+    for (int n = 0; n < count; n++) {
+        tmm__member *m = &members[n];
+        float ms = 0;
+        if (m->copy == NULL || cudaSetDevice(parts[n].device) != cudaSuccess) continue;
+        cudaError_t error = cudaStreamSynchronize(m->copy);
+        for (int s = 0; s < TMM__MULTI_STREAMS; s++)
+            if (m->compute[s] != NULL && error == cudaSuccess)
+                error = cudaStreamSynchronize(m->compute[s]);
+        if (status == TMM_OK) status = tmm__on(parts[n].device, error, "kernel or copy");
+        if (status == TMM_OK && parts[n].rows > 0 &&
+            cudaEventElapsedTime(&ms, m->start, m->stop) == cudaSuccess)
+            parts[n].seconds = ms * 1e-3;
+    }
+    for (int n = 0; n < count; n++) tmm__member_close(&parts[n], &members[n]);
+    free(members);
+    (void)cudaSetDevice(current);
+    (void)cudaGetLastError();
+    return status;
+}
+#endif
+/* src/tiledmm/type/begin.h. Per element type from here on: reached with TMM_NAME or TMM_TYPE set.
+   Uses: once/. Used by: type/, kernels/. */
+#if !defined(TMM__PASS) && (defined(TMM_NAME) || defined(TMM_TYPE))
 #ifndef TMM_NAME
 #error "tiledmm.cuh: TMM_TYPE is defined without TMM_NAME, the letters that go into tmm_NAMEgemm"
 #endif
@@ -1357,8 +3398,10 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
 #ifndef TMM_SUM
 #define TMM_SUM TMM_TYPE
 #endif
-
-#ifndef __CUDACC_RTC__
+#endif
+/* src/tiledmm/type/api.h. Declarations of what each element type has.
+   Uses: once/types.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
    lda: at least K for TMM_OP_N, M for TMM_OP_T; ldb: at least N or K; ldc: at least N.
@@ -1494,10 +3537,9 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                        long long lda, const TMM_TYPE *B, long long ldb,
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads);
-#endif /* !__CUDACC_RTC__ */
-#endif /* TMM_NAME */
-#endif /* !TMM__EMIT */
-
+#endif
+/* src/tiledmm/kernels/global.cuh. The kernel that teaches global memory.
+   Uses: once/config.h. Used by: type/dispatch.h. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
        op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
        op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
@@ -1505,7 +3547,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
    and product number blockIdx.z starts at A + blockIdx.z * batchA, and so on. The tiles of C are
    numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
 
-#if defined(TMM__EMIT) && TMM__EMIT_TYPE
+#if defined(TMM__PASS) && TMM__EMIT_TYPE
 /* ============================== KERNEL GLOBAL ================================================= */
 /* One thread computes one element of C and reads all it needs from global memory.
 
@@ -1562,8 +3604,9 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 }
 /* END OF KERNEL */
 #endif
-
-#if defined(TMM__EMIT) && TMM__EMIT_SHARED
+/* src/tiledmm/kernels/shared.cuh. The kernel that teaches shared memory.
+   Uses: once/config.h. Used by: type/dispatch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_SHARED
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
    steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
@@ -1649,8 +3692,9 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 }
 /* END OF KERNEL */
 #endif
-
-#if defined(TMM__EMIT) && TMM__EMIT_REGISTER
+/* src/tiledmm/kernels/register.cuh. The kernel that teaches registers.
+   Uses: once/config.h. Used by: type/dispatch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_REGISTER
 /* ============================== KERNEL REGISTER =============================================== */
 /* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
    that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
@@ -1826,75 +3870,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 }
 /* END OF KERNEL */
 #endif
-
-#if defined(TMM__EMIT) && TMM__EMIT_TYPE && TMM__FAST
-/* ============================== KERNEL PIPELINED ============================================== */
-/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
-   thread owns a larger block of C, and no multiprocessor is left without work at the end.
-
-   Tile of C: 128 x 128, 4 warps of 64 x 64, 16 x 8 a thread:
-      +---------+---------+        8 lanes across, twice 4 columns each
-      | warp 0  | warp 1  |      +--+--+--+--+--+--+--+--+--+--   --+
-      |         |         |      | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |  4 lanes down,
-      +---------+---------+      | 8| 9|10|11|12|13|14|15| 8|       |  four times
-      | warp 2  | warp 3  |      |16|17|18|19|20|21|22|23|16|       |  4 rows each
-      |         |         |      |24|25|26|27|28|29|30|31|24|       |
-      +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
-                                 | 0| 1| 2|       ... four times    |
-   The instance for any operands, the only one for other types than float, has half as many rows,
-   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor, and
-   its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units
-   of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
-
-   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
-   [k][column of B], go round: while one is worked on, the others are being filled:
-      step           0       1       2       3
-      copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
-      arithmetic on  s0      s1      s2      s0     one barrier a step
-   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
-   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
-   not ask. A tile that would stick out is moved back inside; what it computes a second time is
-   not stored.
-
-   A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
-   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576
-   tiles and 264 blocks, the third round would have 48. So the first tiles (here 264 + 48) are not
-   given out whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et
-   al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on
-   the GPU", 2023):
-      tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
-      block    |   3   |   2   |   1   |   0   |
-   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
-   which the owner adds in ascending k. The last block has the first share, for a block may wait
-   only for blocks that were started before it. Where all blocks can be at work with each tile in a
-   few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
-   (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
-
-   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its
-   warps, which is nearly enough for that: of the blocks of a multiprocessor one is through long
-   before the others, which then have too few warps to hide what they wait for. So from two rounds on
-   a whole tile has a block of its own, that begins when another one has left; only the last blocks,
-   as many as fit at once, have shares (of 1000 tiles: 396 blocks a tile each, 396 the others).
-
-   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
-   whole piece of one tile, and at the end each gets a part of the tile from all others, through
-   shared memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
-      sums of      block 0        block 1        block 2           were it three
-      part 0       added up  <--  sent      <--  sent
-      part 1       sent      -->  added up  <--  sent
-      part 2       sent      -->  sent      -->  added up
-
-   Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
-   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
-   multiply-adds and about 110 other instructions a step, at two registers read per bank and
-   clock; see bench/NOTES.md.
-
-   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
-     ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
-     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
-     VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
-
+/* src/tiledmm/kernels/store.cuh. Loading and storing elements of C.
+   Uses: once/ptx.cuh. Used by: the fast kernels. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Four neighbouring elements of shared memory or C. */
 typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_four {
     TMM_TYPE v[4];
@@ -1908,79 +3886,6 @@ typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm_two {
 typedef struct alignas(16) tmm_sums {
     TMM_SUM v[4];
 } tmm_sums;
-
-/* Copies what this thread has to copy of one step's tile of an operand, `lines` rows of A or
-   columns of B, to shared memory. `to`, `from`: its first element there and here; the elements of
-   its next passes lie `stride` bytes further. With `whole`, everything if valid, else zeros.
-   Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
-   this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
-   wherever speed matters. */
-static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *from,
-                                                     unsigned stride, int mode, int lines,
-                                                     bool whole, bool valid, int lines_left,
-                                                     int depth_left)
-{
-    enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
-    int pitch = lines + 4;
-    if (mode == TMM__VECTORS) {
-        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
-#pragma unroll
-        for (int i = 0; i < DEPTH / deeper; i++)
-            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
-                            whole ? valid : i * deeper < depth_left && lines_left > 0);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
-        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
-        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
-        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
-                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
-        bool inside = whole ? valid : k < depth_left && line < lines_left;
-        if (SIZE % 4 == 0)
-            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
-        else
-            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
-    }
-}
-
-/* The same for instance ANY, where the mode is known at run time only: copies what this thread has
-   to of a unit of 64 lines and 8 k, that is 4 single elements 16 lines apart, or vectors. `stride`:
-   the distance of 16 lines in bytes. With `plain`, everything; otherwise lines from lines_left on,
-   or all if not valid, are filled with zeros, in a loop, for that is rare. */
-static __device__ __forceinline__ void tmm_copy_unit(TMM_TYPE *to, const char *from,
-                                                     unsigned stride, int mode, bool plain,
-                                                     int lines_left, bool valid)
-{
-    enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
-    if (plain && mode == TMM__VECTORS) {
-#pragma unroll
-        for (int i = 0; i < WIDE_PASSES; i++)
-            tmm__copy_async(to + i * 32, from + (unsigned long long)stride * (2 * i), 16, true);
-    } else if (plain) {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const char *element = from + (unsigned long long)stride * i;
-            if (SIZE % 4 == 0)
-                tmm__copy_async(to + i * 16, element, SIZE, true);
-            else
-                to[i * 16] = *(const TMM_TYPE *)element;
-        }
-    } else {
-        int lines = mode == TMM__VECTORS ? 64 / WIDE_PASSES : 16;
-#pragma unroll 1
-        for (int i = 0; i < 64; i += lines) {
-            bool inside = valid && i < lines_left;
-            if (mode == TMM__VECTORS)
-                tmm__copy_async(to + i, from, 16, inside);
-            else if (SIZE % 4 == 0)
-                tmm__copy_async(to + i, from, SIZE, inside);
-            else
-                to[i] = inside ? *(const TMM_TYPE *)from : (TMM_TYPE)0;
-            from += (unsigned long long)stride * (lines / 16);
-        }
-    }
-}
 
 /* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
    (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
@@ -2166,7 +4071,10 @@ static __device__ __forceinline__ void tmm_store_row(TMM_TYPE *C, long long row,
     for (int j = 0; j < 8; j++)
         tmm_store_if(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
 }
-
+#endif
+/* src/tiledmm/kernels/streamk.cuh. Tiles and partial tiles of a schedule.
+   Uses: once/schedule.h, kernels/store.cuh. Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
    are walked downwards, then across. */
 static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int BAND, int tile,
@@ -2202,7 +4110,10 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
     bool whole = (size_t)C % 16 == 0 && wanted == 15;
     tmm_store_four(C, row, col, whole, wanted, alpha, tmm_load_four(C, whole, wanted, beta).v, sum);
 }
-
+#endif
+/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up pieces.
+   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if !TMM__FEW_FORMS
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
@@ -2330,8 +4241,152 @@ TMM_KERNEL void __launch_bounds__(256)
         }
 }
 #endif
+/* src/tiledmm/kernels/pipelined.cuh. The kernel that teaches asynchronous copies.
+   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* ============================== KERNEL PIPELINED ============================================== */
+/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
+   thread owns a larger block of C, and no multiprocessor is left without work at the end.
 
-#if defined(TMM__EMIT) && TMM__EMIT_PIPELINED
+   Tile of C: 128 x 128, 4 warps of 64 x 64, 16 x 8 a thread:
+      +---------+---------+        8 lanes across, twice 4 columns each
+      | warp 0  | warp 1  |      +--+--+--+--+--+--+--+--+--+--   --+
+      |         |         |      | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |  4 lanes down,
+      +---------+---------+      | 8| 9|10|11|12|13|14|15| 8|       |  four times
+      | warp 2  | warp 3  |      |16|17|18|19|20|21|22|23|16|       |  4 rows each
+      |         |         |      |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
+                                 | 0| 1| 2|       ... four times    |
+   The instance for any operands, the only one for other types than float, has half as many rows,
+   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor, and
+   its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units
+   of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
+
+   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
+   [k][column of B], go round: while one is worked on, the others are being filled:
+      step           0       1       2       3
+      copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
+      arithmetic on  s0      s1      s2      s0     one barrier a step
+   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
+   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
+   not ask. A tile that would stick out is moved back inside; what it computes a second time is
+   not stored.
+
+   A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
+   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
+   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576
+   tiles and 264 blocks, the third round would have 48. So the first tiles (here 264 + 48) are not
+   given out whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et
+   al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on
+   the GPU", 2023):
+      tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
+      block    |   3   |   2   |   1   |   0   |
+   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
+   which the owner adds in ascending k. The last block has the first share, for a block may wait
+   only for blocks that were started before it. Where all blocks can be at work with each tile in a
+   few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
+   (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
+
+   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its
+   warps, which is nearly enough for that: of the blocks of a multiprocessor one is through long
+   before the others, which then have too few warps to hide what they wait for. So from two rounds on
+   a whole tile has a block of its own, that begins when another one has left; only the last blocks,
+   as many as fit at once, have shares (of 1000 tiles: 396 blocks a tile each, 396 the others).
+
+   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
+   whole piece of one tile, and at the end each gets a part of the tile from all others, through
+   shared memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
+      sums of      block 0        block 1        block 2           were it three
+      part 0       added up  <--  sent      <--  sent
+      part 1       sent      -->  added up  <--  sent
+      part 2       sent      -->  sent      -->  added up
+
+   Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
+   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
+   multiply-adds and about 110 other instructions a step, at two registers read per bank and
+   clock; see bench/NOTES.md.
+
+   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
+     ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
+     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
+     VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
+
+/* Copies what this thread has to copy of one step's tile of an operand, `lines` rows of A or
+   columns of B, to shared memory. `to`, `from`: its first element there and here; the elements of
+   its next passes lie `stride` bytes further. With `whole`, everything if valid, else zeros.
+   Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
+   this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
+   wherever speed matters. */
+static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *from,
+                                                     unsigned stride, int mode, int lines,
+                                                     bool whole, bool valid, int lines_left,
+                                                     int depth_left)
+{
+    enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
+    int pitch = lines + 4;
+    if (mode == TMM__VECTORS) {
+        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
+#pragma unroll
+        for (int i = 0; i < DEPTH / deeper; i++)
+            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
+                            whole ? valid : i * deeper < depth_left && lines_left > 0);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
+        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
+        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
+        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
+                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
+        bool inside = whole ? valid : k < depth_left && line < lines_left;
+        if (SIZE % 4 == 0)
+            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
+        else
+            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
+    }
+}
+
+/* The same for instance ANY, where the mode is known at run time only: copies what this thread has
+   to of a unit of 64 lines and 8 k, that is 4 single elements 16 lines apart, or vectors. `stride`:
+   the distance of 16 lines in bytes. With `plain`, everything; otherwise lines from lines_left on,
+   or all if not valid, are filled with zeros, in a loop, for that is rare. */
+static __device__ __forceinline__ void tmm_copy_unit(TMM_TYPE *to, const char *from,
+                                                     unsigned stride, int mode, bool plain,
+                                                     int lines_left, bool valid)
+{
+    enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
+    if (plain && mode == TMM__VECTORS) {
+#pragma unroll
+        for (int i = 0; i < WIDE_PASSES; i++)
+            tmm__copy_async(to + i * 32, from + (unsigned long long)stride * (2 * i), 16, true);
+    } else if (plain) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const char *element = from + (unsigned long long)stride * i;
+            if (SIZE % 4 == 0)
+                tmm__copy_async(to + i * 16, element, SIZE, true);
+            else
+                to[i * 16] = *(const TMM_TYPE *)element;
+        }
+    } else {
+        int lines = mode == TMM__VECTORS ? 64 / WIDE_PASSES : 16;
+#pragma unroll 1
+        for (int i = 0; i < 64; i += lines) {
+            bool inside = valid && i < lines_left;
+            if (mode == TMM__VECTORS)
+                tmm__copy_async(to + i, from, 16, inside);
+            else if (SIZE % 4 == 0)
+                tmm__copy_async(to + i, from, SIZE, inside);
+            else
+                to[i] = inside ? *(const TMM_TYPE *)from : (TMM_TYPE)0;
+            from += (unsigned long long)stride * (lines / 16);
+        }
+    }
+}
+
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_PIPELINED
 /* One instance of the kernel. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for
    instance ANY, where they are known at run time; it alone takes matrices smaller than a tile. */
 TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
@@ -2710,8 +4765,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #endif
 }
 #endif
-
-#if defined(TMM__EMIT) && TMM__EMIT_TYPE && TMM__FAST
+/* src/tiledmm/kernels/sum.cuh. What KERNEL SMALL and SKINNY share.
+   Uses: once/ptx.cuh, kernels/store.cuh. Used by: kernels/small.cuh, kernels/skinny.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
 
@@ -2792,8 +4848,9 @@ TMM_KERNEL void __launch_bounds__(256)
     tmm_store_some(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
-
-#if defined(TMM__EMIT) && TMM__EMIT_SMALL
+/* src/tiledmm/kernels/small.cuh. The kernel for a small C.
+   Uses: kernels/sum.cuh. Used by: kernels/small_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_SMALL
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C: few tiles, so each must be done fast. A block has ROWS x COLS elements of C
    (TMM__SMALL_ROWS, TMM__SMALL_COLS) and 8 warps. Every warp computes the whole tile, for every
@@ -3134,8 +5191,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
 #endif
 }
 #endif
-
-#if defined(TMM__EMIT) && TMM__EMIT_SKINNY
+/* src/tiledmm/kernels/skinny.cuh. The kernel for a narrow C.
+   Uses: kernels/sum.cuh. Used by: kernels/skinny_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_SKINNY
 /* ============================== KERNEL SKINNY ================================================= */
 /* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
    the large operand once. Few columns and few rows are one problem:
@@ -3536,8 +5594,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #endif
 }
 #endif
-
-#if defined(TMM__EMIT) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
+/* src/tiledmm/kernels/tensor.cuh. Doubles on tensor cores.
+   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/tensor_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
    element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
@@ -3640,7 +5699,7 @@ static __device__ __forceinline__ int tmm_find_piece(const tmm__schedule *s, int
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT_TENSOR
+#if defined(TMM__PASS) && TMM__EMIT_TENSOR
 /* One instance of the kernel: 2 x TMM__WARPS_ACROSS warps of TMM__TENSOR_DOWN x 4 matrices (4 or
    2), copies of TMM__TENSOR_WIDTH elements (2 or 1), TMM__TENSOR_BLOCKS to a multiprocessor. With 2
    matrices it takes operands smaller than a tile. */
@@ -3909,8 +5968,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
 #endif
 }
 #endif
-
-#if defined(TMM__EMIT) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
+/* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device share.
+   Uses: once/schedule.h. Used by: kernels/float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
+#define TMM__PART_FLOAT_TYPES
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits: each operand is
    split in a high and a low half, and three products of halves are added. The error is no larger
@@ -3953,8 +6014,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
    which is what wgmma calls a K-major matrix with 128-byte swizzle (PTX ISA 9.7, "Asynchronous
    Warpgroup Level Matrix Shared Memory Layout"): eight neighbouring lines, read at the same k, lie
    in different banks. As memory holds it like this, plain copies bring it to shared memory. */
-#ifndef TMM__FLOAT_ONCE
-#define TMM__FLOAT_ONCE
 
 /* An operand as it was given: lines are rows of op(A) or columns of op(B). */
 typedef struct tmm__lines {
@@ -4026,7 +6085,11 @@ typedef struct tmm__square {
     int inexact;                    /* see tmm_float_six */
 } tmm__square;
 static_assert(sizeof(tmm__square) <= TMM__STRICT_SQUARE, "it has room");
-
+#endif
+/* src/tiledmm/kernels/float/numbers.cuh. Halves and pieces of a float; which elements of C need more.
+   Uses: kernels/float/types.cuh. Used by: kernels/float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
+#define TMM__PART_FLOAT_NUMBERS
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TMM__WGMMA 1
@@ -4196,6 +6259,21 @@ static __device__ __forceinline__ size_t tmm__halves_at(const tmm__split *s, int
     return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
 }
 
+/* Whether elements that have been noted in a quarter are so few that threads compute one each. That
+   takes a block some 3 microseconds an element for K = 4096; a tile of 64 x 64 takes 280, one of
+   128 x 128 by tmm_float_six, if that is allowed, 220. */
+static __device__ __forceinline__ bool tmm__are_few(const tmm__square *square, int quarter,
+                                                    bool six)
+{
+    const unsigned *noted = square->noted;
+    if (six) return noted[0] + noted[1] + noted[2] + noted[3] <= TMM__SIX_FEW;
+    return noted[quarter] <= TMM__STRICT_FEW;
+}
+#endif
+/* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores take.
+   Uses: once/ptx.cuh. Used by: kernels/float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
+#define TMM__PART_FLOAT_PTX
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 /* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
    "griddepcontrol"): the next one may; and wait until all before is complete and visible. */
@@ -4408,19 +6486,10 @@ static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
     (void)named;
     __syncthreads();
 }
-
-/* Whether elements that have been noted in a quarter are so few that threads compute one each. That
-   takes a block some 3 microseconds an element for K = 4096; a tile of 64 x 64 takes 280, one of
-   128 x 128 by tmm_float_six, if that is allowed, 220. */
-static __device__ __forceinline__ bool tmm__are_few(const tmm__square *square, int quarter,
-                                                    bool six)
-{
-    const unsigned *noted = square->noted;
-    if (six) return noted[0] + noted[1] + noted[2] + noted[3] <= TMM__SIX_FEW;
-    return noted[quarter] <= TMM__STRICT_FEW;
-}
-#endif /* TMM__FLOAT_ONCE */
-
+#endif
+/* src/tiledmm/kernels/float/split.cuh. KERNEL SPLIT: an operand becomes halves.
+   Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL SPLIT. Splits op(A) and op(B) as above. A block, of 1024 threads at most, has 8 lines, the
    first groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
@@ -4524,7 +6593,10 @@ TMM_KERNEL void __launch_bounds__(1024)
         to.scales[product * 64ll * to.line_blocks + line] =
             fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
 }
-
+#endif
+/* src/tiledmm/kernels/float/recheck.cuh. Elements of C for which halves do not suffice.
+   Uses: kernels/float/numbers.cuh, kernels/store.cuh. Used by: kernels/float/portable.cuh, wgmma.cuh, mma_sync.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads begin to bring 64 `fours` lines x 16 k to shared memory, zeros beyond the `lines` and
    `depth` that are left. Copied one by one, and turned by that: k goes down, lines across. A thread
@@ -5065,7 +7137,10 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
     }
 }
 #endif
-
+#endif
+/* src/tiledmm/kernels/float/portable.cuh. Floats as halves for any device and for a CPU.
+   Uses: kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
    products of halves by multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread. It is
    slow: what counts is that results are right everywhere. Its dynamic shared memory is
@@ -5170,6 +7245,10 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
     (void)job;
 #endif
 }
+#endif
+/* src/tiledmm/kernels/float/wgmma.cuh. Floats as halves by wgmma, for sm_90a.
+   Uses: kernels/float/recheck.cuh, kernels/float/ptx.cuh. Used by: kernels/float/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 
 /* For the kernel for wgmma, with tiles of tile_m x tile_n, of which a warpgroup stores 64 `downs` x
    `cols` from (row, col) on: where in C the first sum of a thread that multiplies lies, and the
@@ -5231,7 +7310,7 @@ static __device__ __forceinline__ void tmm_float_look(const tmm__float_job *job,
 #endif
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT_FLOAT_TILES && TMM__WGMMA
+#if defined(TMM__PASS) && TMM__EMIT_FLOAT_TILES && TMM__WGMMA
 /* One form of tiles for wgmma: 128 TMM__DOWN x TMM__COLS elements of C, a ring of TMM__RING stages;
    with TMM__SHARED_K, 64 TMM__DOWN. What the two warpgroups do that multiply, each the upper or the
    lower half of a tile, 64 rows after 64 rows.
@@ -5620,7 +7699,7 @@ static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *jo
 }
 #endif
 
-#if defined(TMM__EMIT) && TMM__EMIT_FLOAT
+#if defined(TMM__PASS) && TMM__EMIT_FLOAT
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: of the first warpgroup one thread copies, and others
    look whether there are elements to be left to multiply-adds; two warpgroups multiply. Both forms
    of large tiles are in one kernel, and both of small ones, which is less to compile; but not all
@@ -5691,8 +7770,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
 #endif
 }
 #endif
-
-#if defined(TMM__EMIT) && TMM__EMIT_FLOAT_MMA
+/* src/tiledmm/kernels/float/mma_sync.cuh. Floats as halves by mma.sync, from sm_80 on.
+   Uses: kernels/float/recheck.cuh, kernels/float/ptx.cuh. Used by: kernels/float/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_FLOAT_MMA
 #ifndef TMM__FLOAT_MMA_ONCE
 #define TMM__FLOAT_MMA_ONCE
 /* Shared memory of the kernel below. */
@@ -5947,16 +8027,14 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #endif
 }
 #endif
-
-#ifndef TMM__EMIT
-#if defined(TMM_NAME)
-/* ============================== INSTANCES ===================================================== */
+/* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
+   Uses: once/passes.h, kernels/. Used by: type/. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. TMM_SHARED
    comes with three tiles, or with the one that TMM_TILE asks for. */
-#if TMM__KERNELS
 #define tmm_gemm_global    TMM_FN(gemm_global)
 #define tmm_gemm_shared    TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
-#define TMM_BLOCK          (TMM__EMIT == 1 ? 4 : 8)
+#define TMM_BLOCK          (TMM__PASS == 1 ? 4 : 8)
 #define tmm_gemm_register  TMM__INSTANCE(gemm_register_, REGISTER)
 #define tmm_quad           TMM__INSTANCE(quad_, REGISTER)
 #define tmm_fetch_quad     TMM__INSTANCE(fetch_quad_, REGISTER)
@@ -6028,57 +8106,43 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define TMM__ONE_TILE 0
 #define TMM_TILE      8
 #endif
-#define TMM__EMIT 1
+#define TMM__PASS 1
 #include "tiledmm.cuh"
-#undef TMM__EMIT
+#undef TMM__PASS
 #if !TMM__ONE_TILE
 #undef TMM_TILE
 #define TMM_TILE 16
 #endif
-#define TMM__EMIT 2
+#define TMM__PASS 2
 #include "tiledmm.cuh"
-#undef TMM__EMIT
+#undef TMM__PASS
 #if !TMM__ONE_TILE
 #undef TMM_TILE
 #define TMM_TILE 32
 #endif
-#define TMM__EMIT 3
+#define TMM__PASS 3
 #include "tiledmm.cuh"
-#undef TMM__EMIT
+#undef TMM__PASS
 #if !TMM__ONE_TILE
 #undef TMM_TILE
 #endif
 #if TMM__FAST
-#define TMM__EMIT 4
+#define TMM__PASS 4
 #include "tiledmm.cuh"
-#undef TMM__EMIT
-#define TMM__EMIT 5
+#undef TMM__PASS
+#define TMM__PASS 5
 #include "tiledmm.cuh"
-#undef TMM__EMIT
+#undef TMM__PASS
 #endif
 #if TMM__FLOAT_TENSOR
-#define TMM__EMIT 6
+#define TMM__PASS 6
 #include "tiledmm.cuh"
-#undef TMM__EMIT
+#undef TMM__PASS
 #endif
 #endif
-
-#if TMM__HOST
-/* ============================== CHOICE ======================================================== */
-/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
-   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
-   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
-static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
-{
-    int processors = tmm__current_device()->processors;
-    double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
-    double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
-    double small_cost = 1.4 * ceil(small_tiles / processors);
-    double large_cost = 4.0 * ceil(large_tiles / processors);
-    return small_cost < large_cost ? 64 : 128;
-}
-
-#if TMM__FAST
+/* src/tiledmm/type/fits.h. Which kernels can do a product, on the current device.
+   Uses: once/device.h. Used by: kernels/*_launch.h, type/choose.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
    one? Others than these have few tensor-core units for double. */
 static inline int TMM_FN(gemm__tensor_fits)(void)
@@ -6092,101 +8156,7 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
     return TMM_FN(gemm__tensor_fits)() &&
            (capability == 80 || capability == 90 || capability == 100);
 }
-#endif
 
-#if TMM__FLOAT_TENSOR
-static inline int TMM_FN(gemm__float_fast)(void);
-static inline int TMM_FN(gemm__float_mma)(void);
-static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
-                                              long long batch, int way, int may, int *form);
-
-/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
-   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
-   The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
-   need some microseconds besides, the strict ones 1.05 more. Square: from 384 on. */
-static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
-{
-    double work = (double)M * N * K * batch;
-    if (M < 64 || N < 64 || K < 256) return 0;
-    if (TMM_FN(gemm__float_fast)()) {
-        int form, may = batch == 1 ? TMM__MAY_SPLIT : 0;
-        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
-        double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
-        return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
-    }
-    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
-       devices for displays. Splitting an element takes as long as 160 multiplications save; and
-       there is a tile for each multiprocessor. */
-    const tmm__device *device = tmm__current_device();
-    int capability = device->capability;
-    return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
-           (double)M * N >= 200.0 * (M + N) &&
-           ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
-           TMM_FN(gemm__float_mma)();
-}
-#endif
-
-/* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
-   multiprocessors; what fits first:
-     float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
-     devices before sm_80, and elements below 4 bytes
-       M N batch / P <= 900                          TMM_SHARED_16
-       else                                          TMM_REGISTER
-     devices from sm_80 on
-       one product, M or N <= 16, the other or
-         K above 64                                  TMM_SKINNY: one operand is read once
-       M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
-       M N batch / P <= 2048, M and N <= 64 or
-         M N K batch / P <= 4.2 million, unless
-         long_k below                                TMM_SMALL
-       double, many tensor cores for it              TMM_TENSOR
-       double, few: bound by units of double         as before sm_80
-       batches of M and N <= 64                      as before sm_80
-       else                                          TMM_PIPELINED */
-static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long long K,
-                                              long long batch, int tensor)
-{
-    const tmm__device *device = tmm__current_device();
-    (void)tensor;
-    double area = (double)M * N * batch / device->processors;
-#if TMM__FAST
-#if TMM__FLOAT_TENSOR
-    if (tensor && TMM_FN(gemm__float_pays)(M, N, K, batch)) return TMM_TENSOR;
-#endif
-    if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
-        long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
-        if (M <= 32 && N <= 32) return TMM_SMALL;
-        /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
-           most; the others do better. */
-        bool long_k = batch == 1 && K > 2048 &&
-                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
-                      (TMM__IS_FLOAT ? area <= 1600 : TMM_FN(gemm__tensor_pays)());
-        if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6) && !long_k) return TMM_SMALL;
-        if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
-        if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
-    }
-#endif
-    (void)K;
-    if (area <= 900) {
-        /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
-           Both were level at 320 x 320 for float, and for double between 384 and 512. */
-#if TMM__ONE_TILE
-        return TMM_SHARED;
-#else
-        return TMM_SHARED_16;
-#endif
-    }
-    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
-}
-
-TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
-{
-    return TMM_FN(gemm__choice)(M, N, K, batch, TMM__AUTO_TENSOR);
-}
-
-/* ============================== LAUNCHERS ===================================================== */
-#if TMM__FAST
 /* Seconds: two launches' time must be saved, too. A test packs always. */
 #ifndef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
@@ -6203,18 +8173,11 @@ static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N
     double tiles = ceil(M / 64.0) * ceil(N / 64.0);
     return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
 }
-
-#if TMM__IS_DOUBLE
-/* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
-   multiply-adds. Where it does not pay, units of double bound every kernel. */
-static inline tmm_kernel TMM_FN(gemm__pipelined_double)(long long M, long long N, long long K,
-                                                        long long lda, long long ldb)
-{
-    return TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, lda, ldb)
-               ? TMM_TENSOR
-               : TMM_REGISTER;
-}
-#else
+#endif
+/* src/tiledmm/kernels/pipelined_launch.h. LAUNCHER of KERNEL PIPELINED.
+   Uses: once/plan.h, type/fits.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+#if !TMM__IS_DOUBLE
 /* The instance of KERNEL PIPELINED: for any operands (form 0), and of float as in A^T B or packed
    (1), and as in A B (2). */
 static inline const void *TMM_FN(gemm__pipelined_kernel)(int form)
@@ -6390,6 +8353,21 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);
     return status;
+}
+#endif
+#endif
+/* src/tiledmm/kernels/tensor_launch.h. LAUNCHER of KERNEL TENSOR.
+   Uses: once/plan.h, type/fits.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+#if TMM__IS_DOUBLE
+/* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
+   multiply-adds. Where it does not pay, units of double bound every kernel. */
+static inline tmm_kernel TMM_FN(gemm__pipelined_double)(long long M, long long N, long long K,
+                                                        long long lda, long long ldb)
+{
+    return TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, lda, ldb)
+               ? TMM_TENSOR
+               : TMM_REGISTER;
 }
 #endif
 
@@ -6586,7 +8564,10 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
     return status;
 }
 #endif
-
+#endif
+/* src/tiledmm/kernels/small_launch.h. LAUNCHERS of KERNEL SUM and SMALL.
+   Uses: once/device.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* How many blocks KERNEL SMALL and SKINNY should have at least; a test acts a large device. */
 #ifndef TMM__BUSY
 #define TMM__BUSY(processors) (processors)
@@ -6728,7 +8709,10 @@ static inline tmm_status TMM_FN(gemm__small)(long long M, long long N, long long
                                             (unsigned)tmm__min(batch - first, most), stream);
     return status;
 }
-
+#endif
+/* src/tiledmm/kernels/skinny_launch.h. LAUNCHER of KERNEL SKINNY.
+   Uses: kernels/small_launch.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* `batch` products by KERNEL SKINNY (at most 65535; M, N > 0, one of them 16 at most). */
 static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long long K, TMM_TYPE alpha,
                                               const TMM_TYPE *A, long long rsA, long long csA,
@@ -6795,8 +8779,10 @@ static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long lon
     return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
                              batch, stream);
 }
-
-#if TMM__FLOAT_TENSOR
+#endif
+/* src/tiledmm/kernels/float/launch.h. LAUNCHER of floats on tensor cores.
+   Uses: once/device.h. Used by: type/. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_FORMS_ONCE
 #define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
@@ -7139,9 +9125,112 @@ static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long
     if (own != NULL) (void)cudaFreeAsync(own, stream);
     return status;
 }
-#endif /* TMM__FLOAT_TENSOR */
-#endif /* TMM__FAST */
+#endif
+/* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
+   Uses: kernels/*_launch.h, kernels/float/launch.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
+   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
+   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
+static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
+{
+    int processors = tmm__current_device()->processors;
+    double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
+    double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
+    double small_cost = 1.4 * ceil(small_tiles / processors);
+    double large_cost = 4.0 * ceil(large_tiles / processors);
+    return small_cost < large_cost ? 64 : 128;
+}
 
+#if TMM__FLOAT_TENSOR
+/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
+   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
+   The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
+   need some microseconds besides, the strict ones 1.05 more. Square: from 384 on. */
+static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
+{
+    double work = (double)M * N * K * batch;
+    if (M < 64 || N < 64 || K < 256) return 0;
+    if (TMM_FN(gemm__float_fast)()) {
+        int form, may = batch == 1 ? TMM__MAY_SPLIT : 0;
+        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
+        double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
+        return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
+    }
+    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
+       devices for displays. Splitting an element takes as long as 160 multiplications save; and
+       there is a tile for each multiprocessor. */
+    const tmm__device *device = tmm__current_device();
+    int capability = device->capability;
+    return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
+           (double)M * N >= 200.0 * (M + N) &&
+           ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
+           TMM_FN(gemm__float_mma)();
+}
+#endif
+
+/* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
+   multiprocessors; what fits first:
+     float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
+     devices before sm_80, and elements below 4 bytes
+       M N batch / P <= 900                          TMM_SHARED_16
+       else                                          TMM_REGISTER
+     devices from sm_80 on
+       one product, M or N <= 16, the other or
+         K above 64                                  TMM_SKINNY: one operand is read once
+       M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
+       M N batch / P <= 2048, M and N <= 64 or
+         M N K batch / P <= 4.2 million, unless
+         long_k below                                TMM_SMALL
+       double, many tensor cores for it              TMM_TENSOR
+       double, few: bound by units of double         as before sm_80
+       batches of M and N <= 64                      as before sm_80
+       else                                          TMM_PIPELINED */
+static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long long K,
+                                              long long batch, int tensor)
+{
+    const tmm__device *device = tmm__current_device();
+    (void)tensor;
+    double area = (double)M * N * batch / device->processors;
+#if TMM__FAST
+#if TMM__FLOAT_TENSOR
+    if (tensor && TMM_FN(gemm__float_pays)(M, N, K, batch)) return TMM_TENSOR;
+#endif
+    if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
+        long long narrow = tmm__min(M, N), wide = M > N ? M : N;
+        if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        if (M <= 32 && N <= 32) return TMM_SMALL;
+        /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
+           most; the others do better. */
+        bool long_k = batch == 1 && K > 2048 &&
+                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
+                      (TMM__IS_FLOAT ? area <= 1600 : TMM_FN(gemm__tensor_pays)());
+        if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6) && !long_k) return TMM_SMALL;
+        if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
+        if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
+    }
+#endif
+    (void)K;
+    if (area <= 900) {
+        /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
+           Both were level at 320 x 320 for float, and for double between 384 and 512. */
+#if TMM__ONE_TILE
+        return TMM_SHARED;
+#else
+        return TMM_SHARED_16;
+#endif
+    }
+    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
+{
+    return TMM_FN(gemm__choice)(M, N, K, batch, TMM__AUTO_TENSOR);
+}
+#endif
+/* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
+   Uses: type/choose.h, kernels/*_launch.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                              long long N, long long K, TMM_TYPE alpha,
                                              const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
@@ -7335,7 +9424,38 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     return TMM_OK;
 }
 
-#if TMM__FLOAT_TENSOR
+TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                        long long lda, const TMM_TYPE *B, long long ldb,
+                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                        long long strideA, long long strideB, long long strideC,
+                                        long long batch, tmm_stream stream)
+{
+    return TMM_FN(gemm_batched_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                                     ldc, strideA, strideB, strideC, batch, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                     long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                     long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
+                                     TMM_TYPE *C, long long ldc, tmm_stream stream)
+{
+    return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                                     0, 0, 0, 1, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                tmm_stream stream)
+{
+    return TMM_FN(gemm_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                             stream);
+}
+#endif
+/* src/tiledmm/type/prepared.h. Float on tensor cores with operands that are split once.
+   Uses: kernels/float/launch.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FLOAT_TENSOR
 TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
 {
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
@@ -7495,2022 +9615,9 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
     return status;
 }
 #endif
-
-TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                        long long lda, const TMM_TYPE *B, long long ldb,
-                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                        long long strideA, long long strideB, long long strideC,
-                                        long long batch, tmm_stream stream)
-{
-    return TMM_FN(gemm_batched_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
-                                     ldc, strideA, strideB, strideC, batch, stream);
-}
-
-TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                     long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                     long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
-                                     TMM_TYPE *C, long long ldc, tmm_stream stream)
-{
-    return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
-                                     0, 0, 0, 1, stream);
-}
-
-TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                tmm_stream stream)
-{
-    return TMM_FN(gemm_with)(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
-                             stream);
-}
-
-#if TMM__HOST_LAYER && !defined(TMM__HOST_MACHINERY)
-#define TMM__HOST_MACHINERY /* once for all types */
-/* ============================== HOST MACHINERY ================================================ */
-/* What tmm_?gemm_host does, for elements of any type. One thread, the caller's, makes all calls to
-   CUDA; helper threads only copy host memory.
-
-   The rows of C are shared out over the devices. Each device has its rows as blocks, and for each
-   block C(i, j) adds up A(i, k) B(k, j) over the parts k of K, in ascending order:
-
-                     B(k, j)                 Where K is cut (tmm__cut) depends on K and the size
-                    +--+--+--+  FIRST        of an element alone, never on what memory there is,
-                    |  |##|  |               and every kernel used sums in ascending k: the bits
-              K     +--+--+--+               of an element depend on its row of A, its column of
-                    |  |  |  |  DEPTH        B and K, on nothing else.
-          K         +--+--+--+
-         +--+--+    +--+--+--+
-   A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); a device has a list of them
-         +--+--+    +--+--+--+
-
-   No kernel starts before a part of B has arrived, which for float 8192 takes 2.4 ms if it is 4096
-   deep: so the first part of K is short (TMM__HOST_FIRST), and its arithmetic lasts until the
-   second has come. The last is deep, because C can leave only while that is multiplied.
-
-   Device memory holds slots for parts of A, of B and blocks of C. Two cursors go along the list:
-     request   finds slots for what the task needs and starts the copies into them; a part that is
-               there already stays where it is, otherwise the slot whose last use is oldest is taken
-     launch    starts the kernels of tasks whose copies have been started
-   Ahead of the request cursor nothing is on any stream, so that cancelling is quick; it is at most
-   4 TMM__AHEAD tasks ahead of the launch cursor, and that TMM__AHEAD ahead of what is complete.
-   Streams of a device:
-
-     in        A(0,0) B(0,0) | B(0,1) | A(1,0) | ...    ready: an event for each slot
-     compute 0                | C(0,0) |        | C(1,0) ...    used: one for each slot and stream
-     compute 1                         | C(0,1) |       ...     (the next owner waits for it)
-     out                               | C(0,0) | C(0,1) ...    drained: the slot of C is free
-
-   Order of the tasks: if A and B fit on the device, squares that grow (each new row or column of
-   blocks uses all that has arrived), and if C fits, too, for one part of K after the other: half of
-   the arithmetic is then at hand when half of A and B has arrived, by squares alone a quarter.
-   Otherwise a group of rows of A stays while B passes by, to and fro, so that the last columns of B
-   serve twice.
-
-   With several devices that hold all of B, each uploads its share of the parts, in turn, in the
-   order in which they are needed, and the others copy them from there.
-
-   Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
-   chunks, while the copies between chunks and device go on. */
-/* Tests make these smaller. */
-#ifndef TMM__HOST_PITCH
-#define TMM__HOST_PITCH INT_MAX /* bytes from line to line, at most, in one copy: CUDA's limit */
-#endif
-#ifndef TMM__HOST_DEPTH
-#define TMM__HOST_DEPTH 4096 /* part of what defines the bits */
-#endif
-#ifndef TMM__HOST_FIRST
-#define TMM__HOST_FIRST 1536 /* so is this */
-#endif
-#ifndef TMM__HOST_CHUNK
-#define TMM__HOST_CHUNK (4 << 20) /* bytes of a pinned chunk */
-#endif
-#ifndef TMM__MULTI_COLUMNS
-#define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
-#endif
-enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64, TMM__AHEAD = 8 };
-enum { TMM__HOST_LINE = 65536 }; /* bytes of a line of a block of B and C, where N allows */
-
-#ifdef _WIN32
-#define TMM__THREADS      0 /* the calling thread copies */
-#define TMM__YIELD()      ((void)0)
-#define TMM__LOCK(lock)   ((void)0)
-#define TMM__UNLOCK(lock) ((void)0)
-#else
-#define TMM__THREADS      1
-#define TMM__YIELD()      ((void)sched_yield())
-#define TMM__LOCK(lock)   ((void)pthread_mutex_lock(lock))
-#define TMM__UNLOCK(lock) ((void)pthread_mutex_unlock(lock))
-#endif
-
-/* A status with the device's number in front of its sentence. */
-static inline tmm_status tmm__named(int device, tmm_status status)
-{
-    char text[256];
-    if (status == TMM_OK) return status;
-    memcpy(text, tmm__message(), sizeof text);
-    return tmm__fail(status, "device %d: %s", device, text);
-}
-
-static inline tmm_status tmm__on(int device, cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess) return TMM_OK;
-    if (error == cudaErrorInvalidDevice) {
-        (void)cudaGetLastError();
-        return tmm__fail(TMM_ERROR_DEVICE, "device %d: %s: %s", device, what,
-                         cudaGetErrorString(error));
-    }
-    return tmm__named(device, tmm__cuda(error, what));
-}
-
-/* What is asked for. */
-typedef struct tmm__job {
-    tmm_op opA, opB;
-    long long M, N, K; /* K is 0 if A and B are not read */
-    size_t size;       /* of an element */
-    const char *A, *B;
-    char *C;
-    long long lda, ldb, ldc;
-    const void *alpha, *beta;
-    int reads_C;
-    tmm_kernel kernel;
-    int may; /* TMM__MAY_PACK */
-    /* Enqueues C = alpha op(A) op(B) + (more ? 1 : beta) C on device memory. */
-    tmm_status (*launch)(const struct tmm__job *job, long long M, long long N, long long K,
-                         const void *A, long long lda, const void *B, long long ldb, int more,
-                         void *C, long long ldc, tmm_stream stream);
-} tmm__job;
-
-/* One copy between host and device: `rows` lines of `width` bytes. */
-typedef struct tmm__transfer {
-    struct tmm__transfer *next;
-    char *device_memory, *host;
-    size_t device_pitch, host_pitch, width, rows;
-    size_t begun, started, done, chunks; /* staged: begun in turn, on a stream, complete */
-    cudaStream_t stream;
-    cudaEvent_t event; /* recorded behind it */
-    int issued;        /* so `event` has been recorded */
-} tmm__transfer;
-
-/* Device memory for a part of A or B. */
-typedef struct tmm__slot {
-    char *memory;
-    long long holds; /* number of the part, or -1 */
-    long long last;  /* the last task known to need it */
-    tmm__transfer copy;
-    cudaEvent_t used[TMM__MOST_STREAMS];
-    int in_use; /* bit s: used[s] has been recorded */
-} tmm__slot;
-
-typedef enum tmm__place_state { TMM__FREE, TMM__FILLING, TMM__DRAINING } tmm__place_state;
-
-/* Device memory for a block of C. */
-typedef struct tmm__place {
-    char *memory;
-    tmm__place_state state;
-    long long i, j;
-    tmm__transfer in, out;
-    cudaEvent_t computed;
-} tmm__place;
-
-typedef struct tmm__task {
-    int i, j, k;
-} tmm__task;
-
-/* How a device works on its rows. */
-typedef struct tmm__layout {
-    long long rows, bm, bn; /* of C, a block */
-    long long ni, nj, nk;   /* how many of these, and parts of K */
-    long long nA, nB, nC;   /* slots */
-    long long first;        /* parts of K in the first run over all of C; then each has a run */
-    /* Rows of blocks that stay while B passes; 0: all is resident, each part of A and B in a slot of
-       its own, which has its size. */
-    long long group;
-    size_t bytesA, bytesB; /* of a slot for any part */
-    size_t pitchC, bytesC, bytes;
-} tmm__layout;
-
-typedef struct tmm__worker {
-    int number, device; /* in the list; CUDA's */
-    int rank;           /* among those that share B */
-    long long shared;   /* parts of its share of B that it has uploaded */
-    long long row;      /* the first of C */
-    tmm__layout layout;
-    char *memory;
-    int owns_memory;
-    cudaMemPool_t pool; /* that the memory is from; NULL: cudaMalloc, or the caller's */
-    tmm__slot *A, *B;
-    tmm__place *C;
-    long long *whereA, *whereB, *whereC; /* the slot of each part, or -1 */
-    tmm__task *tasks;
-    long long task_count, requested, launched, blocks_done;
-    cudaStream_t in, peer, out, compute[TMM__MOST_STREAMS];
-    cudaEvent_t start, last[TMM__AHEAD]; /* of tasks launched last */
-    int started;
-    tmm__transfer *up, **up_end, *down, **down_end; /* staged transfers that wait for chunks */
-    long long issued[2], arrived[2];                /* chunks put on streams, down and up */
-    double seconds, bytes_in, bytes_peer, bytes_out;
-} tmm__worker;
-
-typedef enum tmm__chunk_state {
-    TMM__IDLE,
-    TMM__COPYING_IN, /* host memory to chunk, by a helper */
-    TMM__GOING_UP,   /* chunk to device */
-    TMM__GOING_DOWN, /* device to chunk */
-    TMM__COPYING_OUT /* chunk to host memory, by a helper */
-} tmm__chunk_state;
-
-typedef struct tmm__chunk {
-    char *memory;
-    tmm__chunk_state state;
-    int copied;       /* by the helper, which says so last */
-    long long number; /* of the worker's chunks in this direction, which complete in this order */
-    tmm__worker *worker;
-    tmm__transfer *transfer;
-    char *host, *device_memory;
-    size_t width, rows;
-    cudaEvent_t *events; /* one for each device, made when first used */
-} tmm__chunk;
-
-/* The helper threads and what they are to copy. */
-typedef struct tmm__crew {
-    int threads, quit, waiting; /* `waiting` chunks are in the queue */
-    int first;
-    tmm__chunk *queue[2 * TMM__MOST_THREADS];
-#if TMM__THREADS
-    pthread_t thread[TMM__MOST_THREADS];
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-#endif
-} tmm__crew;
-
-typedef struct tmm__host {
-    tmm__job job;
-    const tmm_host_options *options;
-    int count;                     /* devices of the list */
-    int peers;                     /* those that have rows, if they share B; else 0 */
-    int active[TMM__MOST_DEVICES]; /* numbers of those that have rows */
-    unsigned char reach[TMM__MOST_DEVICES][TMM__MOST_DEVICES]; /* [to][from] by peer copies */
-    int streams;
-    tmm__worker *workers;
-    long long asked; /* the last turn of a part of B that some device has come to */
-    int staged_A, staged_B, staged_C;
-    char *pinned;
-    size_t pinned_bytes;
-    int owns_pinned, chunk_count;
-    int turn; /* of the devices, to get a chunk */
-    tmm__chunk chunks[2 * TMM__MOST_THREADS];
-    tmm__crew crew;
-    double done; /* elements of C */
-} tmm__host;
-
-/* ---- what is kept for the next call ---------------------------------------------------------- */
-/* What is kept for the next call, of whatever file: pinned memory, of which to allocate 32 MB takes
-   12 ms, and device memory, in the pools. */
-typedef struct tmm__kept_memory {
-    void *memory; /* pinned */
-    size_t bytes;
-    int at_exit;    /* so it will be freed then */
-    unsigned pools; /* bit n: device n's keeps more than TMM__KEPT */
-#if TMM__THREADS
-    pthread_mutex_t lock;
-#endif
-} tmm__kept_memory;
-
-inline tmm__kept_memory *tmm__kept(void)
-{
-#if TMM__THREADS
-    static tmm__kept_memory kept = {NULL, 0, 0, 0, PTHREAD_MUTEX_INITIALIZER};
-#else
-    static tmm__kept_memory kept;
-#endif
-    return &kept;
-}
-
-TMM_API void tmm_host_release(void);
-
-/* Bytes of a device's pool that are not in use. */
-static inline size_t tmm__pool_idle(int device)
-{
-    unsigned long long has = 0, used = 0;
-    cudaMemPool_t pool = tmm__pool(device);
-    if (pool == NULL ||
-        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &has) != cudaSuccess ||
-        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return 0;
-    }
-    return has > used ? (size_t)(has - used) : 0;
-}
-
-/* Exchanges what is kept for `memory`, which may be NULL. */
-static inline void *tmm__kept_exchange(void *memory, size_t bytes, size_t *old_bytes)
-{
-    tmm__kept_memory *kept = tmm__kept();
-    TMM__LOCK(&kept->lock);
-    void *old = kept->memory;
-    *old_bytes = kept->bytes;
-    kept->memory = memory;
-    kept->bytes = bytes;
-    if (memory != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
-    TMM__UNLOCK(&kept->lock);
-    return old;
-}
-
-/* Has a device's pool keep `bytes` more than TMM__KEPT. Returns 1 if it does. */
-static inline int tmm__pool_keep(int device, unsigned long long bytes)
-{
-    tmm__kept_memory *kept = tmm__kept();
-    cudaMemPool_t pool = tmm__pool(device);
-    bytes += TMM__KEPT;
-    if (pool == NULL ||
-        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return 0;
-    }
-    TMM__LOCK(&kept->lock);
-    kept->pools = bytes > TMM__KEPT ? kept->pools | 1u << device : kept->pools & ~(1u << device);
-    TMM__UNLOCK(&kept->lock);
-    return 1;
-}
-
-TMM_API void tmm_host_release(void)
-{
-    tmm__kept_memory *kept = tmm__kept();
-    size_t bytes;
-    void *memory = tmm__kept_exchange(NULL, 0, &bytes);
-    if (memory != NULL) (void)cudaFreeHost(memory);
-    TMM__LOCK(&kept->lock);
-    unsigned pools = kept->pools;
-    TMM__UNLOCK(&kept->lock);
-    for (int device = 0; pools >> device != 0; device++)
-        if (pools >> device & 1 && tmm__pool_keep(device, 0))
-            (void)cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT);
-    (void)cudaGetLastError();
-}
-
-/* ---- helper threads -------------------------------------------------------------------------- */
-static inline void tmm__copy_chunk(tmm__chunk *c)
-{
-    size_t pitch = c->transfer->host_pitch;
-    for (size_t row = 0; row < c->rows; row++) {
-        if (c->state == TMM__COPYING_IN)
-            memcpy(c->memory + row * c->width, c->host + row * pitch, c->width);
-        else
-            memcpy(c->host + row * pitch, c->memory + row * c->width, c->width);
-    }
-}
-
-#if TMM__THREADS
-static inline void *tmm__crew_work(void *argument)
-{
-    tmm__crew *crew = (tmm__crew *)argument;
-    pthread_mutex_lock(&crew->lock);
-    for (;;) {
-        /* To be woken takes as long as to copy half a chunk: look for a while before sleeping. */
-        if (crew->waiting == 0 && !crew->quit) {
-            pthread_mutex_unlock(&crew->lock);
-            for (int n = 0; n < 1000 && __atomic_load_n(&crew->waiting, __ATOMIC_RELAXED) == 0; n++)
-                sched_yield();
-            pthread_mutex_lock(&crew->lock);
-        }
-        while (crew->waiting == 0 && !crew->quit) pthread_cond_wait(&crew->wake, &crew->lock);
-        if (crew->quit) break;
-        tmm__chunk *chunk = crew->queue[crew->first];
-        crew->first = (crew->first + 1) % (2 * TMM__MOST_THREADS);
-        __atomic_store_n(&crew->waiting, crew->waiting - 1, __ATOMIC_RELAXED);
-        pthread_mutex_unlock(&crew->lock);
-        tmm__copy_chunk(chunk);
-        __atomic_store_n(&chunk->copied, 1, __ATOMIC_RELEASE);
-        pthread_mutex_lock(&crew->lock);
-    }
-    pthread_mutex_unlock(&crew->lock);
-    return NULL;
-}
-#endif
-
-/* Starts at most `threads` helpers; with none, whoever asks for a copy makes it. */
-static inline void tmm__crew_start(tmm__crew *crew, int threads)
-{
-    crew->threads = 0;
-#if TMM__THREADS
-    if (pthread_mutex_init(&crew->lock, NULL) != 0) return;
-    if (pthread_cond_init(&crew->wake, NULL) != 0) {
-        pthread_mutex_destroy(&crew->lock);
-        return;
-    }
-    while (crew->threads < threads &&
-           pthread_create(&crew->thread[crew->threads], NULL, tmm__crew_work, crew) == 0)
-        crew->threads++;
-    if (crew->threads == 0) {
-        pthread_cond_destroy(&crew->wake);
-        pthread_mutex_destroy(&crew->lock);
-    }
-#else
-    (void)threads;
-#endif
-}
-
-static inline void tmm__crew_stop(tmm__crew *crew)
-{
-    if (crew->threads == 0) return;
-#if TMM__THREADS
-    pthread_mutex_lock(&crew->lock);
-    crew->quit = 1;
-    pthread_cond_broadcast(&crew->wake);
-    pthread_mutex_unlock(&crew->lock);
-    for (int n = 0; n < crew->threads; n++) pthread_join(crew->thread[n], NULL);
-    pthread_cond_destroy(&crew->wake);
-    pthread_mutex_destroy(&crew->lock);
-#endif
-    crew->threads = 0;
-}
-
-static inline void tmm__crew_ask(tmm__crew *crew, tmm__chunk *chunk)
-{
-    chunk->copied = 0;
-    if (crew->threads == 0) {
-        tmm__copy_chunk(chunk);
-        chunk->copied = 1;
-        return;
-    }
-#if TMM__THREADS
-    pthread_mutex_lock(&crew->lock);
-    crew->queue[(crew->first + crew->waiting) % (2 * TMM__MOST_THREADS)] = chunk;
-    __atomic_store_n(&crew->waiting, crew->waiting + 1, __ATOMIC_RELAXED);
-    pthread_cond_signal(&crew->wake);
-    pthread_mutex_unlock(&crew->lock);
-#endif
-}
-
-static inline int tmm__crew_copied(const tmm__chunk *chunk)
-{
-#if TMM__THREADS
-    return __atomic_load_n(&chunk->copied, __ATOMIC_ACQUIRE);
-#else
-    return chunk->copied;
-#endif
-}
-
-/* How many helpers are worth having. */
-static inline int tmm__crew_size(int asked)
-{
-    long processors = 1;
-    if (asked > 0) return asked < TMM__MOST_THREADS ? asked : (int)TMM__MOST_THREADS;
-#if TMM__THREADS && defined(_SC_NPROCESSORS_ONLN)
-    processors = sysconf(_SC_NPROCESSORS_ONLN);
-#endif
-    if (processors > TMM__MOST_THREADS) processors = TMM__MOST_THREADS;
-    return processors < 1 ? 1 : (int)processors;
-}
-
-/* ---- transfers ------------------------------------------------------------------------------- */
-/* Is this event complete? 1 or 0, or -1 with a status. */
-static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_status *status)
-{
-    cudaError_t error = cudaEventQuery(event);
-    if (error == cudaSuccess) return 1;
-    if (error == cudaErrorNotReady) {
-        (void)cudaGetLastError(); /* else the next launch would seem to have failed */
-        return 0;
-    }
-    *status = tmm__on(w->device, error, "kernel or copy");
-    return -1;
-}
-
-/* `rows` lines of `width` bytes, all in one if they lie without gaps, one by one if they are too
-   long for a copy of lines. */
-static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char *from,
-                                          size_t from_pitch, size_t width, size_t rows,
-                                          cudaMemcpyKind kind, cudaStream_t stream)
-{
-    if (rows == 1 || (to_pitch == width && from_pitch == width))
-        return cudaMemcpyAsync(to, from, width * rows, kind, stream);
-    if (to_pitch <= TMM__HOST_PITCH && from_pitch <= TMM__HOST_PITCH)
-        return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, stream);
-    cudaError_t error = cudaSuccess;
-    for (size_t row = 0; row < rows && error == cudaSuccess; row++)
-        error = cudaMemcpyAsync(to + row * to_pitch, from + row * from_pitch, width, kind, stream);
-    return error;
-}
-
-static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
-{
-    t->issued = 1;
-    return tmm__on(w->device, cudaEventRecord(t->event, t->stream), "cudaEventRecord");
-}
-
-/* Starts a copy to the device (up) or from it; a staged one gets its turn in tmm__pump. */
-static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, int up, int staged)
-{
-    t->next = NULL;
-    t->issued = 0;
-    t->begun = t->started = t->done = t->chunks = 0;
-    *(up ? &w->bytes_in : &w->bytes_out) += (double)t->width * (double)t->rows;
-    if (!staged) {
-        cudaError_t error =
-            up ? tmm__copy_lines(t->device_memory, t->device_pitch, t->host, t->host_pitch,
-                                 t->width, t->rows, cudaMemcpyHostToDevice, t->stream)
-               : tmm__copy_lines(t->host, t->host_pitch, t->device_memory, t->device_pitch,
-                                 t->width, t->rows, cudaMemcpyDeviceToHost, t->stream);
-        if (error != cudaSuccess)
-            return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
-        return tmm__record(w, t);
-    }
-    size_t lines = TMM__HOST_CHUNK / t->width;
-    t->chunks = lines > 0 ? (t->rows + lines - 1) / lines
-                          : t->rows * ((t->width + TMM__HOST_CHUNK - 1) / TMM__HOST_CHUNK);
-    tmm__transfer ***end = up ? &w->up_end : &w->down_end;
-    **end = t;
-    *end = &t->next;
-    return TMM_OK;
-}
-
-/* The next chunk of a staged transfer: whole lines, or a part of a line that is too long. */
-static inline void tmm__transfer_cut(tmm__transfer *t, tmm__chunk *c)
-{
-    size_t lines = TMM__HOST_CHUNK / t->width, row, offset = 0;
-    if (lines > 0) {
-        row = t->begun * lines;
-        c->rows = t->rows - row < lines ? t->rows - row : lines;
-        c->width = t->width;
-    } else {
-        size_t pieces = (t->width + TMM__HOST_CHUNK - 1) / TMM__HOST_CHUNK;
-        row = t->begun / pieces;
-        offset = t->begun % pieces * TMM__HOST_CHUNK;
-        c->rows = 1;
-        c->width = t->width - offset < TMM__HOST_CHUNK ? t->width - offset : TMM__HOST_CHUNK;
-    }
-    c->host = t->host + row * t->host_pitch + offset;
-    c->device_memory = t->device_memory + row * t->device_pitch + offset;
-    t->begun++;
-}
-
-/* Puts the chunk's copy between chunk and device on the stream, and an event behind it. */
-static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
-{
-    tmm__transfer *t = c->transfer;
-    cudaError_t error = cudaSetDevice(w->device);
-    if (error == cudaSuccess && c->events[w->number] == NULL)
-        error = cudaEventCreateWithFlags(&c->events[w->number], cudaEventDisableTiming);
-    if (error == cudaSuccess)
-        error = up ? tmm__copy_lines(c->device_memory, t->device_pitch, c->memory, c->width,
-                                     c->width, c->rows, cudaMemcpyHostToDevice, t->stream)
-                   : tmm__copy_lines(c->memory, c->width, c->device_memory, t->device_pitch,
-                                     c->width, c->rows, cudaMemcpyDeviceToHost, t->stream);
-    if (error == cudaSuccess) error = cudaEventRecord(c->events[w->number], t->stream);
-    if (error != cudaSuccess)
-        return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
-    c->number = w->issued[up]++;
-    return ++t->started == t->chunks ? tmm__record(w, t) : TMM_OK;
-}
-
-/* Moves every chunk on as far as it can go. *moved is set if one did. */
-static inline tmm_status tmm__pump(tmm__host *h, int *moved)
-{
-    tmm_status status = TMM_OK;
-    int idle = 0;
-    for (int n = 0; n < h->chunk_count; n++) {
-        tmm__chunk *c = &h->chunks[n];
-        int complete;
-        switch (c->state) {
-        case TMM__IDLE: break;
-        case TMM__COPYING_IN:
-            if (!tmm__crew_copied(c)) break;
-            status = tmm__chunk_issue(c->worker, c, 1);
-            if (status != TMM_OK) return status;
-            c->state = TMM__GOING_UP;
-            *moved = 1;
-            break;
-        case TMM__GOING_UP:
-        case TMM__GOING_DOWN:
-            /* Only the first in line can be complete; to ask takes a microsecond. */
-            if (c->number != c->worker->arrived[c->state == TMM__GOING_UP]) break;
-            complete = tmm__complete(c->worker, c->events[c->worker->number], &status);
-            if (complete < 0) return status;
-            if (complete == 0) break;
-            *moved = 1;
-            c->worker->arrived[c->state == TMM__GOING_UP]++;
-            if (c->state == TMM__GOING_UP) {
-                c->transfer->done++;
-                c->state = TMM__IDLE;
-            } else {
-                c->state = TMM__COPYING_OUT;
-                tmm__crew_ask(&h->crew, c);
-            }
-            break;
-        case TMM__COPYING_OUT:
-            if (!tmm__crew_copied(c)) break;
-            c->transfer->done++;
-            c->state = TMM__IDLE;
-            *moved = 1;
-            break;
-        }
-        idle += c->state == TMM__IDLE;
-    }
-    /* Idle chunks go to the devices in turn, first to what drains; copies in leave one for that. */
-    for (int n = 0, without = 0; n < h->chunk_count && without < h->count;) {
-        tmm__chunk *c = &h->chunks[n];
-        tmm__worker *w = &h->workers[h->turn];
-        h->turn = (h->turn + 1) % h->count;
-        if (c->state != TMM__IDLE) {
-            n++;
-            continue;
-        }
-        int up = w->down == NULL;
-        tmm__transfer *t = up ? w->up : w->down;
-        if (t == NULL || (up && idle < 2)) {
-            without++;
-            continue;
-        }
-        without = 0;
-        idle--;
-        c->worker = w;
-        c->transfer = t;
-        tmm__transfer_cut(t, c);
-        if (t->begun == t->chunks) {
-            tmm__transfer **head = up ? &w->up : &w->down;
-            *head = t->next;
-            if (*head == NULL) *(up ? &w->up_end : &w->down_end) = head;
-        }
-        if (up) {
-            c->state = TMM__COPYING_IN;
-            tmm__crew_ask(&h->crew, c);
-        } else {
-            c->state = TMM__GOING_DOWN;
-            status = tmm__chunk_issue(w, c, 0);
-            if (status != TMM_OK) return status;
-        }
-        *moved = 1;
-    }
-    return status;
-}
-
-/* ---- how a device works on its rows ---------------------------------------------------------- */
-/* Into how many parts K is cut. From its end on (rounded up, so that lines of parts stay aligned)
-   they are TMM__HOST_DEPTH deep; *rest, of TMM__HOST_FIRST at least, is left in *front parts, one or
-   two. Elements of 8 bytes take twice the time to arrive, while their arithmetic lasts no longer:
-   work soon waits for copies whatever came first. So their rest is cut only if it is too deep. */
-static inline long long tmm__parts(const tmm__job *job, int *front, long long *rest)
-{
-    long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
-    *front = 1;
-    *rest = job->K;
-    if (job->K <= depth) return 1;
-    long long whole = (end - first) / depth;
-    *rest = end - whole * depth;
-    if (*rest > depth || (job->size <= 4 && *rest >= 2 * first)) *front = 2;
-    return *front + whole;
-}
-
-/* Where part n of K begins, and the one before it ends. */
-static inline long long tmm__cut(const tmm__job *job, long long n)
-{
-    int front;
-    long long rest, parts = tmm__parts(job, &front, &rest);
-    if (n <= 0) return 0;
-    if (n >= parts) return job->K;
-    return n < front ? TMM__HOST_FIRST : rest + (n - front) * TMM__HOST_DEPTH;
-}
-
-/* The edge of equal blocks of at most `most` that make up `all`. */
-static inline long long tmm__edge(long long all, long long most)
-{
-    long long blocks = (all - 1) / most + 1, edge = (all - 1) / blocks + 1;
-    long long unit = edge >= 256 ? 128 : edge >= 32 ? 16 : 1;
-    edge = (edge + unit - 1) / unit * unit;
-    edge = edge < most ? edge : most;
-    return edge < all ? edge : all;
-}
-
-/* The block of C for `rows` rows of which B has at least `parts` parts: of about edge x edge
-   elements, but wide. Copies of short lines that lie 64 KB or more apart are slow while kernels use
-   memory: on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. (A short first part
-   of K comes on top of those counted here.) */
-static inline void tmm__block_shape(const tmm__job *job, long long rows, long long edge,
-                                    long long parts, long long *bm, long long *bn)
-{
-    long long wide = TMM__HOST_LINE / (long long)job->size;
-    *bn = tmm__edge(job->N, wide > edge ? wide : edge);
-    while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / TMM__HOST_DEPTH + 1) < parts)
-        *bn = tmm__edge(job->N, *bn / 2);
-    long long high = edge * edge / *bn / 128 * 128;
-    *bm = tmm__edge(rows, high < 256 ? 256 : high > edge ? edge : high);
-}
-
-/* Lines of device memory that hold `depth` x `lines` of A or B (which: 0 or 1). */
-static inline size_t tmm__panel(const tmm__job *job, int which, long long depth, long long lines,
-                                size_t *pitch)
-{
-    int k_along = which ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
-    *pitch = ((size_t)(k_along ? depth : lines) * job->size + 15) / 16 * 16;
-    return (*pitch * (size_t)(k_along ? lines : depth) + 255) / 256 * 256;
-}
-
-/* Bytes of part k of a block row of A or block column of B. */
-static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, int which,
-                                     long long k, size_t *pitch)
-{
-    return tmm__panel(job, which, tmm__cut(job, k + 1) - tmm__cut(job, k), which ? l->bn : l->bm,
-                      pitch);
-}
-
-static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
-{
-    size_t pitch;
-    long long depth = tmm__min(job->K, TMM__HOST_DEPTH);
-    l->bytesA = tmm__panel(job, 0, depth, l->bm, &pitch);
-    l->bytesB = tmm__panel(job, 1, depth, l->bn, &pitch);
-    l->pitchC = ((size_t)l->bn * job->size + 15) / 16 * 16;
-    l->bytesC = (l->pitchC * (size_t)l->bm + 255) / 256 * 256;
-    double all = (double)l->nC * (double)l->bytesC; /* exact up to 2^53 */
-    if (l->group > 0 || job->K == 0) {
-        all += (double)l->nA * (double)l->bytesA + (double)l->nB * (double)l->bytesB;
-    } else {
-        for (int which = 0; which < 2; which++) {
-            double panel = 0; /* the parts from the third to the last but one are alike */
-            for (long long k = 0, alike; k < l->nk; k += alike) {
-                alike = k == 2 && l->nk > 3 ? l->nk - 3 : 1;
-                panel += (double)alike * (double)tmm__part_bytes(job, l, which, k, &pitch);
-            }
-            all += panel * (double)(which ? l->nj : l->ni);
-        }
-    }
-    l->bytes = all > 1e15 ? (size_t)-1 : (size_t)all; /* the former is more than any memory */
-}
-
-static inline void tmm__layout_blocks(const tmm__job *job, tmm__layout *l, long long bm,
-                                      long long bn)
-{
-    int front;
-    long long rest;
-    l->bm = bm;
-    l->bn = bn;
-    l->ni = (l->rows - 1) / bm + 1;
-    l->nj = (job->N - 1) / bn + 1;
-    l->nk = l->first = tmm__parts(job, &front, &rest);
-}
-
-/* A layout in which all of A's rows and B stay on the device, with `by_parts` also all of C. */
-static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, long long bm,
-                                        long long bn, int streams, int by_parts)
-{
-    tmm__layout_blocks(job, l, bm, bn);
-    by_parts = by_parts && l->nk > 1;
-    if (by_parts) {
-        /* A C that is read must arrive during the first run, which has to be deep enough for that.
-           Its memory is the same, as tmm_?gemm_host_memory does not know beta. */
-        l->first = 1;
-        while (job->reads_C && l->first < l->nk &&
-               tmm__cut(job, l->first) < (long long)job->size * (TMM__HOST_DEPTH / 4))
-            l->first++;
-    }
-    l->nA = job->K > 0 ? l->ni * l->nk : 0;
-    l->nB = job->K > 0 ? l->nj * l->nk : 0;
-    l->nC = by_parts ? l->ni * l->nj : tmm__min(l->ni * l->nj, 2 * streams + 2);
-    l->group = 0;
-    tmm__layout_sizes(job, l);
-}
-
-/* The layout that should take the least time within `most` bytes. TMM_ERROR_MEMORY if there is
-   none. `edge`: the largest block. */
-static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best, long long rows,
-                                          long long edge, int streams, size_t most)
-{
-    tmm__layout l;
-    double best_time = -1;
-    size_t least = 0;
-    memset(&l, 0, sizeof l);
-    l.rows = rows;
-    *best = l;
-    for (; edge > 0; edge /= 2) {
-        long long bm = tmm__edge(rows, edge), bn = tmm__edge(job->N, edge);
-        for (int by_parts = 1; by_parts >= 0 && best_time < 0; by_parts--) {
-            tmm__layout_resident(job, &l, bm, bn, streams, by_parts);
-            if (l.bytes > most) continue;
-            *best = l;
-            return TMM_OK;
-        }
-        tmm__layout_blocks(job, &l, bm, bn);
-        if (job->K == 0) { /* blocks of C alone */
-            l.nC = tmm__min(l.ni * l.nj, 2);
-            l.group = 1;
-            tmm__layout_sizes(job, &l);
-            least = l.bytes;
-            if (l.bytes > most) continue;
-            *best = l;
-            return TMM_OK;
-        }
-        /* Slots of C beyond the group's, so that a next block can begin while one drains. */
-        long long spare = streams + 1;
-        for (int stays = 1; stays >= 0; stays--) {
-            size_t more = (size_t)l.nk * l.bytesA + (l.nk > 1 ? l.bytesC : 0);
-            l.group = 1;
-            l.nA = stays ? l.nk : 2;
-            l.nB = 2;
-            l.nC = tmm__min(l.ni * l.nj, stays ? 1 + spare : 2);
-            tmm__layout_sizes(job, &l);
-            least = l.bytes;
-            if (l.bytes > most) continue;
-            if (stays) { /* as many rows of blocks as there is memory for, then columns of B */
-                l.group += tmm__min(l.ni - 1, (long long)((most - l.bytes) / more));
-                l.nA = l.group * l.nk;
-                if (l.nk > 1) l.nC = tmm__min(l.ni * l.nj, l.group + spare);
-                tmm__layout_sizes(job, &l);
-            }
-            l.nB = tmm__min(l.nj * l.nk, 2 + (long long)((most - l.bytes) / l.bytesB));
-            tmm__layout_sizes(job, &l);
-            double passes = (double)((l.ni - 1) / l.group + 1);
-            double bytes =
-                (double)job->size * ((double)rows * job->K * (stays ? 1 : l.nj) +
-                                     (double)job->K * job->N * passes + (double)rows * job->N * 2);
-            double time = 2.0 * rows * job->N * job->K / tmm__current_device()->arithmetic *
-                          (1 + 64.0 / bm + 64.0 / bn);
-            if (time < bytes / 50e9) time = bytes / 50e9;
-            if (best_time < 0 || time < 0.98 * best_time) {
-                best_time = time;
-                *best = l;
-            }
-        }
-    }
-    if (best_time >= 0) return TMM_OK;
-    return tmm__fail(
-        TMM_ERROR_MEMORY,
-        "%llu bytes of device memory are too few: even blocks of one element need %llu",
-        (unsigned long long)most, (unsigned long long)least);
-}
-
-/* The list of tasks. Returns how many; with `tasks` NULL it only counts. */
-static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
-{
-    long long n = 0;
-    if (tasks == NULL) return l->ni * l->nj * l->nk;
-#define TMM__TASK(row, col, part) \
-    tasks[n].i = (int)(row), tasks[n].j = (int)(col), tasks[n].k = (int)(part), n++
-    if (l->group == 0) {
-        for (long long k0 = 0, end = l->first; k0 < l->nk; k0 = end++) {
-            for (long long rows = 0, cols = 0; rows < l->ni || cols < l->nj;) {
-                if (cols == l->nj || (rows < l->ni && rows * l->nj <= cols * l->ni)) {
-                    for (long long j = 0; j < cols; j++)
-                        for (long long k = k0; k < end; k++) TMM__TASK(rows, j, k);
-                    rows++;
-                } else {
-                    for (long long i = 0; i < rows; i++)
-                        for (long long k = k0; k < end; k++) TMM__TASK(i, cols, k);
-                    cols++;
-                }
-            }
-        }
-        return n;
-    }
-    for (long long first = 0, pass = 0; first < l->ni; first += l->group, pass++)
-        for (long long step = 0; step < l->nj; step++)
-            for (long long k = 0; k < l->nk; k++)
-                for (long long i = first; i < l->ni && i < first + l->group; i++)
-                    TMM__TASK(i, pass % 2 ? l->nj - 1 - step : step, k);
-#undef TMM__TASK
-    return n;
-}
-
-/* The parts of B in the order in which tasks come to need them: the number of part (j, k), and the
-   other way round. */
-static inline long long tmm__turn(const tmm__layout *l, long long j, long long k)
-{
-    return k < l->first ? j * l->first + k : k * l->nj + j;
-}
-
-static inline void tmm__of_turn(const tmm__layout *l, long long turn, long long *j, long long *k)
-{
-    int in_first = turn < l->nj * l->first;
-    *j = in_first ? turn / l->first : turn % l->nj;
-    *k = in_first ? turn % l->first : turn / l->nj;
-}
-
-/* ---- one device: slots, requests, launches --------------------------------------------------- */
-/* A slot for a part that is in none: an empty one, or the one whose last use is oldest and
-   launched. NULL if all are needed by tasks to come. */
-static inline tmm__slot *tmm__slot_find(const tmm__worker *w, tmm__slot *slots, long long count)
-{
-    tmm__slot *found = NULL;
-    for (long long n = 0; n < count; n++) {
-        if (slots[n].holds < 0) return &slots[n];
-        if (slots[n].last < w->launched && (found == NULL || slots[n].last < found->last))
-            found = &slots[n];
-    }
-    return found;
-}
-
-/* Makes a slot hold part `part`; its stream waits for those who still use what was there. */
-static inline tmm_status tmm__slot_take(const tmm__host *h, tmm__worker *w, tmm__slot *slot,
-                                        tmm__slot *slots, long long *where, long long part,
-                                        cudaStream_t stream)
-{
-    if (slot->holds >= 0) where[slot->holds] = -1;
-    slot->holds = part;
-    where[part] = slot - slots;
-    for (int s = 0; s < h->streams; s++) {
-        if (!(slot->in_use >> s & 1)) continue;
-        tmm_status status = tmm__on(w->device, cudaStreamWaitEvent(stream, slot->used[s], 0),
-                                    "cudaStreamWaitEvent");
-        if (status != TMM_OK) return status;
-    }
-    slot->in_use = 0;
-    return TMM_OK;
-}
-
-/* Starts the copy of a part of A or B (which: 0 or 1) for block row i or column j, unless it is
-   there. 1 if it is there or on its way, 0 if there is no slot for it yet, -1 with a status. */
-static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, long long index,
-                                    long long k, long long task, tmm_status *status)
-{
-    const tmm__job *job = &h->job;
-    const tmm__layout *l = &w->layout;
-    tmm__slot *slots = which ? w->B : w->A;
-    long long *where = which ? w->whereB : w->whereA, part = index * l->nk + k;
-    if (where[part] >= 0) {
-        if (slots[where[part]].last < task) slots[where[part]].last = task;
-        return 1;
-    }
-    tmm__slot *there = NULL, *slot = &slots[part];
-    if (l->group > 0) slot = tmm__slot_find(w, slots, which ? l->nB : l->nA);
-    tmm__worker *owner = w;
-    if (slot == NULL) return 0;
-    if (which && h->peers > 1) {
-        int number = h->active[tmm__turn(l, index, k) % h->peers];
-        if (h->reach[w->number][number]) owner = &h->workers[number];
-        if (owner != w) {
-            if (owner->whereB[part] < 0) return 0;
-            there = &owner->B[owner->whereB[part]];
-            if (!there->copy.issued) return 0;
-        }
-    }
-    long long k0 = tmm__cut(job, k), depth = tmm__cut(job, k + 1) - k0;
-    size_t pitch, bytes = tmm__part_bytes(job, l, which, k, &pitch);
-    long long first = index * (which ? l->bn : l->bm);
-    long long lines = tmm__min((which ? job->N : l->rows) - first, which ? l->bn : l->bm);
-    if (!which) first += w->row;
-    /* Lines of A are its rows, of B its columns; in memory, k or they run along the rows. */
-    int k_along = which ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
-    long long ld = which ? job->ldb : job->lda;
-    long long offset = k_along ? first * ld + k0 : k0 * ld + first;
-    tmm__transfer *t = &slot->copy;
-    t->stream = owner != w ? w->peer : w->in;
-    *status = tmm__slot_take(h, w, slot, slots, where, part, t->stream);
-    if (*status != TMM_OK) return -1;
-    slot->last = task;
-    if (owner != w) {
-        t->issued = 0;
-        cudaError_t error = cudaStreamWaitEvent(w->peer, there->copy.event, 0);
-        if (error == cudaSuccess)
-            error = cudaMemcpyPeerAsync(slot->memory, w->device, there->memory, owner->device,
-                                        bytes, w->peer);
-        *status = tmm__on(w->device, error, "copy of B from another device");
-        if (*status == TMM_OK) *status = tmm__record(w, t);
-        w->bytes_peer += (double)bytes;
-        return *status == TMM_OK ? 1 : -1;
-    }
-    t->device_memory = slot->memory;
-    t->device_pitch = pitch;
-    t->host = (char *)(which ? job->B : job->A) + (size_t)offset * job->size;
-    t->host_pitch = (size_t)ld * job->size;
-    t->width = (size_t)(k_along ? depth : lines) * job->size;
-    t->rows = (size_t)(k_along ? lines : depth);
-    *status = tmm__transfer_start(w, t, 1, which ? h->staged_B : h->staged_A);
-    return *status == TMM_OK ? 1 : -1;
-}
-
-/* The transfer of block (i, j) of C to or from its slot. */
-static inline void tmm__describe_block(const tmm__host *h, const tmm__worker *w,
-                                       const tmm__place *c, tmm__transfer *t)
-{
-    const tmm__layout *l = &w->layout;
-    long long row = c->i * l->bm, col = c->j * l->bn;
-    t->device_memory = c->memory;
-    t->device_pitch = l->pitchC;
-    t->host = h->job.C + (size_t)((w->row + row) * h->job.ldc + col) * h->job.size;
-    t->host_pitch = (size_t)h->job.ldc * h->job.size;
-    t->width = (size_t)tmm__min(h->job.N - col, l->bn) * h->job.size;
-    t->rows = (size_t)tmm__min(l->rows - row, l->bm);
-}
-
-/* Starts the copies for the next task. 1, 0 (later) or -1, as above. */
-static inline int tmm__request(tmm__host *h, tmm__worker *w, tmm_status *status)
-{
-    const tmm__layout *l = &w->layout;
-    long long n = w->requested;
-    const tmm__task *t = &w->tasks[n];
-    long long *where = &w->whereC[t->i * l->nj + t->j];
-    int there = 1;
-    if (*where < 0) {
-        long long c = 0;
-        while (c < l->nC && w->C[c].state != TMM__FREE) c++;
-        if (c == l->nC) return 0;
-        tmm__place *block = &w->C[c];
-        *where = c;
-        block->state = TMM__FILLING;
-        block->i = t->i;
-        block->j = t->j;
-    }
-    if (h->job.K > 0) {
-        long long turn = tmm__turn(l, t->j, t->k);
-        if (turn > h->asked) h->asked = turn;
-        there = tmm__request_part(h, w, 0, t->i, t->k, n, status);
-        if (there == 1) there = tmm__request_part(h, w, 1, t->j, t->k, n, status);
-        if (there != 1) return there;
-    }
-    if (h->job.reads_C && t->k == 0) {
-        tmm__place *block = &w->C[*where];
-        block->in.stream = w->in;
-        tmm__describe_block(h, w, block, &block->in);
-        *status = tmm__transfer_start(w, &block->in, 1, h->staged_C);
-        if (*status != TMM_OK) return -1;
-    }
-    w->requested++;
-    return 1;
-}
-
-/* Starts the kernel of the next task, and the copy of its block if it is complete. */
-static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *status)
-{
-    const tmm__job *job = &h->job;
-    const tmm__layout *l = &w->layout;
-    const tmm__task *t = &w->tasks[w->launched];
-    long long c = w->whereC[t->i * l->nj + t->j];
-    tmm__place *block = &w->C[c];
-    tmm__slot *A = NULL, *B = NULL;
-    int s = (int)(c % h->streams);
-    cudaStream_t stream = w->compute[s];
-    cudaError_t error = cudaSuccess;
-    if (w->launched >= TMM__AHEAD) {
-        int complete = tmm__complete(w, w->last[w->launched % TMM__AHEAD], status);
-        if (complete != 1) return complete;
-    }
-    if (job->K > 0) {
-        A = &w->A[w->whereA[t->i * l->nk + t->k]];
-        B = &w->B[w->whereB[t->j * l->nk + t->k]];
-        if (!A->copy.issued || !B->copy.issued) return 0;
-    }
-    if (job->reads_C && t->k == 0) {
-        if (!block->in.issued) return 0;
-        error = cudaStreamWaitEvent(stream, block->in.event, 0);
-    }
-    if (A != NULL && error == cudaSuccess) error = cudaStreamWaitEvent(stream, A->copy.event, 0);
-    if (B != NULL && error == cudaSuccess) error = cudaStreamWaitEvent(stream, B->copy.event, 0);
-    *status = tmm__on(w->device, error, "cudaStreamWaitEvent");
-    if (*status != TMM_OK) return -1;
-    long long size = (long long)job->size;
-    size_t pitchA, pitchB;
-    (void)tmm__part_bytes(job, l, 0, t->k, &pitchA);
-    (void)tmm__part_bytes(job, l, 1, t->k, &pitchB);
-    *status = tmm__named(w->device,
-                         job->launch(job, tmm__min(l->rows - t->i * l->bm, l->bm),
-                                     tmm__min(job->N - t->j * l->bn, l->bn),
-                                     tmm__cut(job, t->k + 1) - tmm__cut(job, t->k),
-                                     A ? A->memory : NULL, A ? (long long)pitchA / size : 1,
-                                     B ? B->memory : NULL, B ? (long long)pitchB / size : 1,
-                                     t->k > 0, block->memory, (long long)l->pitchC / size, stream));
-    if (*status != TMM_OK) return -1;
-    error = cudaEventRecord(w->last[w->launched % TMM__AHEAD], stream);
-    if (A != NULL) {
-        if (error == cudaSuccess) error = cudaEventRecord(A->used[s], stream);
-        if (error == cudaSuccess) error = cudaEventRecord(B->used[s], stream);
-        A->in_use |= 1 << s;
-        B->in_use |= 1 << s;
-    }
-    if (t->k == l->nk - 1) {
-        if (error == cudaSuccess) error = cudaEventRecord(block->computed, stream);
-        if (error == cudaSuccess) error = cudaStreamWaitEvent(w->out, block->computed, 0);
-        block->state = TMM__DRAINING;
-        block->out.stream = w->out;
-        tmm__describe_block(h, w, block, &block->out);
-    }
-    *status = tmm__on(w->device, error, "cudaEventRecord");
-    if (*status == TMM_OK && block->state == TMM__DRAINING)
-        *status = tmm__transfer_start(w, &block->out, 0, h->staged_C);
-    w->launched++;
-    return *status == TMM_OK ? 1 : -1;
-}
-
-/* Frees the slots of blocks that have arrived in host memory. */
-static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
-{
-    tmm_status status = TMM_OK;
-    for (long long n = 0; n < w->layout.nC; n++) {
-        tmm__place *block = &w->C[n];
-        if (block->state != TMM__DRAINING || !block->out.issued) continue;
-        if (block->out.done < block->out.chunks) continue;
-        int complete = tmm__complete(w, block->out.event, &status);
-        if (complete < 0) return status;
-        if (complete == 0) continue;
-        float ms = 0;
-        if (cudaEventElapsedTime(&ms, w->start, block->out.event) == cudaSuccess &&
-            ms * 1e-3 > w->seconds)
-            w->seconds = ms * 1e-3;
-        block->state = TMM__FREE;
-        w->blocks_done++;
-        h->done += (double)(block->out.width / h->job.size) * (double)block->out.rows;
-        *moved = 1;
-    }
-    return TMM_OK;
-}
-
-static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
-{
-    tmm_status status = TMM_OK;
-    int step = 1;
-    long long most = w->launched + 2; /* then see to what is complete, and tell of progress */
-    if (w->blocks_done == w->layout.ni * w->layout.nj) return TMM_OK;
-    status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
-    if (status == TMM_OK && !w->started) {
-        w->started = 1;
-        cudaError_t error = cudaEventRecord(w->start, w->in);
-        for (int s = 0; s < h->streams && error == cudaSuccess; s++)
-            error = cudaStreamWaitEvent(w->compute[s], w->start, 0);
-        status = tmm__on(w->device, error, "cudaEventRecord");
-    }
-    if (status == TMM_OK) status = tmm__retire(h, w, moved);
-    if (status != TMM_OK) return status;
-    /* What others need of this device's share of B comes before its own next task; with each turn
-       that is asked for all of its round, except parts of later runs, which would delay A. */
-    if (h->peers > 1 && w->whereA[0] >= 0) {
-        long long run = w->requested < w->task_count ? w->tasks[w->requested].k : w->layout.nk;
-        for (; w->shared <= h->asked / h->peers; w->shared++) {
-            long long j, k, turn = w->shared * h->peers + w->rank;
-            if (turn >= w->layout.nj * w->layout.nk) continue;
-            tmm__of_turn(&w->layout, turn, &j, &k);
-            if (k > run && turn > h->asked) break;
-            if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
-        }
-    }
-    while (step == 1 && w->requested < w->task_count &&
-           w->requested < w->launched + 4 * TMM__AHEAD && w->launched < most) {
-        step = tmm__request(h, w, &status);
-        if (step == 1) *moved = 1;
-        /* Kernels follow at once: a later request may need the slots of this task. */
-        while (step >= 0 && w->launched < w->requested && w->launched < most) {
-            int launched = tmm__launch_next(h, w, &status);
-            if (launched < 0) return status;
-            if (launched == 0) break;
-            *moved = 1;
-        }
-    }
-    while (step >= 0 && w->launched < w->requested && w->launched < most) {
-        int launched = tmm__launch_next(h, w, &status);
-        if (launched < 0) return status;
-        if (launched == 0) break;
-        *moved = 1;
-    }
-    return status;
-}
-
-/* ---- all devices ----------------------------------------------------------------------------- */
-/* What the list of devices says: number n of `count`. */
-static inline int tmm__listed(const tmm_host_options *o, int n, int current)
-{
-    return o->device_count == 0 ? current : o->devices ? o->devices[n] : n;
-}
-
-/* Looks at the options and opens the devices. */
-static inline tmm_status tmm__host_open(tmm__host *h, int current)
-{
-    const tmm_host_options *o = h->options;
-    if (o->device_count < 0 || o->device_count > TMM__MOST_DEVICES)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "device_count is %d, but must be 0 to %d",
-                         o->device_count, (int)TMM__MOST_DEVICES);
-    if (o->streams < 0 || o->streams > TMM__MOST_STREAMS)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "streams is %d, but must be 0 to %d", o->streams,
-                         (int)TMM__MOST_STREAMS);
-    if (o->block < 0 || o->threads < 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", o->block < 0 ? "block" : "threads");
-    if (o->workspace != NULL && o->workspace_bytes == NULL)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "workspace is given without workspace_bytes");
-    if (h->job.kernel != TMM_AUTO && tmm_kernel_string(h->job.kernel) == NULL)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
-                         (int)h->job.kernel);
-    h->count = o->device_count > 0 ? o->device_count : 1;
-    h->streams = o->streams > 0 ? o->streams : 2;
-    h->workers = (tmm__worker *)calloc((size_t)h->count, sizeof *h->workers);
-    if (h->workers == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the devices");
-    for (int n = 0; n < h->count; n++) {
-        tmm__worker *w = &h->workers[n];
-        w->number = n;
-        w->device = tmm__listed(o, n, current);
-        w->up_end = &w->up;
-        w->down_end = &w->down;
-        tmm_status status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
-        /* An unusable device shows itself at the first call that needs it. */
-        if (status == TMM_OK) status = tmm__on(w->device, cudaFree(NULL), "the first call to it");
-        if (status != TMM_OK) return status;
-    }
-    return TMM_OK;
-}
-
-/* Seconds of a small product on the current device. */
-static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *seconds)
-{
-    const tmm__job *job = &h->job;
-    long long edge = tmm__min(1024, tmm__min(job->M, tmm__min(job->N, job->K)));
-    size_t bytes = (size_t)(edge * edge) * job->size;
-    char *memory = NULL;
-    tmm__job small = *job;
-    cudaEvent_t begin = NULL, end = NULL;
-    cudaStream_t stream = NULL;
-    float ms = 0;
-    *seconds = 1;
-    small.may = 0;
-    cudaError_t error = cudaMalloc((void **)&memory, 3 * bytes);
-    if (error == cudaSuccess) error = cudaEventCreate(&begin);
-    if (error == cudaSuccess) error = cudaEventCreate(&end);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, 3 * bytes, stream);
-    tmm_status status = tmm__on(device, error, "calibration");
-    for (int n = 0; n < 4 && status == TMM_OK; n++) { /* the first is a warm-up */
-        if (n == 1) error = cudaEventRecord(begin, stream);
-        status =
-            tmm__named(device, small.launch(&small, edge, edge, edge, memory, edge, memory + bytes,
-                                            edge, 1, memory + 2 * bytes, edge, stream));
-    }
-    if (status == TMM_OK) {
-        if (error == cudaSuccess) error = cudaEventRecord(end, stream);
-        if (error == cudaSuccess) error = cudaEventSynchronize(end);
-        if (error == cudaSuccess) error = cudaEventElapsedTime(&ms, begin, end);
-        status = tmm__on(device, error, "calibration");
-    }
-    if (stream != NULL) {
-        (void)cudaStreamSynchronize(stream);
-        (void)cudaStreamDestroy(stream);
-    }
-    if (end != NULL) (void)cudaEventDestroy(end);
-    if (begin != NULL) (void)cudaEventDestroy(begin);
-    (void)cudaFree(memory);
-    (void)cudaGetLastError();
-    if (ms > 0) *seconds = ms * 1e-3;
-    return status;
-}
-
-/* Are the devices of the list of one kind, so that there is nothing to measure? */
-static inline int tmm__same_kind(const tmm__host *h)
-{
-    tmm__device first;
-    for (int n = 0; n < h->count; n++) {
-        if (cudaSetDevice(h->workers[n].device) != cudaSuccess) {
-            (void)cudaGetLastError(); /* which the calibration will meet again */
-            return 0;
-        }
-        const tmm__device *device = tmm__current_device();
-        if (n == 0) first = *device;
-        if (device->processors != first.processors || device->capability != first.capability ||
-            device->arithmetic != first.arithmetic || device->bandwidth != first.bandwidth)
-            return 0;
-    }
-    return 1;
-}
-
-/* How many rows each device gets. */
-static inline tmm_status tmm__share_rows(tmm__host *h, int measure)
-{
-    const tmm_host_options *o = h->options;
-    long long M = h->job.M, given = 0;
-    double weights[TMM__MOST_DEVICES], total = 0, sum = 0, fastest = 0, slowest = 0;
-    if (o->rows != NULL) {
-        for (int n = 0; n < h->count; n++) {
-            if (o->rows[n] < 0 || o->rows[n] > M - given)
-                return tmm__fail(TMM_ERROR_ARGUMENT,
-                                 "rows[%d] is %lld: negative, or more than the %lld of C that are "
-                                 "left",
-                                 n, o->rows[n], M - given);
-            h->workers[n].layout.rows = o->rows[n];
-            h->workers[n].row = given;
-            given += o->rows[n];
-        }
-        if (given < M)
-            return tmm__fail(TMM_ERROR_ARGUMENT, "rows adds up to %lld, but M is %lld", given, M);
-        return TMM_OK;
-    }
-    for (int n = 0; n < h->count; n++) weights[n] = 1;
-    if (o->weights != NULL) {
-        for (int n = 0; n < h->count; n++) {
-            weights[n] = o->weights[n];
-            if (!(weights[n] >= 0 && weights[n] <= 1e100))
-                return tmm__fail(TMM_ERROR_ARGUMENT, "weights[%d] is %g", n, weights[n]);
-        }
-    } else if (measure && h->job.K > 0 && !tmm__same_kind(h)) {
-        /* Products of each device in a second, shared by those that are the same device. */
-        for (int n = 0; n < h->count; n++) {
-            int first = n;
-            double seconds;
-            for (int i = n - 1; i >= 0; i--)
-                if (h->workers[i].device == h->workers[n].device) first = i;
-            if (first == n) {
-                int device = h->workers[n].device;
-                tmm_status status = tmm__on(device, cudaSetDevice(device), "cudaSetDevice");
-                if (status == TMM_OK) status = tmm__calibrate(h, device, &seconds);
-                if (status != TMM_OK) return status;
-                weights[n] = 1 / seconds;
-            } else {
-                weights[n] = weights[first];
-            }
-            if (n == 0 || weights[n] < slowest) slowest = weights[n];
-            if (n == 0 || weights[n] > fastest) fastest = weights[n];
-        }
-        for (int n = 0; n < h->count; n++) {
-            int same = 0;
-            for (int i = 0; i < h->count; i++) same += h->workers[i].device == h->workers[n].device;
-            /* Devices of one kind measure within a few percent of one another. */
-            if (slowest > 0.95 * fastest) weights[n] = 1;
-            weights[n] /= same;
-        }
-    }
-    for (int n = 0; n < h->count; n++) total += weights[n];
-    if (!(total > 0)) return tmm__fail(TMM_ERROR_ARGUMENT, "all weights are 0");
-    long long unit = M >= 1024ll * h->count ? 128 : 1;
-    for (int n = 0; n < h->count; n++) {
-        sum += weights[n];
-        long long end = n == h->count - 1 ? M : (long long)(M * (sum / total) / unit + 0.5) * unit;
-        if (end > M) end = M;
-        if (end < given) end = given;
-        h->workers[n].row = given;
-        h->workers[n].layout.rows = end - given;
-        given = end;
-    }
-    /* What rounding left to a last device of weight 0 goes to one that has some. */
-    for (int n = h->count - 1; n > 0 && weights[n] == 0; n--) {
-        tmm__worker *w = &h->workers[n];
-        w[-1].layout.rows += w->layout.rows;
-        w->row += w->layout.rows;
-        w->layout.rows = 0;
-    }
-    return TMM_OK;
-}
-
-/* Decides on blocks and slots for each device. */
-static inline tmm_status tmm__host_layout(tmm__host *h)
-{
-    const tmm_host_options *o = h->options;
-    const tmm__job *job = &h->job;
-    long long edge = o->block > 0 ? o->block : 2048;
-    size_t most[TMM__MOST_DEVICES];
-    int ranks = 0, share = 0;
-    tmm_status status = TMM_OK;
-    for (int n = 0; n < h->count; n++) {
-        tmm__worker *w = &h->workers[n];
-        most[n] = 0;
-        if (w->layout.rows == 0) continue;
-        w->rank = ranks;
-        h->active[ranks++] = n;
-        int same = 0;
-        for (int i = 0; i < h->count; i++)
-            same += h->workers[i].device == w->device && h->workers[i].layout.rows > 0;
-        size_t free_bytes = 0, total = 0;
-        if (o->workspace != NULL) {
-            size_t skip = (256 - (size_t)o->workspace[n] % 256) % 256;
-            if (o->workspace[n] == NULL)
-                return tmm__fail(TMM_ERROR_ARGUMENT, "workspace[%d] is NULL", n);
-            most[n] = o->workspace_bytes[n] > skip ? o->workspace_bytes[n] - skip : 0;
-        } else if (o->memory > 0) {
-            most[n] = o->memory;
-        } else {
-            status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
-            if (status == TMM_OK)
-                status = tmm__on(w->device, cudaMemGetInfo(&free_bytes, &total), "cudaMemGetInfo");
-            if (status != TMM_OK) return status;
-            free_bytes += tmm__pool_idle(w->device);
-            most[n] = free_bytes / 10 * 9 / (size_t)same;
-        }
-    }
-    /* Can all hold all of B? Then they share it, in parts of one size, at least two for each. */
-    for (int by_parts = 1; by_parts >= 0 && !share; by_parts--) {
-        share = 1;
-        for (int n = 0; n < h->count && share; n++) {
-            tmm__worker *w = &h->workers[n];
-            if (w->layout.rows == 0) continue;
-            long long bm = tmm__edge(w->layout.rows, edge), bn = tmm__edge(job->N, edge);
-            if (o->block == 0)
-                tmm__block_shape(job, w->layout.rows, edge, ranks > 1 ? 2 * ranks : 1, &bm, &bn);
-            tmm__layout_resident(job, &w->layout, bm, bn, h->streams, by_parts);
-            share = w->layout.bytes <= most[n];
-        }
-    }
-    h->peers = share && job->K > 0 ? ranks : 0;
-    for (int n = 0; n < h->count; n++) {
-        tmm__worker *w = &h->workers[n];
-        if (w->layout.rows == 0) continue;
-        if (!share) {
-            long long largest = o->block > 0 ? o->block : 4096;
-            status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
-            if (status == TMM_OK)
-                status = tmm__named(w->device, tmm__layout_find(job, &w->layout, w->layout.rows,
-                                                                largest, h->streams, most[n]));
-            if (status != TMM_OK) return status;
-        }
-        w->task_count = tmm__order(&w->layout, NULL);
-        if (w->task_count > 1ll << 26)
-            return tmm__fail(TMM_ERROR_MEMORY,
-                             "device %d: blocks of %lld x %lld are too many; give it more memory",
-                             w->device, w->layout.bm, w->layout.bn);
-    }
-    return TMM_OK;
-}
-
-/* Memory of the current device for use behind `stream`, from the device's pool if there is one
-   (*pool, else NULL). The pool keeps it, up to an eighth of the device's memory, for the next call:
-   to map gigabytes takes milliseconds, and with peers to map them for, many. */
-static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
-                                             cudaStream_t stream)
-{
-    size_t free_bytes = 0, total = 0;
-    int device = tmm__current_device()->number;
-    *pool = tmm__current_device()->pools ? tmm__pool(device) : NULL;
-    if (*pool != NULL) {
-        if (tmm__pool_idle(device) < bytes) (void)cudaMemPoolTrimTo(*pool, 0);
-        if (cudaMemGetInfo(&free_bytes, &total) == cudaSuccess &&
-            tmm__pool_keep(device, tmm__min((long long)bytes, (long long)(total / 8))) &&
-            cudaMallocFromPoolAsync((void **)memory, bytes, *pool, stream) == cudaSuccess)
-            return cudaSuccess;
-        (void)cudaGetLastError();
-        *pool = NULL;
-        *memory = NULL;
-    }
-    return cudaMalloc((void **)memory, bytes);
-}
-
-static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cudaStream_t stream)
-{
-    if (memory == NULL) return;
-    if (pool == NULL) {
-        (void)cudaFree(memory);
-        return;
-    }
-    (void)cudaFreeAsync(memory, stream);
-    (void)cudaStreamSynchronize(stream);
-}
-
-/* An array of `count` numbers -1. */
-static inline long long *tmm__nowhere(long long count)
-{
-    long long *where = (long long *)malloc((size_t)(count + 1) * sizeof *where);
-    for (long long n = 0; n <= count && where != NULL; n++) where[n] = -1;
-    return where;
-}
-
-/* Memory, streams and events of a device. */
-static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
-{
-    const tmm__layout *l = &w->layout;
-    const tmm_host_options *o = h->options;
-    w->A = (tmm__slot *)calloc((size_t)l->nA + 1, sizeof *w->A);
-    w->B = (tmm__slot *)calloc((size_t)l->nB + 1, sizeof *w->B);
-    w->C = (tmm__place *)calloc((size_t)l->nC + 1, sizeof *w->C);
-    w->whereA = tmm__nowhere(l->ni * l->nk);
-    w->whereB = tmm__nowhere(l->nj * l->nk);
-    w->whereC = tmm__nowhere(l->ni * l->nj);
-    w->tasks = (tmm__task *)malloc((size_t)w->task_count * sizeof *w->tasks);
-    if (!w->A || !w->B || !w->C || !w->whereA || !w->whereB || !w->whereC || !w->tasks)
-        return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the list of %lld blocks",
-                         w->task_count);
-    (void)tmm__order(l, w->tasks);
-    cudaError_t error = cudaSetDevice(w->device);
-    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking);
-    if (error != cudaSuccess) return tmm__on(w->device, error, "cudaSetDevice or stream");
-    if (o->workspace != NULL) {
-        w->memory = (char *)o->workspace[w->number];
-        w->memory += (256 - (size_t)w->memory % 256) % 256;
-    } else {
-        error = tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in);
-        if (error != cudaSuccess) return tmm__on(w->device, error, "cudaMalloc");
-        w->owns_memory = 1;
-    }
-#define TMM__TRY(call) \
-    if (error == cudaSuccess) error = call
-    TMM__TRY(cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking));
-    TMM__TRY(cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking));
-    for (int s = 0; s < h->streams; s++)
-        TMM__TRY(cudaStreamCreateWithFlags(&w->compute[s], cudaStreamNonBlocking));
-    TMM__TRY(cudaEventCreate(&w->start));
-    for (int n = 0; n < TMM__AHEAD; n++)
-        TMM__TRY(cudaEventCreateWithFlags(&w->last[n], cudaEventDisableTiming));
-    char *memory = w->memory;
-    for (long long n = 0; n < l->nA + l->nB; n++) {
-        int which = n >= l->nA;
-        tmm__slot *slot = which ? &w->B[n - l->nA] : &w->A[n];
-        size_t pitch, bytes = which ? l->bytesB : l->bytesA;
-        if (l->group == 0)
-            bytes =
-                tmm__part_bytes(&h->job, l, which, (slot - (which ? w->B : w->A)) % l->nk, &pitch);
-        slot->memory = memory;
-        memory += bytes;
-        slot->holds = slot->last = -1;
-        TMM__TRY(cudaEventCreateWithFlags(&slot->copy.event, cudaEventDisableTiming));
-        for (int s = 0; s < h->streams; s++)
-            TMM__TRY(cudaEventCreateWithFlags(&slot->used[s], cudaEventDisableTiming));
-    }
-    for (long long n = 0; n < l->nC; n++) {
-        tmm__place *block = &w->C[n];
-        block->memory = memory;
-        memory += l->bytesC;
-        TMM__TRY(cudaEventCreateWithFlags(&block->in.event, cudaEventDisableTiming));
-        TMM__TRY(cudaEventCreateWithFlags(&block->computed, cudaEventDisableTiming));
-        TMM__TRY(cudaEventCreate(&block->out.event));
-    }
-#undef TMM__TRY
-    return tmm__on(w->device, error, "stream or event");
-}
-
-static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
-{
-    (void)cudaSetDevice(w->device);
-#define TMM__EVENT(event) \
-    if (event != NULL) (void)cudaEventDestroy(event)
-    for (long long n = 0; n < w->layout.nA + w->layout.nB; n++) {
-        tmm__slot *slots = n < w->layout.nA ? w->A : w->B;
-        tmm__slot *slot = &slots[n < w->layout.nA ? n : n - w->layout.nA];
-        if (slots == NULL) continue;
-        TMM__EVENT(slot->copy.event);
-        for (int s = 0; s < TMM__MOST_STREAMS; s++) TMM__EVENT(slot->used[s]);
-    }
-    for (long long n = 0; n < w->layout.nC && w->C != NULL; n++) {
-        TMM__EVENT(w->C[n].in.event);
-        TMM__EVENT(w->C[n].computed);
-        TMM__EVENT(w->C[n].out.event);
-    }
-    for (int n = 0; n < h->chunk_count; n++)
-        if (h->chunks[n].events != NULL) TMM__EVENT(h->chunks[n].events[w->number]);
-    TMM__EVENT(w->start);
-    for (int n = 0; n < TMM__AHEAD; n++) TMM__EVENT(w->last[n]);
-#undef TMM__EVENT
-    if (w->owns_memory) tmm__device_memory_free(w->memory, w->pool, w->in);
-    if (w->in != NULL) (void)cudaStreamDestroy(w->in);
-    if (w->peer != NULL) (void)cudaStreamDestroy(w->peer);
-    if (w->out != NULL) (void)cudaStreamDestroy(w->out);
-    for (int s = 0; s < TMM__MOST_STREAMS; s++)
-        if (w->compute[s] != NULL) (void)cudaStreamDestroy(w->compute[s]);
-    free(w->A);
-    free(w->B);
-    free(w->C);
-    free(w->whereA);
-    free(w->whereB);
-    free(w->whereC);
-    free(w->tasks);
-}
-
-/* Is this matrix in memory that copies must pass through a pinned ring for? */
-static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t bytes, int *staged)
-{
-    const char *ends[2] = {X, X + (bytes > 0 ? bytes - 1 : 0)};
-    *staged = 0;
-    if (X == NULL || bytes == 0) return TMM_OK;
-    for (int n = 0; n < 2; n++) {
-        cudaPointerAttributes attributes;
-        if (cudaPointerGetAttributes(&attributes, ends[n]) != cudaSuccess) {
-            (void)cudaGetLastError(); /* before CUDA 11, what malloc gave is an error */
-            *staged = 1;
-        } else if (attributes.type == cudaMemoryTypeDevice) {
-            return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "%s is device memory, but must be host memory (tmm_?gemm and "
-                             "tmm_?gemm_multi take device memory)",
-                             name);
-        } else if (attributes.type == cudaMemoryTypeUnregistered) {
-            *staged = 1;
-        }
-    }
-    return TMM_OK;
-}
-
-/* The pinned ring and its helpers. */
-static inline tmm_status tmm__ring_open(tmm__host *h)
-{
-    const tmm_host_options *o = h->options;
-    int threads = tmm__crew_size(o->threads);
-    h->chunk_count = threads > 1 ? 2 * threads : 4;
-    size_t skip = 0;
-    if (o->pinned != NULL) {
-        skip = (256 - (size_t)o->pinned % 256) % 256;
-        size_t most = o->pinned_bytes > skip ? (o->pinned_bytes - skip) / TMM__HOST_CHUNK : 0;
-        if (most < 2) {
-            h->chunk_count = 0;
-            return tmm__fail(TMM_ERROR_MEMORY, "pinned_bytes is %llu, but %llu are needed at least",
-                             (unsigned long long)o->pinned_bytes,
-                             (unsigned long long)(2ull * TMM__HOST_CHUNK + skip));
-        }
-        if (most < (size_t)h->chunk_count) h->chunk_count = (int)most;
-        h->pinned = (char *)o->pinned + skip;
-    } else {
-        tmm_status status = TMM_OK;
-        h->pinned_bytes = (size_t)h->chunk_count * TMM__HOST_CHUNK;
-        size_t bytes;
-        h->pinned = (char *)tmm__kept_exchange(NULL, 0, &bytes);
-        if (h->pinned != NULL && bytes < h->pinned_bytes) {
-            (void)cudaFreeHost(h->pinned);
-            h->pinned = NULL;
-        } else if (h->pinned != NULL) {
-            h->pinned_bytes = bytes;
-        }
-        if (h->pinned == NULL)
-            status = tmm__cuda(cudaHostAlloc((void **)&h->pinned, h->pinned_bytes,
-                                             cudaHostAllocPortable),
-                               "cudaHostAlloc of pinned memory for staging");
-        if (status != TMM_OK) {
-            h->chunk_count = 0;
-            return status;
-        }
-        h->owns_pinned = 1;
-    }
-    for (int n = 0; n < h->chunk_count; n++) {
-        h->chunks[n].memory = h->pinned + (size_t)n * TMM__HOST_CHUNK;
-        h->chunks[n].events = (cudaEvent_t *)calloc((size_t)h->count, sizeof(cudaEvent_t));
-        if (h->chunks[n].events == NULL)
-            return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the pinned ring");
-    }
-    tmm__crew_start(&h->crew, threads);
-    return TMM_OK;
-}
-
-/* Lets device `to` read the memory of a worker of another device; 0 if it cannot. Memory of a pool
-   is shared by itself; for other memory CUDA must be asked to share all that the device has. */
-static inline int tmm__share_memory(const tmm__worker *from, int to)
-{
-    cudaError_t error;
-    if (from->pool != NULL) {
-        cudaMemAccessDesc access;
-        memset(&access, 0, sizeof access);
-        access.location.type = cudaMemLocationTypeDevice;
-        access.location.id = to;
-        access.flags = cudaMemAccessFlagsProtReadWrite;
-        error = cudaMemPoolSetAccess(from->pool, &access, 1);
-    } else {
-        error = cudaDeviceEnablePeerAccess(from->device, 0);
-        if (error == cudaErrorPeerAccessAlreadyEnabled) error = cudaSuccess;
-    }
-    (void)cudaGetLastError(); /* a refusal is no failure: B then comes from the host */
-    return error == cudaSuccess;
-}
-
-/* Which devices can copy from which directly. */
-static inline tmm_status tmm__peers_open(tmm__host *h)
-{
-    for (int to = 0; to < h->count; to++) {
-        for (int from = 0; from < h->count; from++) {
-            int a = h->workers[to].device, b = h->workers[from].device, can = 0;
-            if (h->workers[to].layout.rows == 0 || h->workers[from].layout.rows == 0) continue;
-            h->reach[to][from] = 1;
-            if (a == b) continue;
-            h->reach[to][from] = 0;
-            tmm_status status =
-                tmm__on(a, cudaDeviceCanAccessPeer(&can, a, b), "cudaDeviceCanAccessPeer");
-            if (status != TMM_OK) return status;
-            if (!can) continue;
-            status = tmm__on(a, cudaSetDevice(a), "cudaSetDevice");
-            if (status != TMM_OK) return status;
-            h->reach[to][from] = (unsigned char)tmm__share_memory(&h->workers[from], a);
-        }
-    }
-    return TMM_OK;
-}
-
-static inline void tmm__host_close(tmm__host *h, tmm_status status)
-{
-    tmm__crew_stop(&h->crew);
-    for (int n = 0; n < h->count && h->workers != NULL; n++) { /* nothing of ours is under way */
-        tmm__worker *w = &h->workers[n];
-        if (w->tasks == NULL || cudaSetDevice(w->device) != cudaSuccess) continue;
-        if (w->in != NULL) (void)cudaStreamSynchronize(w->in);
-        if (w->peer != NULL) (void)cudaStreamSynchronize(w->peer);
-        for (int s = 0; s < TMM__MOST_STREAMS; s++)
-            if (w->compute[s] != NULL) (void)cudaStreamSynchronize(w->compute[s]);
-        if (w->out != NULL) (void)cudaStreamSynchronize(w->out);
-    }
-    for (int n = 0; n < h->count && h->workers != NULL; n++) tmm__worker_close(h, &h->workers[n]);
-    for (int n = 0; n < h->chunk_count; n++) free(h->chunks[n].events);
-    if (h->owns_pinned) {
-        void *memory = h->pinned; /* kept for the next call, unless this one has failed */
-        if (status == TMM_OK)
-            memory = tmm__kept_exchange(memory, h->pinned_bytes, &h->pinned_bytes);
-        if (memory != NULL) (void)cudaFreeHost(memory);
-    }
-    free(h->workers);
-}
-
-/* The whole of tmm_?gemm_host, once the arguments of GEMM have been checked and M, N > 0.
-   `needs`: only fills in how much memory it would take, for each device and pinned. */
-static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *options,
-                                       size_t *device_needs, size_t *pinned_needs)
-{
-    tmm_host_options defaults;
-    tmm__host host, *h = &host;
-    int current = 0, staged;
-    memset(&defaults, 0, sizeof defaults);
-    memset(h, 0, sizeof *h);
-    h->job = *job;
-    h->options = options ? options : &defaults;
-    h->job.kernel = h->options->kernel;
-    h->job.may = h->options->memory == 0 && h->options->workspace == NULL ? TMM__MAY_PACK : 0;
-    tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
-    if (status != TMM_OK) return status;
-    status = tmm__host_open(h, current);
-    if (status == TMM_OK) status = tmm__share_rows(h, device_needs == NULL);
-    if (status == TMM_OK) status = tmm__host_layout(h);
-    if (device_needs != NULL) {
-        for (int n = 0; n < h->count && status == TMM_OK; n++)
-            device_needs[n] = h->workers[n].layout.rows > 0 ? h->workers[n].layout.bytes + 256 : 0;
-        int threads = tmm__crew_size(h->options->threads);
-        if (pinned_needs != NULL)
-            *pinned_needs = (size_t)(threads > 1 ? 2 * threads : 4) * TMM__HOST_CHUNK + 256;
-        free(h->workers);
-        (void)cudaSetDevice(current);
-        (void)cudaGetLastError();
-        return status;
-    }
-    size_t size = job->size;
-#define TMM__SPAN(rows, cols, ld) ((size_t)(((rows)-1) * (ld) + (cols)) * size)
-    if (status == TMM_OK && h->job.K > 0) {
-        int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
-        status = tmm__is_staged("A", job->A,
-                                TMM__SPAN(nA ? job->M : job->K, nA ? job->K : job->M, job->lda),
-                                &h->staged_A);
-        if (status == TMM_OK)
-            status = tmm__is_staged("B", job->B,
-                                    TMM__SPAN(nB ? job->K : job->N, nB ? job->N : job->K, job->ldb),
-                                    &h->staged_B);
-    }
-    if (status == TMM_OK)
-        status = tmm__is_staged("C", job->C, TMM__SPAN(job->M, job->N, job->ldc), &h->staged_C);
-#undef TMM__SPAN
-    staged = h->staged_A || h->staged_B || h->staged_C;
-    if (status == TMM_OK && staged) status = tmm__ring_open(h);
-    for (int n = 0; n < h->count && status == TMM_OK; n++)
-        if (h->workers[n].layout.rows > 0) status = tmm__worker_open(h, &h->workers[n]);
-    if (status == TMM_OK && h->peers > 1) status = tmm__peers_open(h);
-
-    double all = (double)job->M * (double)job->N, told = -1;
-    while (status == TMM_OK && h->done < all) {
-        int moved = 0;
-        if (staged) status = tmm__pump(h, &moved);
-        for (int n = 0; n < h->count && status == TMM_OK; n++)
-            if (h->workers[n].layout.rows > 0) status = tmm__advance(h, &h->workers[n], &moved);
-        if (status == TMM_OK && h->options->progress != NULL && h->done > told) {
-            told = h->done;
-            if (h->options->progress(h->options->context, h->done / all) != 0 && h->done < all)
-                status = tmm__fail(TMM_ERROR_CANCELLED, "cancelled by the progress callback");
-        }
-        if (!moved) TMM__YIELD();
-    }
-    for (int n = 0; n < h->count && h->options->report != NULL && h->workers != NULL; n++) {
-        const tmm__worker *w = &h->workers[n];
-        tmm_host_report *r = &h->options->report[n];
-        r->device = w->device;
-        r->rows = w->layout.rows;
-        r->block_rows = w->layout.bm;
-        r->block_cols = w->layout.bn;
-        r->seconds = w->seconds;
-        r->bytes_in = w->bytes_in;
-        r->bytes_peer = w->bytes_peer;
-        r->bytes_out = w->bytes_out;
-        r->memory = w->layout.rows > 0 ? w->layout.bytes : 0;
-    }
-    tmm__host_close(h, status);
-    (void)cudaSetDevice(current);
-    (void)cudaGetLastError();
-    return status;
-}
-
-/* ---- operands on several devices ------------------------------------------------------------- */
-/* tmm_?gemm_multi: each device gathers B, a column of blocks after the other, in buffers of its
-   own, and multiplies its rows of A with it meanwhile. */
-enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
-
-typedef struct tmm__member {
-    char *buffers;
-    cudaMemPool_t pool; /* that they are from, or NULL */
-    cudaStream_t copy, compute[TMM__MULTI_STREAMS];
-    cudaEvent_t start, stop, join, ready[TMM__MULTI_BUFFERS];
-    cudaEvent_t used[TMM__MULTI_BUFFERS];
-} tmm__member;
-
-/* `rows` lines of `width` bytes from one device to another. */
-static inline cudaError_t tmm__copy_across(char *to, size_t to_pitch, int to_device,
-                                           const char *from, size_t from_pitch, int from_device,
-                                           size_t width, size_t rows, cudaStream_t stream)
-{
-    struct cudaMemcpy3DPeerParms p;
-    if (to_device == from_device)
-        return tmm__copy_lines(to, to_pitch, from, from_pitch, width, rows,
-                               cudaMemcpyDeviceToDevice, stream);
-    if (rows == 1 || (to_pitch == width && from_pitch == width))
-        return cudaMemcpyPeerAsync(to, to_device, from, from_device, width * rows, stream);
-    if (to_pitch > TMM__HOST_PITCH || from_pitch > TMM__HOST_PITCH) { /* as above */
-        cudaError_t error = cudaSuccess;
-        for (size_t row = 0; row < rows && error == cudaSuccess; row++)
-            error = cudaMemcpyPeerAsync(to + row * to_pitch, to_device, from + row * from_pitch,
-                                        from_device, width, stream);
-        return error;
-    }
-    memset(&p, 0, sizeof p);
-    p.srcPtr = make_cudaPitchedPtr((void *)from, from_pitch, width, rows);
-    p.srcDevice = from_device;
-    p.dstPtr = make_cudaPitchedPtr(to, to_pitch, width, rows);
-    p.dstDevice = to_device;
-    p.extent = make_cudaExtent(width, rows, 1);
-    return cudaMemcpy3DPeerAsync(&p, stream);
-}
-
-/* Columns n0 .. n0 + cols - 1 of op(B) from all who have some of it, into a buffer of `to`. */
-static inline tmm_status tmm__gather(const tmm__job *job, const tmm_part *parts, int count, int to,
-                                     char *buffer, size_t pitch, long long n0, long long cols,
-                                     cudaStream_t stream)
-{
-    int transposed = job->opB == TMM_OP_T;
-    for (int turn = 0; turn < count; turn++) { /* beginning with itself: not all from one at once */
-        int from = (to + turn) % count;
-        const tmm_part *p = &parts[from];
-        long long first = 0, lines = p->rows_B;
-        for (int n = 0; n < from; n++) first += parts[n].rows_B;
-        const char *source = (const char *)p->B;
-        char *target = buffer;
-        if (transposed) { /* rows of B are columns of op(B) */
-            long long begin = first > n0 ? first : n0;
-            long long end = tmm__min(first + lines, n0 + cols);
-            if (begin >= end) continue;
-            source += (size_t)((begin - first) * p->ldb) * job->size;
-            target += (size_t)(begin - n0) * pitch;
-            lines = end - begin;
-        } else {
-            source += (size_t)n0 * job->size;
-            target += (size_t)first * pitch;
-        }
-        if (lines == 0) continue;
-        tmm_status status =
-            tmm__on(parts[to].device,
-                    tmm__copy_across(target, pitch, parts[to].device, source,
-                                     (size_t)p->ldb * job->size, p->device,
-                                     (size_t)(transposed ? job->K : cols) * job->size,
-                                     (size_t)lines, stream),
-                    "copy of B from another device");
-        if (status != TMM_OK) return status;
-    }
-    return TMM_OK;
-}
-
-static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p, tmm__member *m,
-                                          size_t buffer)
-{
-    cudaError_t error = cudaSetDevice(p->device);
-#define TMM__TRY(call) \
-    if (error == cudaSuccess) error = call
-    TMM__TRY(cudaDeviceSynchronize()); /* what the caller has enqueued there comes first */
-    TMM__TRY(cudaStreamCreateWithFlags(&m->copy, cudaStreamNonBlocking));
-    if (job->K > 0 && buffer > 0)
-        TMM__TRY(tmm__device_memory(&m->buffers, buffer, &m->pool, m->copy));
-    for (int s = 0; s < TMM__MULTI_STREAMS; s++)
-        TMM__TRY(cudaStreamCreateWithFlags(&m->compute[s], cudaStreamNonBlocking));
-    TMM__TRY(cudaEventCreate(&m->start));
-    TMM__TRY(cudaEventCreate(&m->stop));
-    TMM__TRY(cudaEventCreateWithFlags(&m->join, cudaEventDisableTiming));
-    for (int b = 0; b < TMM__MULTI_BUFFERS; b++) {
-        TMM__TRY(cudaEventCreateWithFlags(&m->ready[b], cudaEventDisableTiming));
-        TMM__TRY(cudaEventCreateWithFlags(&m->used[b], cudaEventDisableTiming));
-    }
-    return tmm__on(p->device, error, "memory, stream or event");
-}
-
-static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
-{
-    (void)cudaSetDevice(p->device);
-    tmm__device_memory_free(m->buffers, m->pool, m->copy);
-    if (m->copy != NULL) (void)cudaStreamDestroy(m->copy);
-    for (int s = 0; s < TMM__MULTI_STREAMS; s++)
-        if (m->compute[s] != NULL) (void)cudaStreamDestroy(m->compute[s]);
-    if (m->start != NULL) (void)cudaEventDestroy(m->start);
-    if (m->stop != NULL) (void)cudaEventDestroy(m->stop);
-    if (m->join != NULL) (void)cudaEventDestroy(m->join);
-    for (int b = 0; b < TMM__MULTI_BUFFERS; b++) {
-        if (m->ready[b] != NULL) (void)cudaEventDestroy(m->ready[b]);
-        if (m->used[b] != NULL) (void)cudaEventDestroy(m->used[b]);
-    }
-}
-
-/* Enqueues column of blocks number j on one device. */
-static inline tmm_status tmm__multi_step(const tmm__job *job, const tmm_part *parts, int count,
-                                         int number, tmm__member *m, long long j, long long bn,
-                                         size_t pitch, size_t bytes)
-{
-    const tmm_part *p = &parts[number];
-    long long n0 = j * bn, cols = tmm__min(job->N - n0, bn), size = (long long)job->size;
-    int b = (int)(j % TMM__MULTI_BUFFERS), s = (int)(j % TMM__MULTI_STREAMS);
-    int transA = job->opA == TMM_OP_T, transB = job->opB == TMM_OP_T;
-    const char *B = (const char *)p->B, *A = (const char *)p->A;
-    long long ldb = p->ldb;
-    cudaError_t error = cudaSetDevice(p->device);
-    tmm_status status = TMM_OK;
-    if (m->buffers != NULL) {
-        char *buffer = m->buffers + (size_t)b * bytes;
-        if (error == cudaSuccess && j >= TMM__MULTI_BUFFERS)
-            error = cudaStreamWaitEvent(m->copy, m->used[b], 0);
-        status = tmm__on(p->device, error, "cudaStreamWaitEvent");
-        if (status == TMM_OK)
-            status = tmm__gather(job, parts, count, number, buffer, pitch, n0, cols, m->copy);
-        if (status != TMM_OK) return status;
-        error = cudaEventRecord(m->ready[b], m->copy);
-        if (error == cudaSuccess) error = cudaStreamWaitEvent(m->compute[s], m->ready[b], 0);
-        B = buffer;
-        ldb = (long long)pitch / size;
-        n0 = 0;
-    }
-    status = tmm__on(p->device, error, "cudaStreamWaitEvent");
-    char *C = (char *)p->C + (size_t)(j * bn) * job->size;
-    for (long long k = 0, k0 = 0; status == TMM_OK && (k == 0 || k0 < job->K); k++) {
-        const char *a = A, *b_part = B;
-        long long end = tmm__cut(job, k + 1);
-        if (job->K > 0) {
-            a += (size_t)(transA ? k0 * p->lda : k0) * job->size;
-            b_part += (size_t)(transB ? n0 * ldb + k0 : k0 * ldb + n0) * job->size;
-        }
-        status = tmm__named(p->device, job->launch(job, p->rows, cols, end - k0, a, p->lda, b_part,
-                                                   ldb, k > 0, C, p->ldc, m->compute[s]));
-        k0 = end;
-    }
-    if (status == TMM_OK)
-        status = tmm__on(p->device, cudaEventRecord(m->used[b], m->compute[s]), "cudaEventRecord");
-    return status;
-}
-
-static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, int count)
-{
-    long long bn = job->N, least = (job->N - 1) / 8 + 1;
-    size_t pitch = 0, bytes = 0;
-    int current = 0, gathers = job->K > 0 && count > 1;
-    if (gathers) {
-        bn = tmm__edge(job->N,
-                       tmm__min(job->N, least > TMM__MULTI_COLUMNS ? least : TMM__MULTI_COLUMNS));
-        pitch = ((size_t)(job->opB == TMM_OP_N ? bn : job->K) * job->size + 15) / 16 * 16;
-        bytes = (pitch * (size_t)(job->opB == TMM_OP_N ? job->K : bn) + 255) / 256 * 256;
-    }
-    long long nj = (job->N - 1) / bn + 1;
-    tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
-    if (status != TMM_OK) return status;
-    tmm__member *members = (tmm__member *)calloc((size_t)count, sizeof *members);
-    if (members == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the devices");
-    for (int n = 0; n < count && status == TMM_OK; n++) {
-        parts[n].seconds = 0;
-        status = tmm__on(parts[n].device, cudaSetDevice(parts[n].device), "cudaSetDevice");
-        for (int from = 0; from < count && gathers && status == TMM_OK; from++) {
-            int can = 0;
-            if (parts[from].device == parts[n].device) continue;
-            status = tmm__on(parts[n].device,
-                             cudaDeviceCanAccessPeer(&can, parts[n].device, parts[from].device),
-                             "cudaDeviceCanAccessPeer");
-            if (can) (void)cudaDeviceEnablePeerAccess(parts[from].device, 0);
-            (void)cudaGetLastError(); /* without it, the same copies go through the host */
-        }
-    }
-    for (int n = 0; n < count && status == TMM_OK; n++)
-        if (parts[n].rows > 0 || parts[n].rows_B > 0)
-            status = tmm__member_open(job, &parts[n], &members[n],
-                                      gathers && parts[n].rows > 0
-                                          ? bytes * (size_t)tmm__min(nj, TMM__MULTI_BUFFERS)
-                                          : 0);
-    for (int n = 0; n < count && status == TMM_OK; n++) {
-        tmm__member *m = &members[n];
-        if (parts[n].rows == 0) continue;
-        cudaError_t error = cudaEventRecord(m->start, m->copy);
-        for (int c = 0; c < TMM__MULTI_STREAMS && error == cudaSuccess; c++)
-            error = cudaStreamWaitEvent(m->compute[c], m->start, 0);
-        status = tmm__on(parts[n].device, error, "cudaEventRecord");
-    }
-    for (long long j = 0; j < nj; j++)
-        for (int n = 0; n < count && status == TMM_OK; n++)
-            if (parts[n].rows > 0)
-                status = tmm__multi_step(job, parts, count, n, &members[n], j, bn, pitch, bytes);
-    for (int n = 0; n < count && status == TMM_OK; n++) {
-        tmm__member *m = &members[n];
-        if (parts[n].rows == 0) continue;
-        cudaError_t error = cudaEventRecord(m->join, m->compute[1]);
-        if (error == cudaSuccess) error = cudaStreamWaitEvent(m->compute[0], m->join, 0);
-        if (error == cudaSuccess) error = cudaEventRecord(m->stop, m->compute[0]);
-        status = tmm__on(parts[n].device, error, "cudaEventRecord");
-    }
-    /* Also after a failure: nothing may be under way in the caller's memory. */
-    for (int n = 0; n < count; n++) {
-        tmm__member *m = &members[n];
-        float ms = 0;
-        if (m->copy == NULL || cudaSetDevice(parts[n].device) != cudaSuccess) continue;
-        cudaError_t error = cudaStreamSynchronize(m->copy);
-        for (int s = 0; s < TMM__MULTI_STREAMS; s++)
-            if (m->compute[s] != NULL && error == cudaSuccess)
-                error = cudaStreamSynchronize(m->compute[s]);
-        if (status == TMM_OK) status = tmm__on(parts[n].device, error, "kernel or copy");
-        if (status == TMM_OK && parts[n].rows > 0 &&
-            cudaEventElapsedTime(&ms, m->start, m->stop) == cudaSuccess)
-            parts[n].seconds = ms * 1e-3;
-    }
-    for (int n = 0; n < count; n++) tmm__member_close(&parts[n], &members[n]);
-    free(members);
-    (void)cudaSetDevice(current);
-    (void)cudaGetLastError();
-    return status;
-}
-#endif /* TMM__HOST_MACHINERY */
-
-/* ============================== HOST LAYER ==================================================== */
+/* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
+   Uses: host/, type/dispatch.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
                                   const TMM_TYPE *B, TMM_TYPE *C)
 {
@@ -9719,8 +9826,10 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
     return tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */
-
-/* ============================== CPU REFERENCE ================================================= */
+#endif
+/* src/tiledmm/type/cpu.h. CPU REFERENCE.
+   Uses: once/arguments.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Computes the rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. The block of sums stays in the
    first-level cache while k advances by 128; the part of op(B) in use is copied to rows of 128,
    so that the innermost loop runs over neighbouring elements for every op and becomes vector
@@ -9814,8 +9923,10 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
                      "built without OpenMP: compile with nvcc -Xcompiler -fopenmp");
 #endif
 }
-#endif /* TMM__HOST */
-
+#endif
+/* src/tiledmm/type/end.h. Names of a type are undone.
+   Uses: nothing. Used by: type/begin.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS)
 #undef TMM_NAME
 #undef TMM_TYPE
 #undef TMM_SUM
@@ -9893,12 +10004,11 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef TMM_TILE
 #undef TMM_EPILOGUE
 #endif
-#endif /* TMM_NAME */
-
-#ifndef TMM__ONCE
-#define TMM__ONCE
-#if TMM__HOST
-/* ============================== CHECKS ======================================================== */
+#endif
+/* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
+   Uses: once/status.h. Used by: callers. */
+#if TMM__HOST && !defined(TMM__PASS) && !defined(TMM__PART_CHECKS)
+#define TMM__PART_CHECKS
 static inline double tmm__element(tmm_type type, const void *X, long long index)
 {
     switch (type) {
@@ -10026,9 +10136,11 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     *excess = largest;
     return TMM_OK;
 }
-#endif /* TMM__HOST */
-
-/* ============================== READY-MADE ==================================================== */
+#endif
+/* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
+   Uses: type/. Used by: callers. */
+#if !defined(TMM__PASS) && !defined(TMM__PART_READY_MADE)
+#define TMM__PART_READY_MADE
 #ifndef TMM_NO_READY_MADE
 #define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
 #define TMM_TYPE          float
@@ -10045,9 +10157,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #undef TMM_TILE
 #undef TMM_EPILOGUE
 #endif
-#endif /* TMM__ONCE */
-#endif /* !TMM__EMIT */
-
+#endif
 /* ============================== HISTORY =======================================================
    0.1  kernels: global, shared, register, pipelined, small, skinny, tensor (double, float by
         halves); float, double, int and types of your own; batches; CPU reference; checks; from host

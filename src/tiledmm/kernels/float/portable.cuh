@@ -1,0 +1,108 @@
+/* src/tiledmm/kernels/float/portable.cuh. Floats as halves for any device and for a CPU.
+   Uses: kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
+/* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
+   products of halves by multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread. It is
+   slow: what counts is that results are right everywhere. Its dynamic shared memory is
+   TMM__FLOAT_ANY_BYTES. */
+#define TMM__FLOAT_ANY_BYTES (2 * 32 * 68 * 8)
+static_assert(TMM__STRICT_BYTES <= TMM__FLOAT_ANY_BYTES, "what is left to multiply-adds has room");
+TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job job)
+{
+#if TMM__BODIES && !TMM__WGMMA
+    const tmm__split a = job.a, b = job.b;
+    const tmm__lines from_a = job.from_a, from_b = job.from_b;
+    const long long M = job.M, N = job.N, ldc = job.ldc;
+    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
+    const tmm__schedule s = job.s;
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    float2(*half_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
+    float2(*half_b)[68] = half_a + 32;
+    __shared__ int noted; /* elements whose size is no proof */
+    int thread = threadIdx.x, row = thread / 16 * 4, col = thread % 16 * 4;
+    if (thread == 0) noted = 0;
+#pragma unroll 1
+    for (long long tile = blockIdx.x; tile < (long long)s.tiles_down * s.tiles_across * job.batch;
+         tile += gridDim.x) {
+        int tiles = s.tiles_down * s.tiles_across, down, across;
+        long long product = tile / tiles;
+        tmm_find_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
+        long long row0 = down * 64ll, col0 = across * 64ll;
+        long long product_a = from_a.product_stride ? product : 0;
+        long long product_b = from_b.product_stride ? product : 0;
+        const unsigned char *blocks_a =
+            a.blocks + product_a * a.k_blocks * a.line_blocks * TMM__BLOCK_BYTES;
+        const unsigned char *blocks_b =
+            b.blocks + product_b * b.k_blocks * b.line_blocks * TMM__BLOCK_BYTES;
+        const float *scale_a = a.scales + product_a * 64 * a.line_blocks + row0;
+        const float *scale_b = b.scales + product_b * 64 * b.line_blocks + col0;
+        float sum[4][4], small[4][4], large[4][4];
+        for (int i = 0; i < 16; i++) sum[i / 4][i % 4] = 0;
+        for (int block = 0; block < a.k_blocks; block++) {
+            __syncthreads();
+            for (int i = 0; i < 2; i++) { /* 4 k of one line of each: a thread has 2 such */
+                int line = thread % 64, k = (thread / 64 * 2 + i) * 4;
+                size_t at_a = tmm__halves_at(&a, (int)row0 + line, 32 * block + k);
+                size_t at_b = tmm__halves_at(&b, (int)col0 + line, 32 * block + k);
+                for (int j = 0; j < 4; j++) {
+                    int of = (k % 8 + j) * 2;
+#define TMM__HALF(at) tmm__from_half(*(const unsigned short *)((at) + of))
+                    half_a[k + j][line].x = TMM__HALF(blocks_a + at_a);
+                    half_a[k + j][line].y = TMM__HALF(blocks_a + (at_a ^ 64));
+                    half_b[k + j][line].x = TMM__HALF(blocks_b + at_b);
+                    half_b[k + j][line].y = TMM__HALF(blocks_b + (at_b ^ 64));
+#undef TMM__HALF
+                }
+            }
+            __syncthreads();
+            if (block % 2 == 0)
+                for (int i = 0; i < 16; i++) small[i / 4][i % 4] = large[i / 4][i % 4] = 0;
+            for (int k = 0; k < 32; k++)
+                for (int i = 0; i < 4; i++)
+                    for (int j = 0; j < 4; j++) {
+                        float2 x = half_a[k][row + i], y = half_b[k][col + j];
+                        small[i][j] += x.y * y.x;
+                        small[i][j] += x.x * y.y;
+                        large[i][j] += x.x * y.x;
+                    }
+            if (block % 2 == 1)
+                for (int i = 0; i < 4; i++)
+                    for (int j = 0; j < 4; j++)
+                        sum[i][j] += small[i][j] * (1.0f / (1 << TMM__LO_SHIFT)) + large[i][j];
+        }
+        for (int i = 0; i < 4; i++) {
+            long long r = row0 + row + i; /* there are scales of whole blocks of 64 */
+            unsigned wanted = r < M ? tmm__inside(col0 + col, 4, 0, N) : 0, unproven = 0;
+            bool wide = scale_a[row + i] < 0;
+            for (int j = 0; j < 4; j++) {
+                float p = scale_a[row + i] * scale_b[col + j];
+                wide |= scale_b[col + j] < 0;
+                if (tmm__is_strict(p, least, most))
+                    wanted &= ~(1u << j);
+                else if (tmm__is_unproven(scale_a[row + i], scale_b[col + j], sum[i][j], job.proof))
+                    unproven |= wanted & 1u << j;
+                sum[i][j] *= fabsf(p);
+            }
+            if (__any_sync(0xffffffffu, wide)) {
+                unsigned bits = ((unproven & 3) | (unproven & 12) << 6) << tmm__unproven_bit(col);
+                bits |= __shfl_xor_sync(0xffffffffu, bits, 1);
+                bits |= __shfl_xor_sync(0xffffffffu, bits, 2);
+                if (thread % 4 == 0 && r < M && col0 + col < N)
+                    *tmm__unproven_at(&job, (int)product, (int)r, (int)col0 + col) = bits;
+                if (bits) noted = 1;
+            }
+            wanted &= ~unproven;
+            if (wanted) {
+                float *to = job.C + product * job.batchC + r * ldc + col0 + col;
+                tmm_store_four(to, r, col0 + col, false, wanted, alpha,
+                               tmm_load_four(to, false, wanted, beta).v, sum[i]);
+            }
+        }
+    }
+    __syncthreads();
+    tmm_float_strict(&job, (float *)tmm_memory, thread, false, true, noted, false, 64, 64);
+#else
+    (void)job;
+#endif
+}
+#endif

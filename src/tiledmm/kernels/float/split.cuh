@@ -1,0 +1,107 @@
+/* src/tiledmm/kernels/float/split.cuh. KERNEL SPLIT: an operand becomes halves.
+   Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
+/* KERNEL SPLIT. Splits op(A) and op(B) as above. A block, of 1024 threads at most, has 8 lines, the
+   first groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
+       lane    0       8       16      24             of line lane % 8,
+       k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
+   It looks for the largest magnitudes of the lines, which say how they are scaled; then it scales
+   and splits them. For K up to four times the threads they are in registers by then; longer ones
+   are read again, from the second-level cache if it holds what all blocks read. Moves 8 bytes an
+   element through memory, 12 if the cache is too small: bound by memory.
+
+   A line with an element that is not finite gets scale 0, and its halves are never used; a wide one
+   (see above; `least`: the least magnitude after scaling) minus its scale. A line of zeros has scale
+   1. */
+TMM_KERNEL void __launch_bounds__(1024)
+    tmm_split(int K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
+              const tmm__lines b, const tmm__split split_b)
+{
+    enum { LINES = TMM__SPLIT_LINES, AHEAD = 4 };
+    __shared__ unsigned top[LINES], small[LINES];
+    const int depth = blockDim.x; /* k that all threads have at a time */
+    bool is_A = (int)blockIdx.x < groups_A;
+    const tmm__lines from = is_A ? a : b;
+    const tmm__split to = is_A ? split_a : split_b;
+    int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
+    int line = ((int)blockIdx.x - (is_A ? 0 : groups_A)) * LINES + r;
+    unsigned product = blockIdx.y;
+
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    if (product > 0 && from.product_stride == 0) return;
+    if (threadIdx.x < LINES) top[threadIdx.x] = small[threadIdx.x] = 0;
+    __syncthreads();
+
+    const float *x = from.X + product * from.product_stride + line * from.line_stride;
+    int here = line < from.lines ? K : 0; /* elements of this line */
+    bool wide = tmm__loads_wide(&from);
+    float eight[AHEAD][8];
+    unsigned most = 0;
+    for (int k = 0; k < K; k += AHEAD * depth) {
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            int at = k + k0 + i * depth;
+            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD * 8; i++) {
+            unsigned size = tmm__float_bits(eight[i / 8][i % 8]) & 0x7fffffffu;
+            most = most > size ? most : size;
+        }
+    }
+#pragma unroll
+    for (int i = LINES; i < 32; i *= 2) {
+        unsigned other = __shfl_xor_sync(0xffffffffu, most, i);
+        most = most > other ? most : other;
+    }
+    if (threadIdx.x % 32 < LINES) atomicMax(&top[r], most);
+    __syncthreads();
+
+    /* The scale as bits of a float: 2^(14 - exponent of the largest), 2^126 at most. */
+    most = top[r];
+    unsigned scale_bits = 268 - (most >> 23);
+    if (scale_bits > 253) scale_bits = 253;
+    bool fits = most < 0x7f800000u;
+    if (most == 0 || !fits) scale_bits = 127;
+    float scale = tmm__bits_float(scale_bits << 23);
+    unsigned char *blocks =
+        to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
+    int padded = 32 * to.k_blocks;
+    unsigned least_bits = tmm__float_bits(least), least_size = 0xffffffffu;
+    bool again = K > AHEAD * depth;
+    for (int k = k0; k < padded; k += AHEAD * depth) {
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            int at = k + i * depth;
+            if (again)
+                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            uint4 hi, lo;
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                eight[i][j] *= scale;
+                /* Zero becomes the largest number there is. */
+                unsigned size = (tmm__float_bits(eight[i][j]) & 0x7fffffffu) - 1;
+                least_size = least_size < size ? least_size : size;
+            }
+            tmm__split_two(eight[i][0], eight[i][1], &hi.x, &lo.x);
+            tmm__split_two(eight[i][2], eight[i][3], &hi.y, &lo.y);
+            tmm__split_two(eight[i][4], eight[i][5], &hi.z, &lo.z);
+            tmm__split_two(eight[i][6], eight[i][7], &hi.w, &lo.w);
+            if (k + i * depth < padded) {
+                size_t chunk = tmm__halves_at(&to, line, k + i * depth);
+                *(uint4 *)(blocks + chunk) = hi;
+                *(uint4 *)(blocks + (chunk ^ 64)) = lo;
+            }
+        }
+    }
+    if (least_size < least_bits - 1) small[r] = 1; /* by any thread of the line */
+    __syncthreads();
+    if (threadIdx.x < LINES)
+        to.scales[product * 64ll * to.line_blocks + line] =
+            fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
+}
+#endif

@@ -1,0 +1,130 @@
+/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up pieces.
+   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+#if !TMM__FEW_FORMS
+/* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
+   shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
+   256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
+   writes along memory: four elements at once, if they are neighbours in k and lie at a multiple of
+   16 bytes. 8 bytes moved an element in float: bound by memory.
+
+   In shared memory, [k][line], the fours of a row change places, number f being at f ^ (k / 4), so
+   that 8 threads along k with 4 lines each write to 32 banks. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm_pack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
+             long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
+             const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
+             TMM_TYPE *__restrict__ packedB, long long pitchB)
+{
+    __shared__ tmm_four square[64][16];
+    const TMM_TYPE *from = blockIdx.z == 0 ? A : B;
+    TMM_TYPE *to = blockIdx.z == 0 ? packedA : packedB;
+    long long lines = blockIdx.z == 0 ? linesA : linesB;
+    long long pitch = blockIdx.z == 0 ? pitchA : pitchB;
+    long long line_stride = blockIdx.z == 0 ? rsA : csB, k_stride = blockIdx.z == 0 ? csA : rsB;
+    long long line0 = blockIdx.x * 64ll;
+    if (line0 >= pitch) return; /* the other operand has more lines, or this is not to be packed */
+    bool along_k = k_stride == 1;
+    bool aligned = ((size_t)from | line_stride * sizeof(TMM_TYPE)) % 16 == 0;
+    unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines apart.
+       Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
+    unsigned k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
+    unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
+    unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
+    for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
+        tmm_four fours[4];
+        const TMM_TYPE *x = from + (line0 + line1) * line_stride + (k0 + k1) * k_stride;
+#pragma unroll
+        for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
+            long long k_left = line0 + line1 + i * lines_on < lines ? K - k0 - k1 - i * k_on : 0;
+            if (along_k && aligned && k_left >= 4) {
+                fours[i] = *(const tmm_four *)x;
+            } else {
+#pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    fours[i].v[j] = 0;
+                    tmm_load_if(&fours[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                }
+            }
+            x += lines_on * line_stride + k_on * k_stride;
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                /* (line / 4) ^ (k / 4): one of them has 4 i more, the latter j, too, if it goes
+                   along the lines; nothing carries. */
+                unsigned four = (line1 / 4 ^ k1 / 4) ^ 4 * i ^ (along_k ? 0 : j);
+                square[k1 + i * k_on + j * apart][four].v[line1 % 4] = fours[i].v[j];
+            }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < 64; i += 16) {
+            unsigned k = thread / 16 + i, four = thread % 16;
+            if (k0 + k < K)
+                *(tmm_four *)(to + (k0 + k) * pitch + line0 + four * 4) = square[k][four ^ (k / 4)];
+        }
+        __syncthreads();
+    }
+}
+#endif
+
+/* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
+   PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
+   says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
+   = 8, warp w adds up an eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
+   first warp the eight results; always in this order. Reads each sum of each piece once: bound by
+   the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
+TMM_KERNEL void __launch_bounds__(256)
+    tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                    TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
+                    int parts, int tensor, const tmm__schedule s)
+{
+    const int COLS = 8, fours = rows * COLS / 4;
+    __shared__ tmm_sums sums[256];
+    int groups = 256 / parts, part = threadIdx.x / groups;
+    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the four in the tile */
+    int tile = blockIdx.y;
+    const tmm_sums *from =
+        (const tmm_sums *)s.partials + (long long)tile * pieces * (fours * 128) + group;
+    tmm_sums sum = {{0, 0, 0, 0}};
+#pragma unroll 4
+    for (int piece = pieces * part / parts; piece < pieces * (part + 1) / parts; piece++) {
+        tmm_sums more = from[(long long)piece * (fours * 128)];
+#pragma unroll
+        for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
+    }
+    if (parts > 1) {
+        sums[threadIdx.x] = sum;
+        __syncthreads();
+        if (part > 0) return;
+        for (int p = 1; p < parts; p++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
+    }
+
+    /* As in the kernel that left them: for other types than double, one that is known. */
+    int thread = group % 128, four = group / 128;
+    if (!TMM__IS_DOUBLE || !tensor) {
+        tmm_store_sums(M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
+        return;
+    }
+    int down, across;
+    tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+    long long first_row = down * 64ll, first_col = across * 64ll;
+    long long row = first_row, col = first_col;
+    if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
+    if (col > N - 64 && !s.packed_B && N >= 64) col = N - 64;
+    row += thread / 64 * 32 + four / 4 * 16 + thread % 32 / 4;
+    col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
+    for (int h = 0; h < 2; h++, row += 8)
+        if (row >= first_row && row < M) {
+            unsigned wanted = tmm__inside(col, 2, first_col, N);
+            TMM_TYPE *c = C + row * ldc + col;
+            tmm_two old = {{0, 0}};
+            if (beta != 0) old = tmm_load_two(c, false, wanted);
+            tmm_store_two(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+        }
+}
+#endif

@@ -1,0 +1,343 @@
+/* src/tiledmm/kernels/small.cuh. The kernel for a small C.
+   Uses: kernels/sum.cuh. Used by: kernels/small_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_SMALL
+/* ============================== KERNEL SMALL ================================================== */
+/* For a small C: few tiles, so each must be done fast. A block has ROWS x COLS elements of C
+   (TMM__SMALL_ROWS, TMM__SMALL_COLS) and 8 warps. Every warp computes the whole tile, for every
+   eighth step of 8 along k, with copies, buffers and sums of its own: no warp waits for another
+   until all have finished. Then the eight partial tiles are added through shared memory.
+
+        k ->  step: 0 1 2 3 4 5 6 7 8 9 ...          +---------+  B
+             +-+-+-+-+-+-+-+-+-+-+-+-+               |w0       |  step 0: warp 0
+        A    |w|w|w|w|w|w|w|w|w|w|w|w|  ROWS         |w1       |  step 1: warp 1   each 8 x COLS
+             |0|1|2|3|4|5|6|7|0|1|2|3|               |w2       |
+             +-+-+-+-+-+-+-+-+-+-+-+-+               | ...     |
+              each ROWS x 8                          +---------+
+        C tile = ((sums of w0 + those of w1) + ...) + those of w7: always in this order
+
+   Within a warp, 4 lanes down and 8 across, quads of 4 x 4 as in REGISTER (tiles of 16 columns:
+   4 x 2); for double from sm_80 on tensor cores, see tmm_dmma:
+
+        8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
+        +--+--+--+--+--+--+--+--+--  --+            the lanes
+        | 0| 1| 2| 3| 4| 5| 6| 7| 0 ...|            +-----+-----+-----+-----+
+        | 8| 9|10|11|12|13|14|15| 8    |  4 lanes   | 0 0 | 1 1 | 2 2 | 3 3 |  2 elements of 2 rows
+        |16|17|18|19|20|21|22|23|16    |  down, 4   | 4 4 | 5 5 | 6 6 | 7 7 |  each, 8 rows apart
+        |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
+        +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
+
+   Each warp has a ring of 3 steps of A and B in shared memory as [k][line] (lines: rows of A,
+   columns of B), filled by asynchronous copies two steps ahead: up to K = 128 all of A and B that
+   a tile needs is on its way before the first multiply-add. What is contiguous along k is
+   transposed by copying single elements.
+   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4
+   for 16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier;
+   at 512 copies and arithmetic, each about two thirds of the time, which overlap by half.
+
+   A tile may also be shared by fewer warps, a team of 2^team_log2, with 8 / 2^team_log2 tiles to a
+   block: for batches of tiny products. Tiles are numbered through all products of a batch.
+   blockIdx.y counts parts of k (one, unless partials is given); with more than one, each leaves its
+   plain sums in partials, an M x N matrix for each product and part, for KERNEL SUM. */
+
+/* The names stand for expressions of the type and the tile: one definition serves all. */
+#ifndef TMM__SMALL_WARPS
+#define TMM__SMALL_WARPS  8
+#define TMM__SMALL_STAGES TMM__STAGES(3)
+#define TMM__SMALL_LDA    (TMM__SMALL_ROWS + 4) /* 4 more: see REGISTER */
+#define TMM__SMALL_LDB    (TMM__SMALL_COLS + 4)
+#define TMM__SMALL_LDC    (TMM__SMALL_COLS + 8) /* pairs of doubles in two rows: other banks */
+#define TMM__SMALL_STAGE  (8 * (TMM__SMALL_LDA + TMM__SMALL_LDB))
+#define TMM__SMALL_RING   (TMM__SMALL_STAGES * TMM__SMALL_STAGE * (int)sizeof(TMM_TYPE))
+#define TMM__SMALL_SUMS   (TMM__SMALL_ROWS * TMM__SMALL_LDC * (int)sizeof(TMM_SUM))
+/* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
+#define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
+/* What a lane has of a row of B, and of C, side by side. */
+#define TMM__SMALL_PIECE (TMM__SMALL_COLS < 32 ? 2 : 4)
+#endif
+enum { tmm_small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
+
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
+                           ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
+                           : 16) tmm_small_piece {
+    TMM_TYPE v[TMM__SMALL_PIECE];
+} tmm_small_piece;
+typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
+                                                               : 16) tmm_small_sums {
+    TMM_SUM v[TMM__SMALL_PIECE];
+} tmm_small_sums;
+
+/* One warp brings one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
+   tile[k][line] with rows of ld. x and tile are this lane's first places, `step` is from one of its
+   copies to the next in memory, lines_left and k_left count what is left of the matrix from its
+   first place on: beyond, zeros, unless all of it is known to be inside. A lane copies
+     VECTORS      wide copies along the lines, where they are contiguous and aligned
+     ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
+     ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
+static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, int lines,
+                                                       const TMM_TYPE *x, long long step, int mode,
+                                                       bool full, int lines_left, int k_left)
+{
+    if (mode == TMM__VECTORS) {
+        int across = lines / TMM__WIDE;
+        int size = lines_left < 0 ? 0 : lines_left > TMM__WIDE ? TMM__WIDE : lines_left;
+#pragma unroll
+        for (int i = 0; i < 8 * across / 32; i++) {
+            int k = i * 32 / across;
+            int valid = full ? TMM__WIDE : k < k_left ? size : 0;
+            tmm__copy_part(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                           valid * (int)sizeof(TMM_TYPE));
+            x += step;
+        }
+    } else if (mode == TMM__ALONG_K) {
+#pragma unroll
+        for (int i = 0; i < lines / 4; i++) {
+            tmm_copy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
+            x += step;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+#pragma unroll
+            for (int j = 0; j < lines; j += 16)
+                tmm_copy_one(&tile[2 * i * ld + j], x + j,
+                             full || (j < lines_left && 2 * i < k_left));
+            x += step;
+        }
+    }
+}
+
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
+                                           ? 2
+                                           : 1)
+    tmm_gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
+                   const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                   const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                   TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                   unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
+{
+#if TMM__BODIES
+    enum {
+        ROWS = TMM__SMALL_ROWS,
+        COLS = TMM__SMALL_COLS,
+        LDA = TMM__SMALL_LDA,
+        LDB = TMM__SMALL_LDB,
+        LDC = TMM__SMALL_LDC,
+        STAGE = TMM__SMALL_STAGE,
+        STAGES = TMM__SMALL_STAGES,
+        WARPS = TMM__SMALL_WARPS,
+        WIDE = TMM__WIDE,
+        PIECE = TMM__SMALL_PIECE,
+        SIZE = sizeof(TMM_TYPE),
+        DOWN = ROWS / 4, /* without tensor cores: rows and columns of a lane */
+        ACROSS = COLS / 8,
+        SUMS = DOWN * ACROSS
+    };
+    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
+
+    /* This warp's tile, which 2^team_log2 share, and its place among them. Unsigned divisions of 32
+       bits: those of 64 would take a tenth of the time of a small product. */
+    int team = 1 << team_log2, member = warp & (team - 1);
+    unsigned tile = (blockIdx.x * (unsigned)WARPS + warp) >> team_log2, product = 0;
+    unsigned tiles_across = (unsigned)((unsigned long long)(N + COLS - 1) / COLS);
+    unsigned tiles = (unsigned)((unsigned long long)(M + ROWS - 1) / ROWS) * tiles_across;
+    if (batch > 1) {
+        product = tile / tiles;
+        tile -= product * tiles;
+    }
+    bool idle = tile >= tiles || product >= batch; /* the last block may have too many teams */
+    unsigned tile_down = tile / tiles_across;
+    long long tile_row = (long long)tile_down * ROWS;
+    long long tile_col = (long long)(tile - tile_down * tiles_across) * COLS;
+
+    /* The steps of this part of k, and the first of them; then those of this warp. */
+    int steps = (int)((unsigned long long)(K + 7) / 8), first = 0;
+    if (gridDim.y > 1) {
+        int part = (steps + (int)gridDim.y - 1) / (int)gridDim.y;
+        first = blockIdx.y * part;
+        steps = steps > first + part ? part : steps > first ? steps - first : 0;
+    }
+    int parts = steps < team ? steps : team; /* members who have something to do */
+    first += member;
+    steps = steps > member && !idle ? (steps - member + team - 1) >> team_log2 : 0;
+
+    A += product * batchA;
+    B += product * batchB;
+    int rows_left = M - tile_row < ROWS ? (int)(M - tile_row) : ROWS;
+    int cols_left = N - tile_col < COLS ? (int)(N - tile_col) : COLS;
+    long long k_left = K - first * 8ll;
+    bool inside = rows_left == ROWS && cols_left == COLS;
+    /* See tmm_small_fetch: how this lane copies, its first places, and its steps. */
+    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
+    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
+    int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
+    int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
+    int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;
+    long long stepA = 2 * csA, stepB = 2 * rsB;
+    if (modeA == TMM__ALONG_K) kA = lane % 8, lineA = lane / 8, stepA = 4 * rsA;
+    if (modeB == TMM__ALONG_K) kB = lane % 8, lineB = lane / 8, stepB = 4 * csB;
+    if (modeA == TMM__VECTORS) {
+        kA = lane / (ROWS / WIDE), lineA = lane % (ROWS / WIDE) * WIDE;
+        stepA = 32 / (ROWS / WIDE) * csA;
+    }
+    if (modeB == TMM__VECTORS) {
+        kB = lane / (COLS / WIDE), lineB = lane % (COLS / WIDE) * WIDE;
+        stepB = 32 / (COLS / WIDE) * rsB;
+    }
+    A += (tile_row + lineA) * rsA + (first * 8ll + kA) * csA;
+    B += (tile_col + lineB) * csB + (first * 8ll + kB) * rsB;
+    int toA = kA * LDA + lineA, toB = 8 * LDA + kB * LDB + lineB;
+
+    TMM_SUM sum[SUMS];
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) sum[i] = 0;
+
+    TMM_TYPE *next = ring, *slot = ring; /* where to copy to, and to compute from */
+    /* The first STAGES - 1 rounds only copy. */
+#pragma unroll 1
+    for (int step = 1 - STAGES; step < steps; step++) {
+        if (step >= 0) {
+            TMM__COPY_WAIT(STAGES - 2); /* this lane's copies of this step are there, */
+            __syncwarp(); /* the other lanes' too, and all have finished with the step before */
+        }
+        if (step + STAGES - 1 < steps) {
+            if (inside && k_left >= 8) {
+                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
+                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
+            } else {
+                int k_now = k_left < 8 ? (int)k_left : 8;
+                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
+                                k_now - kA);
+                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
+                                k_now - kB);
+            }
+            A += 8 * team * csA;
+            B += 8 * team * rsB;
+            k_left -= 8 * team;
+            next = next == ring + (STAGES - 1) * STAGE ? ring : next + STAGE;
+        }
+        tmm__copy_commit(); /* an empty group too: the wait counts groups */
+        if (step < 0) continue;
+
+        if (tensor) {
+            const TMM_TYPE *a = slot + lane % 4 * LDA + lane / 4;
+            const TMM_TYPE *b = slot + 8 * LDA + lane % 4 * LDB + lane / 4;
+            TMM_SUM fa[2][ROWS / 8], fb[2][COLS / 8];
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+#pragma unroll
+                for (int i = 0; i < ROWS / 8; i++) fa[k][i] = (TMM_SUM)a[4 * k * LDA + 8 * i];
+#pragma unroll
+                for (int j = 0; j < COLS / 8; j++) fb[k][j] = (TMM_SUM)b[4 * k * LDB + 8 * j];
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS / 16; i++)
+#pragma unroll
+                for (int j = 0; j < COLS / 8; j++)
+                    tmm_dmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
+                             fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+        } else {
+            const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
+#pragma unroll
+            for (int k = 0; k < 8; k++) {
+                tmm_four fa[DOWN / 4];
+                tmm_small_piece fb[ACROSS / PIECE];
+#pragma unroll
+                for (int q = 0; q < DOWN / 4; q++) fa[q] = *(const tmm_four *)&a[k * LDA + 16 * q];
+#pragma unroll
+                for (int q = 0; q < ACROSS / PIECE; q++)
+                    fb[q] = *(const tmm_small_piece *)&b[k * LDB + 32 * q];
+#pragma unroll
+                for (int i = 0; i < DOWN; i++)
+#pragma unroll
+                    for (int j = 0; j < ACROSS; j++)
+                        TMM__MULTIPLY_ADD(sum[i * ACROSS + j], (TMM_SUM)fa[i / 4].v[i % 4],
+                                          (TMM_SUM)fb[j / PIECE].v[j % PIECE]);
+            }
+        }
+        slot = slot == ring + (STAGES - 1) * STAGE ? ring : slot + STAGE;
+    }
+
+    /* This warp's partial tile, in place of its ring. */
+    TMM__COPY_WAIT(0);
+    __syncwarp();
+    TMM_SUM *mine = (TMM_SUM *)ring;
+    if (steps == 0) { /* nothing to leave */
+    } else if (tensor) {
+#pragma unroll
+        for (int i = 0; i < ROWS / 8; i++)
+#pragma unroll
+            for (int j = 0; j < COLS / 8; j++) {
+                const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
+                tmm_pair pair = {{two[0], two[1]}};
+                *(tmm_pair *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+            }
+    } else {
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int q = 0; q < ACROSS / PIECE; q++) {
+                tmm_small_sums sums;
+#pragma unroll
+                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
+                *(tmm_small_sums *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
+                                         lane % 8 * PIECE] = sums;
+            }
+    }
+    __syncthreads();
+    if (idle) return;
+
+    C += product * batchC + tile_row * ldc + tile_col;
+    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_wide) == 0;
+    /* The team's partial tiles begin with that of its member 0. */
+    const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
+#pragma unroll 1
+    for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
+        int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
+        if (r >= rows_left || c >= cols_left) continue;
+        int cuts = gridDim.y, fits = alignedC;
+        TMM__HIDE(cuts);
+        TMM__HIDE(fits); /* or there would be a loop for each */
+        tmm_wide_sums part[WARPS], total;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) /* the first one's, if there is none */
+            part[w] =
+                *(const tmm_wide_sums *)(team_memory + (w < parts ? w : 0) * (TMM__SMALL_WARP) +
+                                         (r * LDC + c) * sizeof(TMM_SUM));
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) total.v[j] = 0;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                total.v[j] = w < parts ? total.v[j] + part[w].v[j] : total.v[j];
+        if (cuts > 1) {
+            long long matrix = product * (long long)cuts + blockIdx.y;
+            TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
+#pragma unroll
+            for (int j = 0; j < WIDE; j++)
+                if (c + j < cols_left) p[j] = total.v[j];
+            continue;
+        }
+        TMM_TYPE *out = C + r * ldc + c;
+        if (!fits || c + WIDE > cols_left) {
+            unsigned wanted = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
+            tmm_store_some(out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
+            continue;
+        }
+        tmm_wide old;
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) old.v[j] = 0;
+        if (beta != 0) old = *(const tmm_wide *)out;
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) {
+            TMM_SUM more = beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
+            old.v[j] = tmm_value(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
+        }
+        *(tmm_wide *)out = old;
+    }
+#endif
+}
+#endif

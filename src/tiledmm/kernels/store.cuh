@@ -1,0 +1,202 @@
+/* src/tiledmm/kernels/store.cuh. Loading and storing elements of C.
+   Uses: once/ptx.cuh. Used by: the fast kernels. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* Four neighbouring elements of shared memory or C. */
+typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_four {
+    TMM_TYPE v[4];
+} tmm_four;
+
+typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm_two {
+    TMM_TYPE v[2];
+} tmm_two;
+
+/* Four sums of a partial tile. */
+typedef struct alignas(16) tmm_sums {
+    TMM_SUM v[4];
+} tmm_sums;
+
+/* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
+   (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
+   the compiler cannot know that they do not overlap, and would wait for each. */
+static __device__ __forceinline__ tmm_sums tmm_load_four(const TMM_TYPE *C, bool whole,
+                                                         unsigned wanted, TMM_TYPE beta)
+{
+    tmm_sums old = {{0, 0, 0, 0}};
+    if (beta == 0) return old;
+    tmm_four four = {{0, 0, 0, 0}};
+    if (whole) four = *(const tmm_four *)C;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        if (!whole && (wanted >> j & 1)) four.v[j] = C[j];
+        old.v[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)four.v[j]);
+    }
+    return old;
+}
+
+/* Stores alpha sum + old as four elements of row `row` of C, from column `col` on; C is at that
+   place, and old from tmm_load_four, with the same `whole` and `wanted`. */
+static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row, long long col,
+                                                      bool whole, unsigned wanted, TMM_TYPE alpha,
+                                                      const TMM_SUM *old, const TMM_SUM *sum)
+{
+    tmm_four four;
+    (void)row, (void)col; /* only for the epilogue */
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        bool inside = whole || (wanted >> j & 1);
+        four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
+#ifdef TMM_EPILOGUE
+        if (inside) four.v[j] = TMM_EPILOGUE(four.v[j], row, (col + j));
+#endif
+        if (!whole && inside) C[j] = four.v[j];
+    }
+    if (whole) *(tmm_four *)C = four;
+}
+
+/* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
+   first_row on and before `end`, with two fours each, 32 columns apart; 8 bits of `wanted`. `whole`:
+   bits 0 and 4 stand for all four, and C is aligned to 16 bytes. One question for beta, not one a
+   four. */
+static __device__ __forceinline__ void tmm_store_rows(TMM_TYPE *C, long long ldc, long long row,
+                                                      long long first_row, long long end,
+                                                      long long col, bool whole, unsigned wanted,
+                                                      TMM_TYPE alpha, TMM_TYPE beta,
+                                                      const TMM_SUM (*sum)[8], const int rows)
+{
+    tmm_sums old[4][2];
+#pragma unroll
+    for (int h = 0; h < 2 * rows; h++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) old[h / 2][h % 2].v[j] = 0;
+    if (beta != 0) {
+#pragma unroll
+        for (int h = 0; h < 2 * rows; h++) {
+            bool any = row + h / 2 >= first_row && row + h / 2 < end && (wanted >> h % 2 * 4 & 15);
+            if (any)
+                old[h / 2][h % 2] =
+                    tmm_load_four(C + h / 2 * ldc + h % 2 * 32, whole, wanted >> h % 2 * 4, beta);
+        }
+    }
+#pragma unroll
+    for (int h = 0; h < 2 * rows; h++) {
+        if (row + h / 2 < first_row || row + h / 2 >= end) continue;
+        if (whole && !(wanted >> h % 2 * 4 & 1)) continue;
+        tmm_store_four(C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole,
+                       wanted >> h % 2 * 4, alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
+    }
+}
+
+/* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
+   others are stored, for the compiler cannot know that they do not overlap, and would wait for
+   each. */
+static __device__ __forceinline__ tmm_two tmm_load_two(const TMM_TYPE *C, bool aligned,
+                                                       unsigned wanted)
+{
+    tmm_two two = {{0, 0}};
+    if (aligned && (wanted & 3) == 3) return *(const tmm_two *)C;
+    if (wanted & 1) two.v[0] = C[0];
+    if (wanted & 2) two.v[1] = C[1];
+    return two;
+}
+
+/* The same as tmm_store_four for two elements, where C was `two` before. */
+static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
+                                                     bool aligned, unsigned wanted, TMM_TYPE alpha,
+                                                     TMM_TYPE beta, tmm_two two, const TMM_SUM *sum)
+{
+    bool whole = aligned && (wanted & 3) == 3;
+    (void)row, (void)col; /* only for the epilogue */
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        bool inside = wanted >> j & 1;
+        TMM_SUM old = 0;
+        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
+        two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+#ifdef TMM_EPILOGUE
+        if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
+#endif
+        if (inside && !whole) C[j] = two.v[j];
+    }
+    if (whole) *(tmm_two *)C = two;
+}
+
+/* One element from or to global memory; one that is not wanted is left as it is. */
+static __device__ __forceinline__ void tmm_load_if(TMM_TYPE *to, const TMM_TYPE *from, bool wanted)
+{
+    if (sizeof(TMM_TYPE) % 4 == 0)
+        tmm__load_if(to, from, sizeof(TMM_TYPE), wanted);
+    else if (wanted)
+        *to = *from;
+}
+
+static __device__ __forceinline__ void tmm_store_if(TMM_TYPE *to, TMM_TYPE from, bool wanted)
+{
+    if (sizeof(TMM_TYPE) % 4 == 0)
+        tmm__store_if(to, &from, sizeof(TMM_TYPE), wanted);
+    else if (wanted)
+        *to = from;
+}
+
+/* An element of C, alpha sum + old, where old is beta C; if it is wanted, through the epilogue. */
+static __device__ __forceinline__ TMM_TYPE tmm_value(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
+                                                     bool wanted, long long row, long long col)
+{
+    TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
+    (void)wanted, (void)row, (void)col; /* only for the epilogue */
+#ifdef TMM_EPILOGUE
+    if (wanted) value = TMM_EPILOGUE(value, row, col);
+#endif
+    return value;
+}
+
+/* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
+   column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
+   is not aligned, or elements are judged one by one: without branches. */
+static __device__ __forceinline__ void tmm_store_some(TMM_TYPE *C, long long row, long long col,
+                                                      const int count, unsigned wanted,
+                                                      TMM_TYPE alpha, TMM_TYPE beta,
+                                                      const TMM_SUM *sum)
+{
+    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    unsigned read = beta == 0 ? 0 : wanted;
+    TMM_TYPE some[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int j = 0; j < count; j++) tmm_load_if(&some[j], C + j, read >> j & 1);
+#pragma unroll
+    for (int j = 0; j < count; j++) {
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)some[j]);
+        bool mine = wanted >> j & 1;
+        tmm_store_if(C + j, tmm_value(sum[j], alpha, old, mine, row, col + j), mine);
+    }
+}
+
+/* Stores alpha sum + beta C as two fours of row `row` of C, from columns `col` and col + 32 on, as
+   far as they are wanted, 8 bits. `whole`: bits 0 and 4 stand for all four, and C is aligned to 16
+   bytes. All of C is read before any is stored, as above, and by single elements, so that one code
+   serves both cases; without a branch for beta, which the loop of the kernel would pay for. */
+static __device__ __forceinline__ void tmm_store_row(TMM_TYPE *C, long long row, long long col,
+                                                     bool whole, unsigned wanted, TMM_TYPE alpha,
+                                                     TMM_TYPE beta, const TMM_SUM *sum)
+{
+    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    unsigned read = beta == 0 ? 0 : wanted;
+    tmm_four fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        tmm_load_if(&fours[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        TMM_TYPE *one = &fours[j / 4].v[j % 4];
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*one);
+        *one = tmm_value(sum[j], alpha, old, wanted >> j & 1, row, col + j / 4 * 32 + j % 4);
+    }
+    if (whole) {
+        if (wanted & 1) *(tmm_four *)C = fours[0];
+        if (wanted & 16) *(tmm_four *)(C + 32) = fours[1];
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        tmm_store_if(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
+}
+#endif

@@ -1,0 +1,374 @@
+/* src/tiledmm/kernels/tensor.cuh. Doubles on tensor cores.
+   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/tensor_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
+/* ============================== KERNEL TENSOR ================================================= */
+/* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
+   element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
+
+   Tiles of C, and their warps; a warp has 4 x 4 or 2 x 4 matrices of 16 x 8 (tmm__mma_double). Of
+   such a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
+      128 x 128, for large C    64 x 64       a matrix; its lanes, L0 to L31
+      +----+----+----+----+    +----+----+    columns  0 1   2 3   4 5   6 7
+      | w0 | w1 | w2 | w3 | 32 | w0 | w1 |          0 | L0  | L1  | L2  | L3  | c0
+   64 |    |    |    |    |    +----+----+    rows  : |  :  |  :  |  :  |  :  | c1
+      |    |    |    |    |    | w2 | w3 |          7 | L28 | L29 | L30 | L31 |
+      +----+----+----+----+    +----+----+          8 | L0  | L1  | L2  | L3  | c2
+      | w4 | w5 | w6 | w7 |      32   32            : |  :  |  :  |  :  |  :  | c3
+      |    |    |    |    |                        15 | L28 | L29 | L30 | L31 |
+      |    |    |    |    |
+      +----+----+----+----+
+        32   32   32   32
+   On a multiprocessor there is one block of the first, and three of the second.
+
+   Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
+   PIPELINED. A lane takes its part of the operands of the next 8 k from there while it multiplies
+   those of these 8, 4 DOWN elements of A and 8 of B:
+       first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
+       second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
+                    load the next step's first 8
+   A lump of loads, or of copies, would hold up all warps of a scheduler at the same time.
+
+   A stage holds A, then B, in squares of 16 lines x 16 k, 2 KB each, with 16 rows of 128 bytes: one
+   to a line if the operand is contiguous along k, one to a k if it is along the lines. So the 128
+   bytes that lie together in memory also do here, and eight lanes that copy them ask the
+   second-level cache once: cp.async asks once for each 128 bytes of shared memory that it writes
+   (counted; bench/NOTES.md). In a row the four pieces of 32 bytes change places:
+       along k          row line % 16, piece k / 4, at place (k / 4) ^ (line % 4)
+       along the lines  row k, piece line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
+   Loads of a fragment take 4 lines x 4 k a half-warp: so these lie in 16 different banks of 8 bytes.
+   The next 4 k, or the next 8 lines, are in both forms a matter of some bits of the address, which
+   are xored: 32 or 64, and 1024, along k; 512 or 1024, and 64, along the lines.
+
+   The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED;
+   or each block has a whole tile, and only those of a last, short round are cut along k, into
+   pieces that all run at once: the last s.sharers blocks have them. Bands of 8 rows of tiles: those
+   at work at a time form a square of sorts.
+
+                                   128 x 128     64 x 64
+       global loads, of M N K      1/64          1/32        elements
+         FLOP per byte             16            8           second-level cache
+       shared loads of a warp      96 x 16       64 x 16     elements a step
+         FLOP per byte             5.3           4
+       shared memory               96 KB         48 KB       a block
+       cycles a step               2048          512         of the tensor cores
+         measured, one NVIDIA H200 2130          630
+   What bounds it: the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles of a
+   scheduler (96% busy with large tiles, at 4096 x 4096 x 4096); for the smaller tiles the
+   second-level cache; and, for longer than a few ms, the power that the device may take. Before
+   sm_80 there is nothing to gain: see tmm__mma_double.
+
+   modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
+   TMM__TENSOR_BYTES of dynamic shared memory. */
+
+/* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
+static __device__ __forceinline__ int tmm_square(int row, int at)
+{
+    return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
+}
+
+/* Copies pass `pass` of what this thread has to copy of a tile of an operand: `width` elements,
+   `lines` (8, or a multiple of 16) lines from those of the pass before. `from`: its first element;
+   `stride`: bytes from pass to pass; `stage` + `to`: where it goes, `half`: what 8 lines change
+   there. Zeros if not valid. */
+static __device__ __forceinline__ void tmm_copy_pass(char *stage, int to, int half,
+                                                     const char *from, unsigned stride, int width,
+                                                     int lines, int pass, bool valid)
+{
+    int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
+    tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
+}
+
+/* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned, or a
+   tile beyond the last. First come those of its share of the split tiles, steps `start` to `stop` if
+   numbered through all; the last block has share 0. */
+static __device__ __forceinline__ int tmm_find_piece(const tmm__schedule *s, int piece, int share,
+                                                     int *begin, int *end)
+{
+    long long split_steps = (long long)s->split_tiles * s->steps;
+    int first = 0, pieces = 0, start = 0, stop = 0;
+    if (share < s->sharers) {
+        start = (int)(split_steps * share / s->sharers);
+        stop = (int)(split_steps * (share + 1) / s->sharers);
+    }
+    if (start < stop) {
+        first = start / s->steps;
+        pieces = (stop - 1) / s->steps + 1 - first;
+    }
+    int tile = first + piece;
+    *begin = 0, *end = s->steps;
+    if (piece >= pieces) return s->split_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
+    if (*begin < start - tile * s->steps) *begin = start - tile * s->steps;
+    if (*end > stop - tile * s->steps) *end = stop - tile * s->steps;
+    return tile;
+}
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TENSOR
+/* One instance of the kernel: 2 x TMM__WARPS_ACROSS warps of TMM__TENSOR_DOWN x 4 matrices (4 or
+   2), copies of TMM__TENSOR_WIDTH elements (2 or 1), TMM__TENSOR_BLOCKS to a multiprocessor. With 2
+   matrices it takes operands smaller than a tile. */
+TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
+    tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
+                    const double *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const double *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    double beta, double *__restrict__ C, long long ldc, long long batchC, int modeA,
+                    int modeB, const tmm__schedule s)
+{
+#if TMM__BODIES
+    enum {
+        WARPS_ACROSS = TMM__WARPS_ACROSS,
+        THREADS = 64 * WARPS_ACROSS,
+        DOWN = TMM__TENSOR_DOWN, /* matrices of a warp */
+        ACROSS = 4,
+        TILE_M = 32 * DOWN,
+        TILE_N = 8 * ACROSS * WARPS_ACROSS,
+        DEPTH = TMM__TENSOR_DEPTH,
+        STAGES = TMM__TENSOR_STAGES,
+        WIDTH = TMM__TENSOR_WIDTH,
+        ALONG = THREADS / DEPTH, /* threads along the lines */
+        LINES = ALONG * WIDTH,   /* lines that one pass copies */
+        PASSES_A = TILE_M / LINES,
+        PASSES = PASSES_A + TILE_N / LINES,
+        MATRICES = DOWN * ACROSS,
+        HALVES = DEPTH / 8,
+        SLOTS = (HALVES - 1) * MATRICES, /* after which copies start */
+        SIZE = 8,
+        SQUARE = 16 * DEPTH * SIZE, /* bytes of 16 lines */
+        STAGE_A = TILE_M / 16 * SQUARE,
+        STAGE = STAGE_A + TILE_N / 16 * SQUARE,
+        ANY = DOWN < 4
+    };
+    static_assert(STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
+                  "what the launcher asks for");
+    extern __shared__ __align__(128) char tmm__tensor_stages[];
+    char *shared = tmm__tensor_stages;
+
+    int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
+
+    for (int piece = 0;; piece++) {
+        int share = gridDim.x - 1 - tmm__block(), begin, end;
+        int tile = tmm_find_piece(&s, piece, share, &begin, &end);
+        if (tile >= s.tiles_down * s.tiles_across) break;
+        int down, across;
+        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+        /* Moved back inside, unless what lies outside may be read. */
+        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+
+        /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
+           and how far apart the elements of its passes are in memory. */
+        int thread = tmm__thread(), pair = thread % ALONG * WIDTH, single = thread / ALONG;
+        bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
+        int kA = single, lineA = pair, kB = single, lineB = pair;
+        if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
+        if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
+        int toA =
+            along_kA ? tmm_square(lineA, kA) : tmm_square(kA, lineA % 16) + lineA / 16 * SQUARE;
+        int toB =
+            along_kB ? tmm_square(lineB, kB) : tmm_square(kB, lineB % 16) + lineB / 16 * SQUARE;
+        toB += STAGE_A;
+        /* The bits that 4 k and 8 lines change. */
+        int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
+        int eightA = along_kA ? 1024 : 64, eightB = along_kB ? 1024 : 64;
+        unsigned strideA = (unsigned)(LINES * SIZE * rsA);
+        unsigned strideB = (unsigned)(LINES * SIZE * csB);
+
+        /* Where this lane finds its element of the first fragments. */
+        int lane = thread % 32, g = lane / 4, t = lane % 4;
+        int firstA = along_kA ? tmm_square(g, t) : tmm_square(t, g);
+        int firstB = along_kB ? tmm_square(g, t) : tmm_square(t, g);
+        firstA += thread / 32 / WARPS_ACROSS * (DOWN * SQUARE);
+        firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
+
+        /* How many lines of what it copies exist, from its first on. */
+        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
+        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
+
+        double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) sum[i][j][e] = 0;
+
+        /* Fill all stages but one. */
+        long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
+        const char *fromA =
+            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
+        const char *fromB =
+            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
+        int left = end - begin;
+#define TMM__COPY(stage, i, rows, cols)                                                   \
+    do {                                                                                  \
+        if ((i) < PASSES_A)                                                               \
+            tmm_copy_pass(shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i, \
+                          LINES * (ANY ? (i) : 0) < (rows));                              \
+        else                                                                              \
+            tmm_copy_pass(shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES,    \
+                          (i)-PASSES_A, LINES * (ANY ? (i)-PASSES_A : 0) < (cols));       \
+    } while (0)
+#pragma unroll 1
+        for (int stage = 0; stage < STAGES - 1; stage++) {
+            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
+            if (stage < left) {
+                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
+#pragma unroll
+                for (int i = 0; i < PASSES; i++) TMM__COPY(stage * STAGE, i, rows, cols);
+            }
+            fromA += depth * csA * SIZE;
+            fromB += depth * rsB * SIZE;
+            tmm__copy_commit();
+        }
+        TMM__COPY_WAIT(STAGES - 2);
+        __syncthreads();
+
+#define TMM__IN_ORDER() \
+    if (DOWN == 2) TMM__KEEP_ORDER()
+        int read = 0; /* where the stage that is worked on begins */
+#define TMM__LOAD_A(half, i)                                                                    \
+    _Pragma("unroll") for (int q = 0; q < 2; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
+        a[(half) % 2][i][2 * q + h] =                                                           \
+            *(const double *)(shared + read + SQUARE * (i) +                                    \
+                              (firstA ^ (2 * (half) + q) * fourA ^ h * eightA))
+#define TMM__LOAD_B(half, j)                                            \
+    _Pragma("unroll") for (int q = 0; q < 2; q++) b[(half) % 2][j][q] = \
+        *(const double *)(shared + read + SQUARE * ((j) / 2) +          \
+                          (firstB ^ (2 * (half) + q) * fourB ^ (j) % 2 * eightB))
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(0, j);
+#pragma unroll
+        for (int i = 0; i < DOWN; i++) TMM__LOAD_A(0, i);
+#pragma unroll 1
+        for (; left > 0; left--) {
+            /* Everyone has left the stage before this one: refill it. */
+            int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+            int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
+#pragma unroll
+            for (int half = 0; half < HALVES; half++) { /* 8 k */
+                const bool last = half == HALVES - 1;
+                const int next = last ? 0 : half + 1;
+#pragma unroll
+                for (int n = 0; n < MATRICES; n++) {
+                    int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
+                    int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
+                    tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
+                    if (last && n == 1) { /* on to the next stage, which must be complete */
+                        TMM__COPY_WAIT(STAGES - 2);
+                        __syncthreads();
+                        read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+                    }
+                    TMM__IN_ORDER();
+                    if (last && i == 0 ? n == 1 : j == 0) TMM__LOAD_A(next, i);
+                    if (pair == 0 || pair == 1) {
+                        TMM__LOAD_B(next, 2 * pair);
+                        TMM__LOAD_B(next, 2 * pair + 1);
+                    }
+                    TMM__IN_ORDER();
+#pragma unroll
+                    for (int pass = 0; pass < PASSES; pass++)
+                        if (slot == pass * (SLOTS - (DOWN == 4 ? 4 : 2)) / PASSES + 2)
+                            TMM__COPY(write, pass, rows, cols);
+                }
+                if (half == HALVES - 2) {
+                    tmm__copy_commit();
+                    fromA += DEPTH * csA * SIZE;
+                    fromB += DEPTH * rsB * SIZE;
+                }
+            }
+        }
+#undef TMM__COPY
+#undef TMM__IN_ORDER
+#undef TMM__LOAD_A
+#undef TMM__LOAD_B
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* the next piece's copies may begin */
+
+        thread = tmm__thread();
+        share = gridDim.x - 1 - tmm__block();
+#if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
+        /* Found anew: kept through the loop above, these would take a register too many. */
+        TMM__HIDE(piece);
+        tile = tmm_find_piece(&s, piece, share, &begin, &end);
+#endif
+        if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
+            tmm_sums *to =
+                (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+            for (int q = 0; q < DOWN * ACROSS; q++) {
+                const double *four = sum[q / ACROSS][q % ACROSS];
+                tmm_sums sums = {{four[0], four[1], four[2], four[3]}};
+                to[q * THREADS] = sums;
+            }
+            __syncthreads();
+            if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
+            continue;
+        }
+        if (end < s.steps) { /* the owner: add what the others have left */
+            long long last_step = (tile + 1ll) * s.steps;
+            long long split_steps = (long long)s.split_tiles * s.steps;
+            int others = 0;
+            while (split_steps * (share + 1 + others) / s.sharers < last_step) others++;
+            for (int other = thread; other < others; other += THREADS)
+                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
+            __syncthreads();
+#pragma unroll 1
+            for (int other = share + 1; other <= share + others; other++) {
+                const tmm_sums *from = (const tmm_sums *)s.partials +
+                                       (long long)other * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+                for (int q = 0; q < DOWN * ACROSS; q++) {
+                    tmm_sums more = from[q * THREADS];
+                    if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
+#pragma unroll
+                    for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
+                }
+            }
+        }
+        lane = thread % 32; /* anew, too */
+        int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
+        int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
+        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+        row = first_row, col = first_col;
+        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        double *c0 = C + blockIdx.z * batchC;
+        bool aligned = ((size_t)(c0 + col + col0) | ldc * SIZE) % 16 == 0;
+        unsigned wanted = 0;
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+            wanted |= tmm__inside(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
+#pragma unroll 1
+        for (int i = 0; i < DOWN; i++) {
+            /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
+            tmm_two old[2][ACROSS];
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
+                unsigned mine = beta != 0 && r >= first_row && r < M ? wanted : 0;
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++)
+                    old[h][j] = tmm_load_two(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
+            }
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
+                if (r < first_row || r >= M) continue;
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++)
+                    tmm_store_two(c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j,
+                                  alpha, beta, old[h][j], &sum[0][j][2 * h]);
+            }
+#pragma unroll
+            for (int d = 0; d < DOWN - 1; d++)
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                    for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
+        }
+    }
+#endif
+}
+#endif

@@ -1,0 +1,165 @@
+/* Joined from the parts in src/tiledmm by `./build.sh join`: edit those, not this file. */
+/* tiledmm.cuh - v0.1 - tiled matrix multiply for CUDA: one file, plain C style, nothing to link
+   but the CUDA runtime. Licence: MIT No Attribution (text at the end): paste what you like.
+
+   USE    #include "tiledmm.cuh"              in any .cu file; everything is static, no set-up
+          tmm_smatmul(M, N, K, A, B, C);      host arrays: allocates, copies, multiplies, copies back
+          tmm_sgemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, dA, K, dB, N, 0, dC, N, stream);   device arrays
+
+   API    Letters: s = float, d = double, i = int (exact modulo 2^32). Below, T is that type.
+
+   Matrices are ROW-MAJOR: element (i, j) of a matrix X with leading dimension ldx is
+   X[i * ldx + j]. A column-major caller swaps the operands: C^T = B^T A^T, that is
+   tmm_sgemm(opB, opA, N, M, K, alpha, B, ldb, A, lda, beta, C, ldc, stream).
+
+     C = alpha * op(A) * op(B) + beta * C     op(A) is M x K, op(B) is K x N, C is M x N
+     op is TMM_OP_N (as stored) or TMM_OP_T (transposed: A is stored K x M, B is stored N x K)
+
+   Device pointers; enqueued on the stream, returns at once:
+     tmm_sgemm(opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, stream)
+     tmm_sgemm_batched(opA, ..., ldc, strideA, strideB, strideC, batch, stream)
+                                              product b uses A + b * strideA, and so on
+     tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
+     tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
+     tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
+   With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for
+   many products, and in memory of the caller:
+     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
+                                              tmm_tensor_options or NULL
+     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what it takes
+     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
+     tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
+     tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
+   Device pointers on several devices, complete when it returns:
+     tmm_sgemm_multi(opA, opB, M, N, K, alpha, beta, parts, count, kernel)   rows of A, B and C
+   Host pointers; complete when they return:
+     tmm_smatmul(M, N, K, A, B, C)            C = A * B on the current device, the whole job
+     tmm_sgemm_host(opA, ..., ldc, options)   of any size, also beyond device memory, on one or
+                                              several devices; options: tmm_host_options or NULL
+     tmm_sgemm_host_memory(opA, opB, M, N, K, options, device_bytes, pinned_bytes)   what it takes
+     tmm_host_release()                       gives back the memory that these keep (LIMITS)
+     tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
+     tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
+   Checks, host pointers:
+     tmm_max_abs_error(type, M, N, X, ldx, reference, ldr, &error)       reference is double
+     tmm_max_rel_error(type, M, N, X, ldx, reference, ldr, &error)
+     tmm_freivalds(type, M, N, K, A, lda, B, ldb, C, ldc, trials, seed, &excess)   is C = A B?
+   Every call returns a tmm_status, TMM_OK (0) on success; tmm_status_string(status) names it,
+   tmm_last_error() says which argument or CUDA call was at fault, in the calling thread.
+   Nothing here prints or exits. tmm_kernel_string(kernel) gives a kernel's name.
+
+   KERNELS, from the simplest to the fastest: TMM_AUTO chooses among
+     TMM_GLOBAL         one thread, one element; everything from global memory
+     TMM_SHARED         tiles in shared memory, TMM_SHARED_8, _16, _32 (TMM_SHARED is _32)
+     TMM_REGISTER       tiles in shared memory, blocks of C in registers: TMM_REGISTER_64, _128
+                        (the edge of a block's tile; TMM_REGISTER takes the better one)
+   and, on devices from sm_80 on:
+     TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
+                        evenly along k; takes memory for that from a pool of its own (below).
+                        double: TMM_TENSOR where that is fast, else TMM_REGISTER
+     TMM_TENSOR         on tensor cores. double: worth it where these are fast for double (sm_80,
+                        sm_90, sm_100), elsewhere right but slow. float, with TMM_FLOAT_TENSOR
+                        (OPTIONS): operands are split in halves of 16 bits, elements of C for which
+                        these do not suffice are summed in float; so the error has the bound of
+                        every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
+                        sm_80 on; elsewhere right but slow. For K below 64, and on sm_90 for M or N
+                        above 2^24, as TMM_AUTO
+     TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
+                        share out k; double on tensor cores from sm_80 on
+     TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
+                        operand once, at the speed of memory
+
+   RULES that callers may rely on
+     beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
+     M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
+     NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
+     bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
+     k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a
+     single product they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which
+     depend on the shape, the form and alignment of A and B, the device, and memory for them
+     (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
+     in a single product they depend on its shape and the device, too, if it has few tiles, and on
+     other elements of A and B, if those of a row or a column differ by more than 2^28.
+     C must not overlap A or B, nor the products of a batch each other.
+
+   OPTIONS, defined before the include
+     TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
+     TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
+                         (no nvcc) gets declarations without asking
+     TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
+     TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
+     TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
+     TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
+                         faster; defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not
+                         defined: nothing of it is compiled, for float TMM_TENSOR is
+                         TMM_ERROR_UNSUPPORTED and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and
+                         _multi take it when asked by name or with TMM_AUTO_TENSOR, then with the
+                         same bits for all blocks
+     TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
+                         extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
+                         For PyCUDA, which wraps the source in extern "C", define it __global__
+     TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
+                         device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
+     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED and TMM_TENSOR before each launch. They
+                         need no such thing, but compute-sanitizer's initcheck cannot know that
+
+   YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
+   undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:
+          #define TMM_TYPE unsigned
+          #define TMM_NAME u
+          #include "tiledmm.cuh"
+   and this tmm_s24gemm for float, whose TMM_SHARED has tiles of 24 x 24:
+          #define TMM_NAME s24
+          #define TMM_TILE 24
+          #include "tiledmm.cuh"
+   TMM_TYPE (default float) is the element, TMM_SUM (default TMM_TYPE) what sums are kept in.
+   Under TMM_IMPLEMENTATION the same lines emit C functions.
+
+   MEASURED   TFLOP/s on one NVIDIA H200, CUDA 13.0, square, bench/results/h200/gemm.csv
+                             float, N =                  double, N =
+                          320   1024   4096   5120      320   1024   4096   5120
+     TMM_GLOBAL           3.83   6.32   5.96   6.00     2.15   3.77   2.97   3.02
+     TMM_SHARED_16        4.21   7.29   7.77   7.74     2.84   4.41   4.57   4.58
+     TMM_SHARED_32        4.74   8.53   9.12   8.89     2.95   4.65   4.81   4.85
+     TMM_REGISTER_64      4.24   29.2   30.9   31.5     1.70   9.76   10.1   10.3
+     TMM_REGISTER_128     1.59   18.6   42.9   41.9     0.80   8.72   18.0   17.0
+     TMM_PIPELINED        7.86   40.7   53.1   55.0        -      -      -      -
+     TMM_SMALL            9.93   30.3   35.0   34.0     10.2   38.8   47.6   45.0
+     TMM_TENSOR              -      -      -      -     6.93   53.6   61.1   63.1
+     TMM_AUTO             9.94   40.9   54.4   54.9     10.2   53.5   61.3   63.1
+     cuBLAS               3.71   37.6   51.2   46.8     5.08   51.2   58.8   60.4
+   TMM_AUTO_TENSOR, float: 117 at 1024, 205 at 4096, 189 at 5120, splitting included, where cuBLAS
+   gives 40 to 44 (gemm_cublas.csv; 300 ms a point, in turn with it).
+   Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
+   5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
+   beta = 0, with u = 2^-24 or 2^-53; int is exact.
+
+   LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
+   TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
+   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
+   TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
+   in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
+   32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
+   fewer pieces.
+   tmm_?gemm_host keeps what it had for its next call: up to 128 MB of pinned memory, and of each
+   device's memory up to an eighth.
+   TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
+   sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
+   -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
+   it takes 4 bytes for each element of A and B, M, N and K rounded up to 64, and a quarter of a byte
+   for each of C (batches: 1 GiB at a time); without that it is TMM_PIPELINED. What is not good
+   enough there is summed in float, at a fraction of the speed: elements of C of lines with NaN or
+   infinity; and, where a row of op(A) or a column of op(B) spans more than 2^28 (K = 64) to 2^34 (K
+   = 21890) in magnitude, zeros apart, those of them that are small: below some 2^-23 of the product
+   of the largest elements of their row and column. Keep to TMM_PIPELINED if many are like that.
+
+   CONTENTS   search for the words in capitals
+     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
+     BUILDING BLOCKS of the fast kernels, STATUS, PASSES (which kernels there are for a type)
+     KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
+     KERNEL PIPELINED (and PACK, REDUCE)
+     SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
+     KERNEL TENSOR
+     KERNEL TENSOR FLOAT (KERNEL SPLIT; for any device, by wgmma, by mma.sync)
+     INSTANCES, CHOICE, LAUNCHERS, HOST MACHINERY, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE,
+     HISTORY */

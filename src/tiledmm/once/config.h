@@ -1,0 +1,133 @@
+/* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
+   Uses: nothing. Used by: all parts. */
+#if !defined(TMM__PART_CONFIG)
+#define TMM__PART_CONFIG
+#define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
+
+#if defined(__CUDACC_RTC__)
+#define TMM__KERNELS 1 /* NVRTC: kernels only, no host code */
+#define TMM__HOST    0
+#ifndef TMM_KERNEL
+#define TMM_KERNEL extern "C" __global__
+#endif
+#elif defined(__CUDACC__) && !defined(TMM_EXTERN)
+#define TMM__KERNELS 1
+#define TMM__HOST    1
+#ifndef TMM_KERNEL
+#define TMM_KERNEL static __global__
+#endif
+#else
+#define TMM__KERNELS 0 /* C or C++ without nvcc, or TMM_EXTERN: declarations only */
+#define TMM__HOST    0
+#endif
+
+/* 0 where nvcc compiles the host's part of a program, which need not look at what only devices run:
+   kernels and functions that are long are left out there. */
+#if defined(__NVCC__) && !defined(__CUDA_ARCH__)
+#define TMM__BODIES 0
+#else
+#define TMM__BODIES 1
+#endif
+
+#ifdef TMM_SIMPLE
+#define TMM__FAST 0
+#else
+#define TMM__FAST 1
+#endif
+#ifdef TMM_NO_HOST
+#define TMM__HOST_LAYER 0
+#else
+#define TMM__HOST_LAYER 1
+#endif
+
+#if defined(TMM_IMPLEMENTATION) || !TMM__HOST
+#ifdef __cplusplus
+#define TMM_API extern "C"
+#else
+#define TMM_API extern
+#endif
+#else
+#define TMM_API static inline
+#endif
+
+#if TMM__HOST
+#include <cuda_runtime.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if TMM__HOST_LAYER && !defined(_WIN32)
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+#endif
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#endif
+
+/* The CPU reference is meant to be as fast as plain C can be, however the file is compiled: nvcc
+   gives the host compiler no -O of its own. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TMM__OPTIMIZE __attribute__((optimize("O3")))
+#else
+#define TMM__OPTIMIZE
+#endif
+
+/* A product of two TMM_SUM, rounded once. Compilers may contract a * b + c * d into a multiply-add
+   of either product, and choose differently from kernel to kernel; this keeps the last step,
+   alpha sum + beta C, the same bits everywhere. */
+#ifdef __CUDACC__
+#define TMM__MUL(a, b)                                                   \
+    ((TMM_SUM)0.5 == 0      ? (TMM_SUM)((a) * (b))                       \
+     : sizeof(TMM_SUM) == 4 ? (TMM_SUM)__fmul_rn((float)(a), (float)(b)) \
+                            : (TMM_SUM)__dmul_rn((double)(a), (double)(b)))
+#endif
+
+#define TMM__JOIN_(a, b) a##b
+#define TMM__JOIN(a, b)  TMM__JOIN_(a, b)
+#define TMM_FN(x)        TMM__JOIN(TMM__JOIN(tmm_, TMM_NAME), x) /* TMM_FN(gemm) is tmm_sgemm */
+
+/* 1 if TMM_TYPE and TMM_SUM are the word double, or float, for #if: only then is there a second
+   argument 1. */
+#define TMM__SECOND_(a, b, ...) b
+#define TMM__SECOND(...)        TMM__SECOND_(__VA_ARGS__)
+#define TMM__WORD_double        , 1
+#define TMM__IS_DOUBLE                                     \
+    (TMM__SECOND(TMM__JOIN(TMM__WORD_, TMM_TYPE), 0, 0) && \
+     TMM__SECOND(TMM__JOIN(TMM__WORD_, TMM_SUM), 0, 0))
+#define TMM__WORD_FLOAT_float , 1
+#define TMM__IS_FLOAT                                            \
+    (TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_TYPE), 0, 0) && \
+     TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0))
+/* 1 if TMM_TYPE is the word int. */
+#define TMM__WORD_INT_int , 1
+#define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
+
+/* sum += a b. For int, with sums that are int or unsigned, by an instruction that the compiler does
+   not look into: it would change the order of the additions of all sums, which takes time to compile
+   and gives nothing. */
+#ifdef __CUDA_ARCH__
+#define TMM__MULTIPLY_ADD(sum, a, b)                                            \
+    ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && (TMM_SUM)0.5 == 0 \
+                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))            \
+                 : (TMM_SUM)((sum) + (a) * (b)))
+#else
+#define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
+#endif
+
+/* 1 where kernels come in fewer forms: see PASSES. */
+#define TMM__FEW_FORMS (!TMM__IS_FLOAT && !TMM__IS_DOUBLE)
+
+/* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
+   be defined as nothing, 1 or 0. */
+#ifdef TMM_FLOAT_TENSOR
+#define TMM__FLOAT_TENSOR (TMM__FAST && TMM__IS_FLOAT)
+#define TMM__AUTO_TENSOR  ((1 - TMM_FLOAT_TENSOR - 1) != 0) /* defined as nothing: 1 + 1 */
+#else
+#define TMM__FLOAT_TENSOR 0
+#define TMM__AUTO_TENSOR  0
+#endif
+#endif

@@ -1,0 +1,305 @@
+/* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner needs one.
+   Uses: once/config.h. Used by: the fast kernels. */
+#if TMM__KERNELS && !defined(TMM__PART_PTX)
+#define TMM__PART_PTX
+/* What the fast kernels share: asynchronous copies, single loads and stores without a branch, flags
+   between blocks, multiply-adds of small matrices, and the schedule. */
+
+/* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
+#ifdef __CUDA_ARCH__
+static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
+{
+    int result;
+    asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    return result;
+}
+#endif
+
+/* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
+   "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
+   a constant; both addresses a multiple of it), of which the first `valid` are read and the others
+   are zeros. 16 bytes go by the second-level cache alone; smaller copies of a line of 128 bytes
+   come in turn, so those ask for the whole line. Elsewhere, plain copies. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define TMM__ASYNC 1
+#else
+#define TMM__ASYNC 0
+#endif
+
+static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *global, int bytes,
+                                                      int valid)
+{
+#if TMM__ASYNC
+    unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
+                     "l"(global), "r"(valid)
+                     : "memory");
+    else if (bytes == 8)
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(global),
+                     "r"(valid)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(global),
+                     "r"(valid)
+                     : "memory");
+#else
+    for (int i = 0; i < bytes; i += 4) {
+        char *to = (char *)shared + i;
+        const char *from = (const char *)global + i;
+        if (valid >= i + 4) {
+            *(unsigned *)to = *(const unsigned *)from;
+        } else {
+            for (int j = 0; j < 4; j++) to[j] = i + j < valid ? from[j] : (char)0;
+        }
+    }
+#endif
+}
+
+/* The same, all or nothing. */
+static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
+                                                       bool valid)
+{
+    tmm__copy_part(shared, global, bytes, valid ? bytes : 0);
+}
+
+/* Ends a group of copies. */
+static __device__ __forceinline__ void tmm__copy_commit(void)
+{
+#if TMM__ASYNC
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits until at most `pending` (a constant) of this thread's groups are not complete. */
+#if TMM__ASYNC
+#define TMM__COPY_WAIT(pending) asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory")
+#else
+#define TMM__COPY_WAIT(pending) ((void)(pending))
+#endif
+
+/* How many stages a ring of buffers has; two where copies cannot be under way for long. */
+#if defined(__CUDA_ARCH__) && !TMM__ASYNC
+#define TMM__STAGES(most) 2
+#else
+#define TMM__STAGES(most) (most)
+#endif
+
+/* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
+   CPU: see tmm_dmma. */
+#if defined(__CUDA_ARCH__) && !TMM__ASYNC
+#define TMM__TENSOR 0
+#else
+#define TMM__TENSOR 1
+#endif
+
+/* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
+#define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
+
+/* threadIdx.x and blockIdx.x, asked anew: what is computed from them is then computed anew, too,
+   and not kept in registers all the time. */
+static __device__ __forceinline__ int tmm__thread(void)
+{
+#if defined(__CUDA_ARCH__)
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+#else
+    return threadIdx.x;
+#endif
+}
+
+static __device__ __forceinline__ int tmm__block(void)
+{
+#if defined(__CUDA_ARCH__)
+    int block;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+    return block;
+#else
+    return blockIdx.x;
+#endif
+}
+
+/* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
+   multiple) if `wanted`; otherwise `to` keeps what it has. One instruction with a predicate (PTX ISA
+   9.3): a branch would become one in the end, too, but takes the compiler several times as long as
+   another instruction (bench/NOTES.md, "Compile time"). On a CPU, a branch. */
+static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
+                                                    bool wanted)
+{
+#if defined(__CUDA_ARCH__)
+    if (bytes == 8) {
+        unsigned long long x;
+        memcpy(&x, to, 8);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b64 %0, [%1];\n}"
+                     : "+l"(x)
+                     : "l"(from), "r"((int)wanted)
+                     : "memory");
+        memcpy(to, &x, 8);
+    } else {
+        unsigned x;
+        memcpy(&x, to, 4);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
+                     : "+r"(x)
+                     : "l"(from), "r"((int)wanted)
+                     : "memory");
+        memcpy(to, &x, 4);
+    }
+#else
+    if (wanted) memcpy(to, from, bytes);
+#endif
+}
+
+static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
+                                                     bool wanted)
+{
+#if defined(__CUDA_ARCH__)
+    if (bytes == 8) {
+        unsigned long long x;
+        memcpy(&x, from, 8);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b64 [%1], %0;\n}" ::"l"(
+                         x),
+                     "l"(to), "r"((int)wanted)
+                     : "memory");
+    } else {
+        unsigned x;
+        memcpy(&x, from, 4);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
+                         x),
+                     "l"(to), "r"((int)wanted)
+                     : "memory");
+    }
+#else
+    if (wanted) memcpy(to, from, bytes);
+#endif
+}
+
+/* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
+static __device__ __forceinline__ unsigned tmm__inside(long long col, int count, long long first,
+                                                       long long end)
+{
+    int from = first <= col ? 0 : first - col < count ? (int)(first - col) : count;
+    int to = end <= col ? 0 : end - col < count ? (int)(end - col) : count;
+    return ((1u << to) - 1) & ~((1u << from) - 1);
+}
+
+/* Keeps the compiler from moving loads and stores across. */
+#define TMM__FENCE() asm volatile("" ::: "memory")
+/* Keeps the compiler from knowing what x is: what depends on it is computed anew, not kept. */
+#define TMM__HIDE(x)         asm volatile("" : "+r"(x))
+#define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
+
+/* One thread of a block tells another block that what its block has written to global memory is
+   there, or waits for that; both after, or before, a barrier of their blocks (release and acquire,
+   PTX ISA 8, "Memory Consistency Model"). */
+static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
+                                                     unsigned long long value)
+{
+    __threadfence();
+    atomicExch(flag, value);
+}
+
+static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
+                                                      unsigned long long value)
+{
+    while (*(volatile unsigned long long *)flag != value) {
+    }
+    __threadfence();
+    *flag = 0; /* so that an old flag never looks like a new one */
+}
+
+/* Keeps the compiler from changing the order of instructions across: no more than that. */
+#if defined(__CUDA_ARCH__)
+#define TMM__KEEP_ORDER() __syncwarp()
+#else
+#define TMM__KEEP_ORDER() ((void)0)
+#endif
+
+/* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
+   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"): where `address`, of this block's shared
+   memory, lies in that of block `rank` of the cluster; 16 bytes stored there; and a barrier of all
+   their threads in two halves, behind which everyone sees what was `written` in front of it. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define TMM__CLUSTERS 1
+static __device__ __forceinline__ unsigned tmm__in_block(const void *address, unsigned rank)
+{
+    unsigned there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(there)
+                 : "r"((unsigned)__cvta_generic_to_shared(address)), "r"(rank));
+    return there;
+}
+
+static __device__ __forceinline__ void tmm__put_in_block(unsigned there, const void *bytes)
+{
+    uint4 word;
+    memcpy(&word, bytes, 16);
+    asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(word.x),
+                 "r"(word.y), "r"(word.z), "r"(word.w)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__cluster_arrive(bool written)
+{
+#if __CUDACC_VER_MAJOR__ >= 12
+    if (!written) {
+        asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+        return;
+    }
+#endif
+    (void)written;
+    asm volatile("barrier.cluster.arrive;" ::: "memory"); /* release */
+}
+
+static __device__ __forceinline__ void tmm__cluster_wait(void)
+{
+    asm volatile("barrier.cluster.wait;" ::: "memory"); /* acquire */
+}
+#else
+#define TMM__CLUSTERS 0
+#endif
+
+/* c += a b, a 16 x 8 and b 8 x 8, by a warp. Of a, b and c its lanes hold, with g = lane / 4 and
+   t = lane % 4,
+       a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
+   for q, h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k8", .f64, sm_90 and later; and
+   "Matrix Fragments for mma.m8n8k4 with .f64 floating point type", sm_80 and later, of which 4 are
+   as much). Elsewhere lanes tell each other what they hold: many times slower, in a function of its
+   own, for it would be long if repeated. */
+#if TMM__ASYNC
+static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
+{
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#else
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                : "+d"(c[2 * h]), "+d"(c[2 * h + 1])
+                : "d"(a[2 * q + h]), "d"(b[q]));
+#endif
+}
+#else
+static inline __device__ __noinline__ void tmm__mma_double(double *c, const double *a,
+                                                           const double *b)
+{
+    int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    for (int k = 0; k < 8; k++) {
+        int q = k / 4, row = 4 * g + k % 4, col = 8 * t + k % 4; /* lanes that hold what it needs */
+        double upper = __shfl_sync(0xffffffff, a[2 * q], row);
+        double lower = __shfl_sync(0xffffffff, a[2 * q + 1], row);
+        double left = __shfl_sync(0xffffffff, b[q], col);
+        double right = __shfl_sync(0xffffffff, b[q], col + 4);
+        c[0] += upper * left;
+        c[1] += upper * right;
+        c[2] += lower * left;
+        c[3] += lower * right;
+    }
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
+   Uses: once/types.h. Used by: all host code. */
+#if TMM__HOST && !defined(TMM__PART_STATUS)
+#define TMM__PART_STATUS
+/* One buffer a thread and program: `inline` (not static) functions share their variables between
+   the files that include this one. */
+inline char *tmm__message(void)
+{
+    static thread_local char message[256];
+    return message;
+}
+
+static inline tmm_status tmm__fail(tmm_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(tmm__message(), 256, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* A CUDA error as a status; `what` is the call that returned it. */
+static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return TMM_OK;
+    (void)cudaGetLastError(); /* take it from the record, so that later calls do not find it */
+    if (error == cudaErrorMemoryAllocation)
+        return tmm__fail(TMM_ERROR_MEMORY, "%s: out of device memory", what);
+    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
+        return tmm__fail(TMM_ERROR_DEVICE, "%s: no usable CUDA device: %s", what,
+                         cudaGetErrorString(error));
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion)
+        return tmm__fail(TMM_ERROR_DEVICE,
+                         "%s: the program was compiled for other devices than this one; "
+                         "rebuild with nvcc -arch=native",
+                         what);
+    return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
+}
+
+TMM_API const char *tmm_last_error(void)
+{
+    return tmm__message();
+}
+
+TMM_API const char *tmm_status_string(tmm_status status)
+{
+    switch (status) {
+    case TMM_OK: return "TMM_OK";
+    case TMM_ERROR_ARGUMENT: return "TMM_ERROR_ARGUMENT";
+    case TMM_ERROR_MEMORY: return "TMM_ERROR_MEMORY";
+    case TMM_ERROR_DEVICE: return "TMM_ERROR_DEVICE";
+    case TMM_ERROR_CUDA: return "TMM_ERROR_CUDA";
+    case TMM_ERROR_UNSUPPORTED: return "TMM_ERROR_UNSUPPORTED";
+    case TMM_ERROR_CANCELLED: return "TMM_ERROR_CANCELLED";
+    }
+    return "unknown tmm_status";
+}
+
+TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
+{
+    switch (kernel) {
+    case TMM_AUTO: return "auto";
+    case TMM_GLOBAL: return "global";
+    case TMM_SHARED: return "shared";
+    case TMM_SHARED_8: return "shared_8";
+    case TMM_SHARED_16: return "shared_16";
+    case TMM_SHARED_32: return "shared_32";
+    case TMM_REGISTER: return "register";
+    case TMM_REGISTER_64: return "register_64";
+    case TMM_REGISTER_128: return "register_128";
+    case TMM_PIPELINED: return "pipelined";
+    case TMM_SMALL: return "small";
+    case TMM_SKINNY: return "skinny";
+    case TMM_TENSOR: return "tensor";
+    case TMM_AUTO_TENSOR: return "auto_tensor";
+    case TMM_KERNEL_COUNT: break;
+    }
+    return NULL;
+}
+
+static inline long long tmm__min(long long a, long long b)
+{
+    return a < b ? a : b;
+}
+#endif

@@ -1,0 +1,122 @@
+/* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
+   Uses: once/config.h. Used by: all parts. */
+#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_TYPES)
+#define TMM__PART_TYPES
+#include <stddef.h>
+
+/* ============================== TYPES ========================================================= */
+typedef enum tmm_status {
+    TMM_OK = 0,
+    TMM_ERROR_ARGUMENT,    /* null pointer, negative size, leading dimension too small, ... */
+    TMM_ERROR_MEMORY,      /* host or device memory is used up */
+    TMM_ERROR_DEVICE,      /* no CUDA device, or the program was not built for this one */
+    TMM_ERROR_CUDA,        /* a launch or copy failed; tmm_last_error() has CUDA's words */
+    TMM_ERROR_UNSUPPORTED, /* a tile or kernel that was not made, OpenMP left out of this build */
+    TMM_ERROR_CANCELLED,   /* by the caller's progress function */
+} tmm_status;
+
+typedef enum tmm_op { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
+
+typedef enum tmm_kernel {
+    TMM_AUTO = 0,
+    TMM_GLOBAL,
+    TMM_SHARED,
+    TMM_SHARED_8,
+    TMM_SHARED_16,
+    TMM_SHARED_32,
+    TMM_REGISTER,
+    TMM_REGISTER_64,
+    TMM_REGISTER_128,
+    TMM_PIPELINED,
+    TMM_SMALL,
+    TMM_SKINNY,
+    TMM_TENSOR,
+    TMM_AUTO_TENSOR, /* TMM_AUTO, which may take TMM_TENSOR for float, too */
+    TMM_KERNEL_COUNT /* not a kernel: how many there are */
+} tmm_kernel;
+
+/* An operand that tmm_?gemm_prepare_A or _B has split for TMM_TENSOR; its members are theirs. */
+typedef struct tmm_prepared {
+    const void *X; /* as given: it must stay as it is, for some elements may be needed */
+    void *memory;  /* halves and scales */
+    int owned;     /* from the pool */
+    int is_B;
+    tmm_op op;
+    long long lines, K, ld; /* lines: rows of op(A), columns of op(B) */
+} tmm_prepared;
+
+/* Options of tmm_?gemm_tensor. All zeros are the defaults. */
+typedef struct tmm_tensor_options {
+    const tmm_prepared *A, *B; /* operands that are prepared; NULL: split now */
+    void *memory;              /* device memory to work in, aligned to 16 bytes; NULL: allocates */
+    size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
+} tmm_tensor_options;
+
+typedef enum tmm_type { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
+
+#ifdef __CUDACC__
+typedef cudaStream_t tmm_stream;
+#else
+typedef struct CUstream_st *tmm_stream; /* what cudaStream_t is, without CUDA's headers */
+#endif
+
+/* Options of tmm_?gemm_host. All zeros are the defaults; in C: tmm_host_options o = {0}. */
+typedef struct tmm_host_report tmm_host_report;
+typedef struct tmm_host_options {
+    /* How many devices, 64 at most, 0: the current one alone; and their numbers, NULL: 0, 1, 2, ...
+       One that is named several times acts as several. */
+    int device_count;
+    const int *devices;
+    /* Rows of C for each, in order, which add up to M. NULL: by weights, shares on any scale; a
+       device of weight 0 does nothing. NULL, too: equal for devices of one kind, else measured by a
+       short product. */
+    const long long *rows;
+    const double *weights;
+    size_t memory;     /* most bytes of device memory for each of the list; 0: 9/10 of what is free,
+                          and what TMM_PIPELINED takes besides (see LIMITS) */
+    long long block;   /* rows and columns of a block of C at most; 0: chosen */
+    int streams;       /* that compute, for each device, 4 at most; 0: 2 */
+    int threads;       /* that copy pageable memory, 16 at most; 0: one a processor */
+    tmm_kernel kernel; /* TMM_AUTO: chosen for each block, all with the same bits */
+    /* Called, with `context`, in the calling thread as C gets done, `done` being the finished part
+       from 0 to 1; cancels by returning anything but 0. NULL: nobody is told. */
+    int (*progress)(void *context, double done);
+    void *context;
+    /* Memory on each device of the list, to be used instead of allocating, and its size; the call
+       adapts to that. NULL: allocates. */
+    void *const *workspace;
+    const size_t *workspace_bytes;
+    /* Pinned host memory for staging, and its size: 8 MiB at least, from a multiple of 256 on.
+       NULL: allocates 8 MiB a thread if A, B or C is pageable, and keeps them for the next call
+       (tmm_host_release). */
+    void *pinned;
+    size_t pinned_bytes;
+    tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
+} tmm_host_options;
+
+/* What a device did. */
+struct tmm_host_report {
+    int device;                       /* its number */
+    long long rows;                   /* of C */
+    long long block_rows, block_cols; /* of a block of C */
+    double seconds;                   /* from its first copy to when its last block had left it */
+    double bytes_in, bytes_peer;      /* copied from the host, from other devices, */
+    double bytes_out;                 /* to the host */
+    size_t memory;                    /* bytes of device memory for blocks and panels */
+};
+
+/* What lies on one device: operands of tmm_?gemm_multi. If rows is 0, A, lda, C and ldc may be
+   anything, if rows_B is 0, B and ldb. */
+typedef struct tmm_part {
+    int device;
+    long long rows;   /* of op(A) and C */
+    long long rows_B; /* of B as stored: of op(B) for TMM_OP_N, columns of it for TMM_OP_T */
+    const void *A;    /* rows x K for TMM_OP_N, K x rows for TMM_OP_T */
+    long long lda;
+    const void *B; /* rows_B x N for TMM_OP_N, rows_B x K for TMM_OP_T */
+    long long ldb;
+    void *C; /* rows x N */
+    long long ldc;
+    double seconds; /* set by the call: how long this device took */
+} tmm_part;
+#endif

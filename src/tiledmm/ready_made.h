@@ -1,0 +1,21 @@
+/* src/tiledmm/ready_made.h. READY-MADE: float, double and int.
+   Uses: type/. Used by: callers. */
+#if !defined(TMM__PASS) && !defined(TMM__PART_READY_MADE)
+#define TMM__PART_READY_MADE
+#ifndef TMM_NO_READY_MADE
+#define TMM__MAKING_READY /* they share the caller's TMM_TILE and TMM_EPILOGUE */
+#define TMM_TYPE          float
+#define TMM_NAME          s
+#include "tiledmm.cuh"
+#define TMM_TYPE double
+#define TMM_NAME d
+#include "tiledmm.cuh"
+#define TMM_TYPE int
+#define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
+#define TMM_NAME i
+#include "tiledmm.cuh"
+#undef TMM__MAKING_READY
+#undef TMM_TILE
+#undef TMM_EPILOGUE
+#endif
+#endif

@@ -1,0 +1,139 @@
+/* src/tiledmm/type/api.h. Declarations of what each element type has.
+   Uses: once/types.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
+/* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
+   A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
+   lda: at least K for TMM_OP_N, M for TMM_OP_T; ldb: at least N or K; ldc: at least N.
+   Errors: TMM_ERROR_ARGUMENT (nothing is launched), TMM_ERROR_DEVICE, TMM_ERROR_CUDA (launch). */
+TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                TMM_TYPE alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                long long ldb, TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                tmm_stream stream);
+
+/* The same by the kernel named. TMM_ERROR_UNSUPPORTED for a tile or kernel that this type or device
+   does not have. */
+TMM_API tmm_status TMM_FN(gemm_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                     long long N, long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                     long long lda, const TMM_TYPE *B, long long ldb, TMM_TYPE beta,
+                                     TMM_TYPE *C, long long ldc, tmm_stream stream);
+
+/* `batch` products of one shape: number b uses A + b strideA, B + b strideB, C + b strideC
+   (strides in elements, not negative; 0 for an operand that all share, but not for C). */
+TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                        long long lda, const TMM_TYPE *B, long long ldb,
+                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                        long long strideA, long long strideB, long long strideC,
+                                        long long batch, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                             long long N, long long K, TMM_TYPE alpha,
+                                             const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                             long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                             long long ldc, long long strideA, long long strideB,
+                                             long long strideC, long long batch, tmm_stream stream);
+
+/* The kernel that TMM_AUTO takes for this shape on the current device; for leading dimensions from
+   2^26 on (double: 2^24) or K above 2^34 it takes a TMM_REGISTER instead. */
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
+
+#if TMM__FLOAT_TENSOR
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are split already, or in memory
+   of the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading
+   dimensions as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and
+   leading dimension are ignored: they are those it was prepared with. The bits are those of
+   gemm_with. Memory of the caller is free again when the product is complete in the stream.
+     Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated,
+   TMM_ERROR_UNSUPPORTED if M, N or K is above 2^31 - 8193 (also of the functions below). */
+TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                       const tmm_tensor_options *options, tmm_stream stream);
+
+/* The bytes of device memory that gemm_tensor takes with these options: about 4 for each element of
+   an operand that is not prepared, with M, N and K rounded up to 64, and 1 for four of C. */
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes);
+
+/* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
+   `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
+   or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where
+   halves do not suffice, products read them. Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is
+   all zeros. */
+TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                          long long lda, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                          long long ldb, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream);
+TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes);
+
+/* Frees what was allocated for it, when the work enqueued so far is complete; not for work in other
+   streams. *prepared is all zeros then, for which this does nothing. */
+TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream);
+#endif
+
+/* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
+   memory, copies, multiplies, copies back, frees. On an error C is unchanged unless the copy back
+   itself failed. From 64 MB of matrices on it is gemm_host (below) with its defaults, unless that
+   is left out or there is a TMM_EPILOGUE. Errors: as above and TMM_ERROR_MEMORY. */
+TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
+                                  const TMM_TYPE *B, TMM_TYPE *C);
+
+#if TMM__HOST_LAYER
+/* C = alpha op(A) op(B) + beta C from host memory to host memory, on one or several devices;
+   complete when it returns. A, B, C: host pointers, pinned (then copies are fastest), managed or
+   pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
+   `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
+     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone:
+   the same for every split, number of devices, block and stream. For K up to 4096 they are those
+   of TMM_REGISTER; beyond, K is cut in parts of 4096 at most, by K and the size of an element
+   alone, and each part is added to C.
+     Devices share out the rows of C. Each loads its rows of A; B is loaded once and passed on where
+   devices can access each other (that access stays enabled), otherwise by each from the host.
+     On an error or when cancelled, all is freed, no thread is left, and each element of C has its
+   old or its final value. Windows: no threads, so pageable memory is staged by the calling one.
+     Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
+   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little),
+   TMM_ERROR_CUDA (a copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`),
+   TMM_ERROR_UNSUPPORTED (a kernel that this type lacks or whose bits depend on the shape:
+   TMM_SMALL, TMM_SKINNY; or TMM_EPILOGUE, which would see rows and columns of blocks). */
+TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                     TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                     long long ldc, const tmm_host_options *options);
+
+/* How much memory gemm_host would take with these options: bytes on each device of the list
+   (device_bytes has options->device_count elements, at least 1), and pinned bytes for staging,
+   which pageable matrices alone need. A workspace of that size, or any other, can then be given in
+   the options. Without rows and weights, equal shares are assumed. Errors: as above. */
+TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                            long long K, const tmm_host_options *options,
+                                            size_t *device_bytes, size_t *pinned_bytes);
+
+/* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
+   `count` parts on devices, in order: `rows` add up to M, `rows_B` to K (to N for TMM_OP_T). The
+   result stays in place; each device gathers the columns of B that it works on, an eighth of B at a
+   time (512 columns at least), in memory for three times that. Waits for what has been enqueued on
+   the devices before, and returns when all is complete, with each part's time in its `seconds`.
+   Parts may be on one device. Bits: as gemm_host. `kernel`: TMM_AUTO, or the one to use. Errors: as
+   gemm_host; after one, C is undefined. */
+TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                      TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
+                                      tmm_kernel kernel);
+#endif /* TMM__HOST_LAYER */
+
+/* C = alpha op(A) op(B) + beta C on the CPU, host pointers, one thread, blocked for the cache.
+   Sums are kept in TMM_SUM, in ascending k. TMM_EPILOGUE is not applied. */
+TMM_API tmm_status TMM_FN(gemm_cpu)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                    TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
+                                    const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                    long long ldc);
+
+/* The same over `threads` OpenMP threads (0: as many as OpenMP would take), with the same bits.
+   TMM_ERROR_UNSUPPORTED when built without OpenMP (nvcc -Xcompiler -fopenmp). */
+TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads);
+#endif

@@ -1,0 +1,102 @@
+/* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
+   Uses: kernels/*_launch.h, kernels/float/launch.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
+   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
+   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
+static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
+{
+    int processors = tmm__current_device()->processors;
+    double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
+    double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
+    double small_cost = 1.4 * ceil(small_tiles / processors);
+    double large_cost = 4.0 * ceil(large_tiles / processors);
+    return small_cost < large_cost ? 64 : 128;
+}
+
+#if TMM__FLOAT_TENSOR
+/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
+   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
+   The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
+   need some microseconds besides, the strict ones 1.05 more. Square: from 384 on. */
+static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
+{
+    double work = (double)M * N * K * batch;
+    if (M < 64 || N < 64 || K < 256) return 0;
+    if (TMM_FN(gemm__float_fast)()) {
+        int form, may = batch == 1 ? TMM__MAY_SPLIT : 0;
+        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
+        double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
+        return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
+    }
+    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
+       devices for displays. Splitting an element takes as long as 160 multiplications save; and
+       there is a tile for each multiprocessor. */
+    const tmm__device *device = tmm__current_device();
+    int capability = device->capability;
+    return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
+           (double)M * N >= 200.0 * (M + N) &&
+           ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
+           TMM_FN(gemm__float_mma)();
+}
+#endif
+
+/* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
+   multiprocessors; what fits first:
+     float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
+     devices before sm_80, and elements below 4 bytes
+       M N batch / P <= 900                          TMM_SHARED_16
+       else                                          TMM_REGISTER
+     devices from sm_80 on
+       one product, M or N <= 16, the other or
+         K above 64                                  TMM_SKINNY: one operand is read once
+       M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
+       M N batch / P <= 2048, M and N <= 64 or
+         M N K batch / P <= 4.2 million, unless
+         long_k below                                TMM_SMALL
+       double, many tensor cores for it              TMM_TENSOR
+       double, few: bound by units of double         as before sm_80
+       batches of M and N <= 64                      as before sm_80
+       else                                          TMM_PIPELINED */
+static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long long K,
+                                              long long batch, int tensor)
+{
+    const tmm__device *device = tmm__current_device();
+    (void)tensor;
+    double area = (double)M * N * batch / device->processors;
+#if TMM__FAST
+#if TMM__FLOAT_TENSOR
+    if (tensor && TMM_FN(gemm__float_pays)(M, N, K, batch)) return TMM_TENSOR;
+#endif
+    if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
+        long long narrow = tmm__min(M, N), wide = M > N ? M : N;
+        if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        if (M <= 32 && N <= 32) return TMM_SMALL;
+        /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
+           most; the others do better. */
+        bool long_k = batch == 1 && K > 2048 &&
+                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
+                      (TMM__IS_FLOAT ? area <= 1600 : TMM_FN(gemm__tensor_pays)());
+        if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6) && !long_k) return TMM_SMALL;
+        if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
+        if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
+    }
+#endif
+    (void)K;
+    if (area <= 900) {
+        /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
+           Both were level at 320 x 320 for float, and for double between 384 and 512. */
+#if TMM__ONE_TILE
+        return TMM_SHARED;
+#else
+        return TMM_SHARED_16;
+#endif
+    }
+    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
+{
+    return TMM_FN(gemm__choice)(M, N, K, batch, TMM__AUTO_TENSOR);
+}
+#endif

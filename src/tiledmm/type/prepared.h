@@ -1,0 +1,162 @@
+/* src/tiledmm/type/prepared.h. Float on tensor cores with operands that are split once.
+   Uses: kernels/float/launch.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FLOAT_TENSOR
+TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    *bytes = 0;
+    if (lines < 0 || K < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
+    if (lines > TMM__FLOAT_MOST || K > TMM__FLOAT_MOST)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor: %lld x %lld is too large for it",
+                         lines, K);
+    if (lines > 0 && K > 0) (void)TMM_FN(gemm__float_split)(NULL, bytes, lines, K, 1);
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long lines, long long K,
+                                               const float *X, long long ld, void *memory,
+                                               size_t bytes, tmm_prepared *prepared,
+                                               tmm_stream stream)
+{
+    if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
+    memset(prepared, 0, sizeof *prepared);
+    size_t needed = 0;
+    /* As if C had no rows, or no columns. */
+    tmm_status status =
+        is_B ? tmm__check_gemm(TMM_OP_N, op, 0, lines, K, 0, X, LLONG_MAX, X, ld, X, LLONG_MAX,
+                               sizeof(float))
+             : tmm__check_gemm(op, TMM_OP_N, lines, 0, K, 0, X, ld, X, 1, X, 1, sizeof(float));
+    if (status == TMM_OK) status = TMM_FN(gemm_prepare_memory)(lines, K, &needed);
+    if (status != TMM_OK) return status;
+    if (needed > 0 && X == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", is_B ? "B" : "A");
+    if (memory != NULL && (bytes < needed || (size_t)memory % 16 != 0))
+        return tmm__fail(bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
+                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
+                         bytes, needed);
+    int owned = memory == NULL && needed > 0;
+    if (owned) memory = tmm__workspace(needed, stream);
+    if (owned && memory == NULL)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
+    int along_k = (op == TMM_OP_N) != is_B;
+    tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
+    if (needed > 0) {
+        size_t offset = 0;
+        tmm__split to = TMM_FN(gemm__float_split)((char *)memory, &offset, lines, K, 1);
+        status = TMM_FN(gemm__float_split_launch)(K, &from, &to, 8 * to.line_blocks, &from, &to, 0,
+                                                  1, stream);
+    }
+    if (status != TMM_OK) {
+        if (owned) (void)cudaFreeAsync(memory, stream);
+        return status;
+    }
+    prepared->X = X, prepared->memory = memory, prepared->owned = owned, prepared->is_B = is_B;
+    prepared->op = op, prepared->lines = lines, prepared->K = K, prepared->ld = ld;
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
+                                          long long lda, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream)
+{
+    return TMM_FN(gemm__prepare)(0, op, M, K, A, lda, memory, bytes, prepared, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
+                                          long long ldb, void *memory, size_t bytes,
+                                          tmm_prepared *prepared, tmm_stream stream)
+{
+    return TMM_FN(gemm__prepare)(1, op, N, K, B, ldb, memory, bytes, prepared, stream);
+}
+
+TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
+{
+    if (prepared == NULL) return TMM_OK;
+    cudaError_t error = cudaSuccess;
+    if (prepared->owned) error = cudaFreeAsync(prepared->memory, stream);
+    memset(prepared, 0, sizeof *prepared);
+    return tmm__cuda(error, "cudaFreeAsync");
+}
+
+/* The bytes for what is not prepared; an error if what is does not fit the product. */
+static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, long long K,
+                                                    const tmm_tensor_options *options,
+                                                    size_t *bytes)
+{
+    *bytes = 0;
+    if (M < 0 || N < 0 || K < 0)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", M < 0 ? "M" : N < 0 ? "N" : "K");
+    for (int is_B = 0; is_B < 2; is_B++) {
+        const tmm_prepared *ready = options == NULL ? NULL : is_B ? options->B : options->A;
+        long long lines = is_B ? N : M;
+        size_t more = 0;
+        if (ready == NULL) {
+            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &more);
+            if (status != TMM_OK) return status;
+        } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
+                             "of %lld here",
+                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
+                             lines, K);
+        }
+        *bytes += more;
+    }
+    if (M > 0 && N > 0 && K > 0)
+        *bytes += TMM_FN(gemm__float_unproven)(M, N) + TMM__FLOAT_PACE_BYTES;
+    return TMM_OK;
+}
+
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    return TMM_FN(gemm__tensor_bytes)(M, N, K, options, bytes);
+}
+
+TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
+                                       long long K, TMM_TYPE alpha, const TMM_TYPE *A,
+                                       long long lda, const TMM_TYPE *B, long long ldb,
+                                       TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                       const tmm_tensor_options *options, tmm_stream stream)
+{
+    static const tmm_tensor_options defaults = {NULL, NULL, NULL, 0};
+    if (options == NULL) options = &defaults;
+    size_t needed = 0;
+    tmm_status status = TMM_FN(gemm__tensor_bytes)(M, N, K, options, &needed);
+    if (status != TMM_OK) return status;
+    if (options->A != NULL)
+        opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
+    if (options->B != NULL)
+        opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
+    status =
+        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    if (status != TMM_OK) return status;
+    void *memory = options->memory;
+    if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
+        return tmm__fail(options->bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
+                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
+                         options->bytes, needed);
+    if (M == 0 || N == 0) return TMM_OK;
+    if (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
+        return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
+                                 stream);
+    tmm__split split[2];
+    const tmm__split *ready[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const tmm_prepared *from = i == 0 ? options->A : options->B;
+        size_t offset = 0;
+        if (from == NULL) continue;
+        split[i] = TMM_FN(gemm__float_split)((char *)from->memory, &offset, from->lines, K, 1);
+        ready[i] = &split[i];
+    }
+    int done = 0, nA = opA == TMM_OP_N, nB = opB == TMM_OP_N;
+    status = TMM_FN(gemm__float)(M, N, K, alpha, A, nA ? lda : 1, nA ? 1 : lda, 0, B, nB ? ldb : 1,
+                                 nB ? 1 : ldb, 0, beta, C, ldc, 0, 1, ready, (char *)memory,
+                                 TMM__MAY_SPLIT, &done, stream);
+    if (status == TMM_OK && !done)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to split A and B: %zu bytes", needed);
+    return status;
+}
+#endif

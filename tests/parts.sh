@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# The parts in src/ give the headers, and keep the rules of the house; join.sh refuses what does not,
+# with a sentence that names part and line, and leaves the headers as they were.
+# shellcheck disable=SC2317,SC2329 # some functions are only called through expect
+. "$(dirname "$0")/tap.bash"
+
+check "the headers are what the parts give" bash src/join.sh --check
+
+# --- what a part may know ---
+# none FOLDER PATTERN WHAT: no line of code in the folder has the pattern.
+none() {
+    local found
+    found=$(find "src/$1" -type f \( -name '*.h' -o -name '*.cuh' \) -exec grep -nE -- "$2" {} + | grep -vE ':[0-9]+: *(/\*|\*|   [a-zA-Z])' | head -n 3)
+    if [ -z "$found" ]; then ok "src/$1 $3"; else not_ok "src/$1 $3: $found"; fi
+}
+none tiledmm/host 'TMM_TYPE|TMM_NAME|TMM_FN|TMM_SUM' "knows no element type"
+none tiledmm/host '<<<|TMM_(GLOBAL|SHARED|REGISTER|PIPELINED|SMALL|SKINNY|TENSOR)\b' "knows no kernel"
+none tiledmm/once '^[^#]*\bTMM_FN\(|<<<' "has nothing that is made per type"
+
+# --- refusals, on a copy ---
+copy=$PWD/$work/copy before=$PWD/$work/before wanted=
+fresh() {
+    rm -rf "$copy"
+    mkdir "$copy" && cp -r src tiledmm.cuh raytrace.cuh "$copy/"
+}
+# refused WHAT EDIT... : after `EDIT` in the copy, join and join --check end with 1 and a sentence that
+# has $wanted in it, and the headers are as they were.
+refused() {
+    local what=$1 status bad='' way
+    shift
+    fresh
+    (cd "$copy" && "$@") || bad="the edit failed;"
+    (cd "$copy" && sha256sum -- *.cuh) >"$before"
+    for way in '' --check; do
+        [ "$way" = '' ] && [ "${only_check-}" = 1 ] && continue
+        # shellcheck disable=SC2086
+        bash "$copy/src/join.sh" $way >"$work/said" 2>&1
+        status=$?
+        [ $status = 1 ] || bad="$bad join $way ends with $status;"
+        grep -qF -- "$wanted" "$work/said" || bad="$bad join $way says '$(head -n 1 "$work/said")';"
+    done
+    (cd "$copy" && sha256sum --quiet -c "$before" >/dev/null 2>&1) || bad="$bad a header has changed;"
+    [ -z "$(find "$copy" -name '*.tmp')" ] || bad="$bad a file was left;"
+    if [ -z "$bad" ]; then ok "$what is refused"; else not_ok "$what is refused: $bad"; fi
+}
+kernel=src/tiledmm/kernels/shared.cuh
+wanted="kernels/shared.cuh, which is not there" refused "a missing part" rm $kernel
+wanted="src/tiledmm/kernels/other.cuh is not in" refused "an unlisted part" cp $kernel src/tiledmm/kernels/other.cuh
+wanted="names kernels/shared.cuh twice" refused "a doubled part" sh -c 'echo kernels/shared.cuh >>src/tiledmm/PARTS'
+open_if() { printf '#if 1\n' >>"$kernel"; }
+wanted="$kernel:$(($(wc -l <$kernel) + 1)): this #if has no #endif" refused "an #if without #endif" open_if
+close_if() { printf '#endif\n' >>"$kernel"; }
+wanted="$kernel:$(($(wc -l <$kernel) + 1)): #endif without" refused "an #endif without #if" close_if
+include_part() { printf '#include "global.cuh"\n' >>"$kernel"; }
+wanted="a part must not include" refused "an inclusion of a part" include_part
+long_part() { yes '/* */' | head -n 600 >>"$kernel"; }
+wanted="at most 600 lines" refused "a part of more than 600 lines" long_part
+wrong_name() { sed -i '1s/shared/other/' "$kernel"; }
+wanted="$kernel:1: the first line must begin" refused "a part with another name in its first line" wrong_name
+hand_edit() { sed -i '3000s/$/ /' tiledmm.cuh; }
+only_check=1 wanted="tiledmm.cuh:3000 is not what the parts give: $(bash src/join.sh --where tiledmm.cuh:3000)" \
+    refused "a header edited by hand" hand_edit
+cut_header() { head -n 5000 tiledmm.cuh >x && mv x tiledmm.cuh; }
+only_check=1 wanted="tiledmm.cuh:5000 is not" refused "a header that ends early" cut_header
+
+# --- join mends it, and --where finds lines ---
+fresh
+hand_edit_in_copy() { (cd "$copy" && hand_edit && bash src/join.sh >/dev/null) && cmp -s tiledmm.cuh "$copy/tiledmm.cuh"; }
+check "join makes the header again" hand_edit_in_copy
+line=$(grep -n '=== KERNEL SHARED ===' tiledmm.cuh | cut -d: -f1)
+here=$(grep -n '=== KERNEL SHARED ===' $kernel | cut -d: -f1)
+found=$(bash src/join.sh --where "tiledmm.cuh:$line")
+if [ "$found" = "$kernel:$here" ]; then ok "--where finds a line"; else not_ok "--where finds a line: $found"; fi
+for words in "--where tiledmm.cuh:999999" "--where tiledmm.cuh:x" "--where other.cuh:1" "--where" "--bogus" "--check x"; do
+    # shellcheck disable=SC2086
+    bash src/join.sh $words >"$work/said" 2>&1
+    status=$?
+    if [ $status = 2 ] && [ "$(wc -l <"$work/said")" = 1 ] && grep -q '^join: ' "$work/said"; then
+        ok "join $words is refused with a sentence"
+    else
+        not_ok "join $words is refused with a sentence: status $status" "$work/said"
+    fi
+done
+tap_done
