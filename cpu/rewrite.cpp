@@ -1,6 +1,7 @@
 /* Turns preprocessed CUDA C++ into C++ for the CPU runner: rewrite INPUT OUTPUT.
  *
  *   kernel<<<grid, block>>>(x)     ::cucc::prepare("kernel", kernel, grid, block)(x)
+ *   kernel, not followed by <<<     ::cucc::kernel_pointer("kernel", kernel)
  *   __shared__ float a[8], b;      struct cucc_shared_1 { float a[8], b; };
  *                                  auto &a = ::cucc::shared_variable<...>("a"); and so for b
  *   extern __shared__ float s[];   float *s = ::cucc::dynamic_shared();
@@ -411,6 +412,38 @@ static void rewrite_launch(long i)
     text(next(end)) = text(next(next(end))) = "";
 }
 
+/* The names of all kernels that are no templates. */
+static std::map<std::string, bool> kernel_names()
+{
+    std::map<std::string, bool> names;
+    for (long i = next(-1); i < count(); i = next(i)) {
+        if (!is(i, "__global__")) continue;
+        bool from_template = is(statement_begin(i), "template");
+        for (long j = next(i); j < count() && !is(j, ";") && !is(j, "{"); j = next(j)) {
+            if (!is(next(j), "(")) continue;
+            long after = next(closing(next(j)));
+            if (is_name(j) && (is(after, "{") || is(after, ";"))) {
+                names[source(j)] = !from_template;
+                break;
+            }
+            j = closing(next(j));
+        }
+    }
+    return names;
+}
+
+/* A kernel whose address is taken: as an argument, in an initializer, in an assignment. */
+static void rewrite_kernel_pointer(long i)
+{
+    bool ends = is(next(i), ",") || is(next(i), ")") || is(next(i), "}") || is(next(i), ";") ||
+                is(next(i), ":");
+    long before = previous(i);
+    if (!ends || is(before, "::") || is(before, ".") || is(before, "->") || is(before, "void"))
+        return;
+    if (is(before, "&")) text(before) = "";
+    text(i) = "::cucc::kernel_pointer(\"" + source(i) + "\", " + source(i) + ")";
+}
+
 /* ---- the whole file -------------------------------------------------------------------------- */
 
 /* Whether the brace at I opens a namespace or an extern "C" block. */
@@ -446,6 +479,7 @@ static void rewrite_tokens()
         {"__host__", ""},
         {"__forceinline__", "inline __attribute__((always_inline))"},
         {"__noinline__", "__attribute__((noinline))"}};
+    const std::map<std::string, bool> kernels = kernel_names();
     std::vector<bool> scopes; /* for each open brace, whether it is one of a namespace */
     int functions = 0;        /* how many are not */
     long declared = -1;       /* the end of the last declaration of device variables */
@@ -465,7 +499,11 @@ static void rewrite_tokens()
             rewrite_launch(i);
         } else if (is_name(i)) {
             auto found = qualifiers.find(source(i));
-            if (found == qualifiers.end()) continue;
+            if (found == qualifiers.end()) {
+                auto kernel = kernels.find(source(i));
+                if (kernel != kernels.end() && kernel->second) rewrite_kernel_pointer(i);
+                continue;
+            }
             if (is(previous(i), "(")) continue; /* the argument of an __attribute__ */
             bool attribute = !functions || found->first.find("inline") != std::string::npos;
             text(i) = attribute ? found->second : "";

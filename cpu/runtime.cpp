@@ -61,6 +61,7 @@ struct runtime_state {
     std::set<cudaArray_t> arrays;
     std::set<texture *> textures;
     std::map<const void *, size_t> dynamic_shared_limits;
+    std::map<const void *, kernel_record> kernels; /* whose address a program has taken */
 
     /* Kernels run one at a time: variables hold the image of one device. */
     std::mutex launching;
@@ -652,33 +653,27 @@ static void run_launch(const launch_request &request)
     if (launch.failed) fail_for_good(cudaErrorLaunchFailure);
 }
 
-void launch(const launch_request &request)
+cudaError_t launch(const launch_request &request)
 {
     if (inside_kernel()) {
         fprintf(stderr, "cucc: a kernel launches %s: launches inside kernels are not supported\n",
                 request.kernel);
         abort();
     }
-    if (enter()) return;
-    if (planted("launch")) {
-        failed(cudaErrorLaunchOutOfResources);
-        return;
-    }
+    if (cudaError_t error = enter()) return error;
+    if (planted("launch")) return failed(cudaErrorLaunchOutOfResources);
     if (planted("kernel")) {
         fail_for_good(cudaErrorLaunchFailure);
-        return;
+        return cudaSuccess; /* a kernel that fails was launched */
     }
-    if (cudaError_t error = check_configuration(request)) {
-        failed(error);
-        return;
-    }
+    if (cudaError_t error = check_configuration(request)) return failed(error);
     if (!check_arguments(request)) {
         fail_for_good(cudaErrorIllegalAddress);
-        return;
+        return cudaSuccess;
     }
     if (!late().on || is_default_stream(request.stream)) {
         run_launch(request);
-        return;
+        return cudaSuccess;
     }
     /* The arguments live as long as the work waits. */
     std::shared_ptr<void> closure(request.copy_closure(request.closure), request.free_closure);
@@ -686,6 +681,13 @@ void launch(const launch_request &request)
     later.closure = closure.get();
     later.pointers = nullptr;
     enqueue(request.stream, [later, closure] { run_launch(later); });
+    return cudaSuccess;
+}
+
+void register_kernel(const void *kernel, const kernel_record &record)
+{
+    state_lock lock(state().lock);
+    state().kernels[kernel] = record;
 }
 } // namespace cucc
 
@@ -1328,6 +1330,19 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute
     state_lock lock(state().lock);
     state().dynamic_shared_limits[kernel] = (size_t)value;
     return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                             size_t dynamic_shared, cudaStream_t stream)
+{
+    kernel_record record = {};
+    {
+        state_lock lock(state().lock);
+        auto found = state().kernels.find(kernel);
+        if (found != state().kernels.end()) record = found->second;
+    }
+    if (!record.launch) return failed(cudaErrorInvalidDeviceFunction);
+    return record.launch(record, kernel, grid, block, arguments, dynamic_shared, stream);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel)

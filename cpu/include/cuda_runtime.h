@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utility>
 
 #define CUDART_VERSION 13000
 
@@ -367,6 +368,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop);
 
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                             size_t dynamic_shared, cudaStream_t stream);
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
@@ -407,7 +410,7 @@ struct launch_request {
     void *(*copy_closure)(const void *closure); /* for launches that wait in a stream */
     void (*free_closure)(void *closure);
 };
-void launch(const launch_request &request);
+cudaError_t launch(const launch_request &request);
 
 template <class T> const void *object_pointer(const T &)
 {
@@ -431,6 +434,11 @@ template <class... P> struct prepared_launch {
 
     void operator()(P... arguments)
     {
+        (void)with(arguments...);
+    }
+
+    cudaError_t with(P... arguments)
+    {
         auto thread = [=, *this] { kernel(arguments...); };
         const void *pointers[] = {object_pointer(arguments)..., nullptr};
         request.argument_count = sizeof...(P);
@@ -443,7 +451,7 @@ template <class... P> struct prepared_launch {
         request.free_closure = [](void *closure) {
             delete static_cast<decltype(thread) *>(closure);
         };
-        launch(request);
+        return launch(request);
     }
 };
 
@@ -453,6 +461,38 @@ prepared_launch<P...> prepare(const char *name, void (*kernel)(P...), dim3 grid,
 {
     return {{name, (const void *)kernel, grid, block, dynamic_shared, stream, 0, 0, 0, 0, 0, 0},
             kernel};
+}
+
+/* A kernel's name that is not launched on the spot becomes kernel_pointer("KERNEL", KERNEL), which
+ * leaves behind what cudaLaunchKernel needs to call it by an untyped pointer. */
+struct kernel_record {
+    const char *name;
+    cudaError_t (*launch)(const kernel_record &record, const void *kernel, dim3 grid, dim3 block,
+                          void **arguments, size_t dynamic_shared, cudaStream_t stream);
+};
+void register_kernel(const void *kernel, const kernel_record &record);
+
+template <class... P, size_t... I>
+cudaError_t launch_untyped(void (*kernel)(P...), const char *name, dim3 grid, dim3 block,
+                           void **arguments, size_t dynamic_shared, cudaStream_t stream,
+                           std::index_sequence<I...>)
+{
+    (void)arguments;
+    return prepare(name, kernel, grid, block, dynamic_shared, stream)
+        .with(*(std::remove_reference_t<P> *)arguments[I]...);
+}
+
+template <class... P> auto kernel_pointer(const char *name, void (*kernel)(P...)) -> void (*)(P...)
+{
+    register_kernel((const void *)kernel,
+                    {name,
+                     [](const kernel_record &record, const void *untyped, dim3 grid, dim3 block,
+                        void **arguments, size_t dynamic_shared, cudaStream_t stream) {
+                         return launch_untyped((void (*)(P...))untyped, record.name, grid, block,
+                                               arguments, dynamic_shared, stream,
+                                               std::index_sequence_for<P...>{});
+                     }});
+    return kernel;
 }
 } // namespace cucc
 
@@ -509,6 +549,12 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t 
 template <class T> cudaError_t cudaGetSymbolAddress(void **address, const T &symbol)
 {
     return cucc::symbol_address(address, &symbol);
+}
+template <class... P>
+cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
+                             size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
+{
+    return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_shared, stream);
 }
 template <class... P>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value)

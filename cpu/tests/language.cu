@@ -439,6 +439,44 @@ static void check_textures(void)
     cudaGetLastError();
 }
 
+/* ---- launches by an untyped pointer ----------------------------------------------------------- */
+
+static __global__ void add_to_all(int count, float x, float *y)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) y[i] += x;
+}
+
+static __global__ void double_some(float *y)
+{
+    y[threadIdx.x] *= 2;
+}
+
+static const void *const by_number[] = {(const void *)add_to_all, (void *)&double_some};
+
+static void check_untyped_launches(float *device)
+{
+    int count = 10;
+    float x = 3, y[10];
+    void *add[] = {&count, &x, &device}, *times[] = {&device};
+    CHECK(cudaMemset(device, 0, sizeof y) == cudaSuccess);
+    CHECK(cudaLaunchKernel(by_number[0], dim3(2), dim3(8), add, 0, 0) == cudaSuccess);
+    CHECK(cudaLaunchKernel(by_number[1], dim3(1), dim3(4), times, 0, 0) == cudaSuccess);
+    CHECK(cudaLaunchKernel(double_some, dim3(1), dim3(2), times) == cudaSuccess);
+    CHECK(cudaMemcpy(y, device, sizeof y, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (int i = 0; i < count; i++) CHECK(y[i] == (i < 2 ? 12 : i < 4 ? 6 : 3));
+    /* An error of before is neither returned nor forgotten. */
+    void *none;
+    CHECK(cudaMalloc(&none, (size_t)1 << 60) == cudaErrorMemoryAllocation);
+    CHECK(cudaLaunchKernel(by_number[0], dim3(2), dim3(8), add, 0, 0) != cudaErrorMemoryAllocation);
+    CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
+    CHECK(cudaLaunchKernel(by_number[1], dim3(1), dim3(2000), times, 0, 0) ==
+          cudaErrorInvalidConfiguration);
+    CHECK(cudaLaunchKernel((const void *)&x, dim3(1), dim3(1), times, 0, 0) ==
+          cudaErrorInvalidDeviceFunction);
+    cudaGetLastError();
+}
+
 int main()
 {
 #if !defined(__CUDACC__) || !defined(__CUCC__) || defined(__CUDA_ARCH__)
@@ -451,6 +489,7 @@ int main()
     check_shared_memory((float *)device);
     check_cooperation(device);
     check_intrinsics((float *)device);
+    check_untyped_launches((float *)device);
     CHECK(cudaFree(device) == cudaSuccess);
     check_shared_with_host();
     check_textures();
