@@ -283,7 +283,7 @@
 #define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
 #endif
 
-/* 1 where kernels come in fewer forms: see PASSES. */
+/* 1 for types whose kernels have fewer instances. */
 #define TMM__FEW_FORMS (!TMM__IS_FLOAT && !TMM__IS_DOUBLE)
 
 /* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
@@ -1271,86 +1271,56 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
     return status;
 }
 #endif
-/* src/tiledmm/once/passes.h. Which instances of the kernels a pass through this file makes.
+/* src/tiledmm/once/passes.h. How a kernel gets its instances.
    Uses: once/config.h. Used by: kernels/, type/instances.h. */
 #if !defined(TMM__PART_PASSES)
 #define TMM__PART_PASSES
-/* The kernels of a type are emitted in six passes through this file, TMM__PASS 1 to 6, each with
-   one more instance of every kernel that has any left; what a type has once is in the first one.
+/* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel stands
+   the list of its instances, a line each:
+       #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
+           _(1, 16x16, 16, 16)
+           _(2, 16x32, 16, 32)
+   For each type the file includes itself once a pass, with TMM__PASS 1 to 6 (type/instances.h). In
+   pass P each kernel is compiled with the values of line P, if its list has one. The tables of the
+   launchers and the names that tests look for are made from the same lines. Each instance costs
+   every program that includes this file some tenths of a second of compile time. */
 
-     pass                    1          2          3         4         5         6
-     SHARED                  8          16         32        (or TMM_TILE alone)
-     REGISTER                64         128
-     PIPELINED               any        as A^T B   as A B    (operands; packed: as A^T B)
-     SMALL                   16 x 16    16 x 32    32 x 32   32 x 64
-     SKINNY: along, width    k, 1       k, 4       k, 16     lines, 4  lines, 16
-     TENSOR                  128 x 128  64 x 64    any
-     TENSOR FLOAT            256 x 128  128 x 192  128 x 64  64 x 64   (tiles for wgmma)
-       kernel for wgmma                 large                small
-       kernel for mma.sync                                             128       64
+/* For #if: #if TMM__SMALL_LIST(TMM__IN_PASS) 0 asks whether there is an instance in this pass. */
+#define TMM__IN_PASS(pass, ...) TMM__PASS == pass ||
 
-   Each instance costs every program that includes this file some tenths of a second of compile
-   time. So PIPELINED has three for float alone, one for other types and none for double, which has
-   TENSOR; and SMALL two of four, by TMM__FEW_FORMS, for all types but float and double. These compute
-   every shape, but some take longer (on an H200 int at 320 10.1 us for 7.2, A B of 2048 7% longer,
-   of 4096 1%). Of SKINNY along the lines a width of 1 would gain 2% at most; of TENSOR tiles of
-   128 x 64 nothing. */
-#define TMM__EMIT_TYPE        (TMM__PASS == 1)
-#define TMM__EMIT_SHARED      (TMM__PASS <= (TMM__ONE_TILE ? 1 : 3))
-#define TMM__EMIT_REGISTER    (TMM__PASS <= 2)
-#define TMM__EMIT_PIPELINED   (TMM__FAST && TMM__PASS <= (TMM__IS_FLOAT ? 3 : TMM__IS_DOUBLE ? 0 : 1))
-#define TMM__EMIT_SMALL       (TMM__FAST && TMM__PASS <= 4 && !(TMM__FEW_FORMS && TMM__PASS % 2 == 1))
-#define TMM__EMIT_SKINNY      (TMM__FAST && TMM__PASS <= 5)
-#define TMM__EMIT_TENSOR      (TMM__FAST && TMM__IS_DOUBLE && TMM__PASS <= 3)
-#define TMM__EMIT_FLOAT_TILES (TMM__FLOAT_TENSOR && TMM__PASS <= 4)
-#define TMM__EMIT_FLOAT       (TMM__FLOAT_TENSOR && (TMM__PASS == 2 || TMM__PASS == 4))
-#define TMM__EMIT_FLOAT_MMA   (TMM__FLOAT_TENSOR && TMM__PASS >= 5)
+/* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its columns. */
+#define TMM__ARGUMENT_1(a, ...)          a
+#define TMM__ARGUMENT_2(a, b, ...)       b
+#define TMM__ARGUMENT_3(a, b, c, ...)    c
+#define TMM__ARGUMENT_4(a, b, c, d, ...) d
+#define TMM__VALUE_1(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_1(__VA_ARGS__, 0):
+#define TMM__VALUE_2(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_2(__VA_ARGS__, 0, 0):
+#define TMM__VALUE_3(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_3(__VA_ARGS__, 0, 0, 0):
+#define TMM__VALUE_4(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_4(__VA_ARGS__, 0, 0, 0, 0):
 
-/* What the instances are called: in pass 1 of float TMM__INSTANCE(gemm_small_, SMALL) is
-   tmm_sgemm_small_16x16. */
-#define TMM__INSTANCE(name, kernel) TMM__JOIN(TMM_FN(name), TMM__JOIN(TMM__##kernel##_, TMM__PASS))
-#define TMM__REGISTER_1             64
-#define TMM__REGISTER_2             128
-#define TMM__PIPELINED_1
-#define TMM__PIPELINED_2 _tn
-#define TMM__PIPELINED_3 _nn
-#define TMM__SMALL_1     16x16
-#define TMM__SMALL_2     16x32
-#define TMM__SMALL_3     32x32
-#define TMM__SMALL_4     32x64
-#define TMM__SKINNY_1    k_1
-#define TMM__SKINNY_2    k_4
-#define TMM__SKINNY_3    k_16
-#define TMM__SKINNY_4    lines_4
-#define TMM__SKINNY_5    lines_16
-#define TMM__TENSOR_1    128x128
-#define TMM__TENSOR_2    64x64
-#define TMM__TENSOR_3    any
-#define TMM__TILES_1     256x128
-#define TMM__TILES_2     128x192
-#define TMM__TILES_3     128x64
-#define TMM__TILES_4     64x64
-#define TMM__FLOAT_2     large
-#define TMM__FLOAT_4     small
-#define TMM__FLOAT_MMA_5 128
-#define TMM__FLOAT_MMA_6 64
+/* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
+   pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
+#define TMM__SAME_11(name)                 , name
+#define TMM__SAME_22(name)                 , name
+#define TMM__SAME_33(name)                 , name
+#define TMM__SAME_44(name)                 , name
+#define TMM__SAME_55(name)                 , name
+#define TMM__SAME_66(name)                 , name
+#define TMM__NAME_IF_(pass, now, name)     TMM__SECOND(TMM__SAME_##pass##now(name), , )
+#define TMM__NAME_IF(pass, now, name)      TMM__NAME_IF_(pass, now, name)
+#define TMM__NAME_IN_PASS(pass, name, ...) TMM__NAME_IF(pass, TMM__PASS, name)
+#define TMM__INSTANCE(function, kernel) \
+    TMM__JOIN(TMM_FN(function), TMM__##kernel##_LIST(TMM__NAME_IN_PASS))
 
-/* And what they are made of; each kernel says what these are. Of PIPELINED: */
-#define TMM__BLOCKS (TMM__PASS == 1 ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2)
-#define TMM__ROWS   (TMM__PASS > 1 ? 16 : 8)
-#define TMM__MODE_A (TMM__PASS == 1 ? -1 : TMM__PASS == 2 ? (int)TMM__VECTORS : (int)TMM__ALONG_K)
-#define TMM__MODE_B (TMM__PASS == 1 ? -1 : (int)TMM__VECTORS)
-/* SMALL: */
-#define TMM__SMALL_ROWS (TMM__PASS <= 2 ? 16 : 32)
-#define TMM__SMALL_COLS (TMM__PASS == 1 ? 16 : TMM__PASS == 4 ? 64 : 32)
-/* SKINNY: */
-#define TMM__ALONG (TMM__PASS <= 3)
-#define TMM__WIDTH (TMM__PASS == 1 ? 1 : TMM__PASS % 2 == 0 ? 4 : 16)
-/* TENSOR: */
-#define TMM__WARPS_ACROSS  (TMM__PASS == 1 ? 4 : 2)
-#define TMM__TENSOR_DOWN   (TMM__PASS == 1 ? 4 : 2)
-#define TMM__TENSOR_WIDTH  (TMM__PASS == 3 ? 1 : 2)
-#define TMM__TENSOR_BLOCKS (TMM__PASS == 1 ? 1 : 3)
+#define TMM__EMIT_TYPE         (TMM__PASS == 1)
+#define TMM__EMIT_FLOAT_TILES  (TMM__FLOAT_TENSOR && TMM__PASS <= 4)
+#define TMM__EMIT_FLOAT        (TMM__FLOAT_TENSOR && (TMM__PASS == 2 || TMM__PASS == 4))
+#define TMM__EMIT_FLOAT_MMA    (TMM__FLOAT_TENSOR && TMM__PASS >= 5)
+#define TMM__TILES_LIST(_)     _(1, 256x128) _(2, 128x192) _(3, 128x64) _(4, 64x64)
+#define TMM__FLOAT_LIST(_)     _(2, large) _(4, small)
+#define TMM__FLOAT_MMA_LIST(_) _(5, 128) _(6, 64)
+#define TMM__TILES_1           256x128
+#define TMM__TILES_3           128x64
 /* TENSOR FLOAT by wgmma, whose kernels have barriers for the longer ring of their two forms: */
 #define TMM__DOWN        (TMM__PASS == 1 ? 2 : 1)
 #define TMM__COLS        (TMM__PASS == 1 ? 128 : TMM__PASS == 2 ? 192 : 64)
@@ -3398,6 +3368,27 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #ifndef TMM_SUM
 #define TMM_SUM TMM_TYPE
 #endif
+#ifdef TMM_TILE /* TMM_SHARED has this tile alone */
+#define TMM__ONE_TILE 1
+#else
+#define TMM__ONE_TILE 0
+#endif
+/* For lists of instances: lines that only some types have. */
+#if TMM__IS_FLOAT
+#define TMM__IF_FLOAT(...) __VA_ARGS__
+#else
+#define TMM__IF_FLOAT(...)
+#endif
+#if TMM__IS_DOUBLE
+#define TMM__IF_DOUBLE(...) __VA_ARGS__
+#else
+#define TMM__IF_DOUBLE(...)
+#endif
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+#define TMM__IF_FLOATING(...) __VA_ARGS__
+#else
+#define TMM__IF_FLOATING(...)
+#endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
    Uses: once/types.h. Used by: callers. */
@@ -3548,6 +3539,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
    numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE
+#define tmm_gemm_global TMM_FN(gemm_global)
 /* ============================== KERNEL GLOBAL ================================================= */
 /* One thread computes one element of C and reads all it needs from global memory.
 
@@ -3603,10 +3595,21 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
     *C = value;
 }
 /* END OF KERNEL */
+#undef tmm_gemm_global
 #endif
 /* src/tiledmm/kernels/shared.cuh. The kernel that teaches shared memory.
    Uses: once/config.h. Used by: type/dispatch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_SHARED
+/* The instances: pass, tile, which is its name, too. TMM_TILE, if the caller defines it, is the only
+   one. */
+#ifndef TMM__SHARED_LIST
+#define TMM__SHARED_LIST(_) _(1, 8) _(2, 16) _(3, 32)
+#endif
+
+#if defined(TMM__PASS) && (TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0))
+#if !TMM__ONE_TILE
+#define TMM_TILE TMM__SHARED_LIST(TMM__NAME_IN_PASS)
+#endif
+#define tmm_gemm_shared TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
    steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
@@ -3691,10 +3694,24 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     *C = value;
 }
 /* END OF KERNEL */
+#undef tmm_gemm_shared
+#if !TMM__ONE_TILE
+#undef TMM_TILE
+#endif
 #endif
 /* src/tiledmm/kernels/register.cuh. The kernel that teaches registers.
    Uses: once/config.h. Used by: type/dispatch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_REGISTER
+/* The instances: pass, tile, which is its name, and TMM_BLOCK. */
+#ifndef TMM__REGISTER_LIST
+#define TMM__REGISTER_LIST(_) _(1, 64, 4) _(2, 128, 8)
+#endif
+
+#if defined(TMM__PASS) && (TMM__REGISTER_LIST(TMM__IN_PASS) 0)
+#define TMM_BLOCK         (TMM__REGISTER_LIST(TMM__VALUE_1) 0)
+#define tmm_gemm_register TMM__INSTANCE(gemm_register_, REGISTER)
+#define tmm_quad          TMM__INSTANCE(quad_, REGISTER)
+#define tmm_fetch_quad    TMM__INSTANCE(fetch_quad_, REGISTER)
+#define tmm_put_quad      TMM__INSTANCE(put_quad_, REGISTER)
 /* ============================== KERNEL REGISTER =============================================== */
 /* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
    that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
@@ -3869,34 +3886,39 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
     }
 }
 /* END OF KERNEL */
+#undef TMM_BLOCK
+#undef tmm_gemm_register
+#undef tmm_quad
+#undef tmm_fetch_quad
+#undef tmm_put_quad
 #endif
 /* src/tiledmm/kernels/store.cuh. Loading and storing elements of C.
    Uses: once/ptx.cuh. Used by: the fast kernels. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Four neighbouring elements of shared memory or C. */
-typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_four {
+typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) TMM_FN(elements4) {
     TMM_TYPE v[4];
-} tmm_four;
+} TMM_FN(elements4);
 
-typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm_two {
+typedef struct alignas(2 * sizeof(TMM_TYPE)) TMM_FN(elements2) {
     TMM_TYPE v[2];
-} tmm_two;
+} TMM_FN(elements2);
 
 /* Four sums of a partial tile. */
-typedef struct alignas(16) tmm_sums {
+typedef struct alignas(16) TMM_FN(sums4) {
     TMM_SUM v[4];
-} tmm_sums;
+} TMM_FN(sums4);
 
 /* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
    (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
    the compiler cannot know that they do not overlap, and would wait for each. */
-static __device__ __forceinline__ tmm_sums tmm_load_four(const TMM_TYPE *C, bool whole,
-                                                         unsigned wanted, TMM_TYPE beta)
+static __device__ __forceinline__ TMM_FN(sums4)
+    TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
 {
-    tmm_sums old = {{0, 0, 0, 0}};
+    TMM_FN(sums4) old = {{0, 0, 0, 0}};
     if (beta == 0) return old;
-    tmm_four four = {{0, 0, 0, 0}};
-    if (whole) four = *(const tmm_four *)C;
+    TMM_FN(elements4) four = {{0, 0, 0, 0}};
+    if (whole) four = *(const TMM_FN(elements4) *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         if (!whole && (wanted >> j & 1)) four.v[j] = C[j];
@@ -3906,12 +3928,13 @@ static __device__ __forceinline__ tmm_sums tmm_load_four(const TMM_TYPE *C, bool
 }
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on; C is at that
-   place, and old from tmm_load_four, with the same `whole` and `wanted`. */
-static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row, long long col,
-                                                      bool whole, unsigned wanted, TMM_TYPE alpha,
-                                                      const TMM_SUM *old, const TMM_SUM *sum)
+   place, and old from load_four, with the same `whole` and `wanted`. */
+static __device__ __forceinline__ void TMM_FN(store_four)(TMM_TYPE *C, long long row, long long col,
+                                                          bool whole, unsigned wanted,
+                                                          TMM_TYPE alpha, const TMM_SUM *old,
+                                                          const TMM_SUM *sum)
 {
-    tmm_four four;
+    TMM_FN(elements4) four;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -3922,20 +3945,21 @@ static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row
 #endif
         if (!whole && inside) C[j] = four.v[j];
     }
-    if (whole) *(tmm_four *)C = four;
+    if (whole) *(TMM_FN(elements4) *)C = four;
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
    first_row on and before `end`, with two fours each, 32 columns apart; 8 bits of `wanted`. `whole`:
    bits 0 and 4 stand for all four, and C is aligned to 16 bytes. One question for beta, not one a
    four. */
-static __device__ __forceinline__ void tmm_store_rows(TMM_TYPE *C, long long ldc, long long row,
-                                                      long long first_row, long long end,
-                                                      long long col, bool whole, unsigned wanted,
-                                                      TMM_TYPE alpha, TMM_TYPE beta,
-                                                      const TMM_SUM (*sum)[8], const int rows)
+static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
+                                                          long long first_row, long long end,
+                                                          long long col, bool whole,
+                                                          unsigned wanted, TMM_TYPE alpha,
+                                                          TMM_TYPE beta, const TMM_SUM (*sum)[8],
+                                                          const int rows)
 {
-    tmm_sums old[4][2];
+    TMM_FN(sums4) old[4][2];
 #pragma unroll
     for (int h = 0; h < 2 * rows; h++)
 #pragma unroll
@@ -3945,36 +3969,38 @@ static __device__ __forceinline__ void tmm_store_rows(TMM_TYPE *C, long long ldc
         for (int h = 0; h < 2 * rows; h++) {
             bool any = row + h / 2 >= first_row && row + h / 2 < end && (wanted >> h % 2 * 4 & 15);
             if (any)
-                old[h / 2][h % 2] =
-                    tmm_load_four(C + h / 2 * ldc + h % 2 * 32, whole, wanted >> h % 2 * 4, beta);
+                old[h / 2][h % 2] = TMM_FN(load_four)(C + h / 2 * ldc + h % 2 * 32, whole,
+                                                      wanted >> h % 2 * 4, beta);
         }
     }
 #pragma unroll
     for (int h = 0; h < 2 * rows; h++) {
         if (row + h / 2 < first_row || row + h / 2 >= end) continue;
         if (whole && !(wanted >> h % 2 * 4 & 1)) continue;
-        tmm_store_four(C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole,
-                       wanted >> h % 2 * 4, alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
+        TMM_FN(store_four)
+        (C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole, wanted >> h % 2 * 4,
+         alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
     }
 }
 
 /* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
    others are stored, for the compiler cannot know that they do not overlap, and would wait for
    each. */
-static __device__ __forceinline__ tmm_two tmm_load_two(const TMM_TYPE *C, bool aligned,
-                                                       unsigned wanted)
+static __device__ __forceinline__ TMM_FN(elements2)
+    TMM_FN(load_two)(const TMM_TYPE *C, bool aligned, unsigned wanted)
 {
-    tmm_two two = {{0, 0}};
-    if (aligned && (wanted & 3) == 3) return *(const tmm_two *)C;
+    TMM_FN(elements2) two = {{0, 0}};
+    if (aligned && (wanted & 3) == 3) return *(const TMM_FN(elements2) *)C;
     if (wanted & 1) two.v[0] = C[0];
     if (wanted & 2) two.v[1] = C[1];
     return two;
 }
 
-/* The same as tmm_store_four for two elements, where C was `two` before. */
-static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
-                                                     bool aligned, unsigned wanted, TMM_TYPE alpha,
-                                                     TMM_TYPE beta, tmm_two two, const TMM_SUM *sum)
+/* The same as store_four for two elements, where C was `two` before. */
+static __device__ __forceinline__ void TMM_FN(store_two)(TMM_TYPE *C, long long row, long long col,
+                                                         bool aligned, unsigned wanted,
+                                                         TMM_TYPE alpha, TMM_TYPE beta,
+                                                         TMM_FN(elements2) two, const TMM_SUM *sum)
 {
     bool whole = aligned && (wanted & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
@@ -3989,11 +4015,12 @@ static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row,
 #endif
         if (inside && !whole) C[j] = two.v[j];
     }
-    if (whole) *(tmm_two *)C = two;
+    if (whole) *(TMM_FN(elements2) *)C = two;
 }
 
 /* One element from or to global memory; one that is not wanted is left as it is. */
-static __device__ __forceinline__ void tmm_load_if(TMM_TYPE *to, const TMM_TYPE *from, bool wanted)
+static __device__ __forceinline__ void TMM_FN(load_if)(TMM_TYPE *to, const TMM_TYPE *from,
+                                                       bool wanted)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__load_if(to, from, sizeof(TMM_TYPE), wanted);
@@ -4001,7 +4028,7 @@ static __device__ __forceinline__ void tmm_load_if(TMM_TYPE *to, const TMM_TYPE 
         *to = *from;
 }
 
-static __device__ __forceinline__ void tmm_store_if(TMM_TYPE *to, TMM_TYPE from, bool wanted)
+static __device__ __forceinline__ void TMM_FN(store_if)(TMM_TYPE *to, TMM_TYPE from, bool wanted)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__store_if(to, &from, sizeof(TMM_TYPE), wanted);
@@ -4010,8 +4037,8 @@ static __device__ __forceinline__ void tmm_store_if(TMM_TYPE *to, TMM_TYPE from,
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is wanted, through the epilogue. */
-static __device__ __forceinline__ TMM_TYPE tmm_value(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
-                                                     bool wanted, long long row, long long col)
+static __device__ __forceinline__ TMM_TYPE TMM_FN(value)(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
+                                                         bool wanted, long long row, long long col)
 {
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
     (void)wanted, (void)row, (void)col; /* only for the epilogue */
@@ -4024,21 +4051,21 @@ static __device__ __forceinline__ TMM_TYPE tmm_value(TMM_SUM sum, TMM_TYPE alpha
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
    column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
    is not aligned, or elements are judged one by one: without branches. */
-static __device__ __forceinline__ void tmm_store_some(TMM_TYPE *C, long long row, long long col,
-                                                      const int count, unsigned wanted,
-                                                      TMM_TYPE alpha, TMM_TYPE beta,
-                                                      const TMM_SUM *sum)
+static __device__ __forceinline__ void TMM_FN(store_some)(TMM_TYPE *C, long long row, long long col,
+                                                          const int count, unsigned wanted,
+                                                          TMM_TYPE alpha, TMM_TYPE beta,
+                                                          const TMM_SUM *sum)
 {
     TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = beta == 0 ? 0 : wanted;
     TMM_TYPE some[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int j = 0; j < count; j++) tmm_load_if(&some[j], C + j, read >> j & 1);
+    for (int j = 0; j < count; j++) TMM_FN(load_if)(&some[j], C + j, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < count; j++) {
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)some[j]);
         bool mine = wanted >> j & 1;
-        tmm_store_if(C + j, tmm_value(sum[j], alpha, old, mine, row, col + j), mine);
+        TMM_FN(store_if)(C + j, TMM_FN(value)(sum[j], alpha, old, mine, row, col + j), mine);
     }
 }
 
@@ -4046,30 +4073,31 @@ static __device__ __forceinline__ void tmm_store_some(TMM_TYPE *C, long long row
    far as they are wanted, 8 bits. `whole`: bits 0 and 4 stand for all four, and C is aligned to 16
    bytes. All of C is read before any is stored, as above, and by single elements, so that one code
    serves both cases; without a branch for beta, which the loop of the kernel would pay for. */
-static __device__ __forceinline__ void tmm_store_row(TMM_TYPE *C, long long row, long long col,
-                                                     bool whole, unsigned wanted, TMM_TYPE alpha,
-                                                     TMM_TYPE beta, const TMM_SUM *sum)
+static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
+                                                         bool whole, unsigned wanted,
+                                                         TMM_TYPE alpha, TMM_TYPE beta,
+                                                         const TMM_SUM *sum)
 {
     TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = beta == 0 ? 0 : wanted;
-    tmm_four fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+    TMM_FN(elements4) fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        tmm_load_if(&fours[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
+        TMM_FN(load_if)(&fours[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         TMM_TYPE *one = &fours[j / 4].v[j % 4];
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*one);
-        *one = tmm_value(sum[j], alpha, old, wanted >> j & 1, row, col + j / 4 * 32 + j % 4);
+        *one = TMM_FN(value)(sum[j], alpha, old, wanted >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (whole) {
-        if (wanted & 1) *(tmm_four *)C = fours[0];
-        if (wanted & 16) *(tmm_four *)(C + 32) = fours[1];
+        if (wanted & 1) *(TMM_FN(elements4) *)C = fours[0];
+        if (wanted & 16) *(TMM_FN(elements4) *)(C + 32) = fours[1];
         return;
     }
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        tmm_store_if(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
+        TMM_FN(store_if)(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
 }
 #endif
 /* src/tiledmm/kernels/streamk.cuh. Tiles and partial tiles of a schedule.
@@ -4077,8 +4105,8 @@ static __device__ __forceinline__ void tmm_store_row(TMM_TYPE *C, long long row,
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
    are walked downwards, then across. */
-static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int BAND, int tile,
-                                                     int *down, int *across)
+static __device__ __forceinline__ void TMM_FN(find_tile)(const tmm__schedule *s, int BAND, int tile,
+                                                         int *down, int *across)
 {
     int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
     int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
@@ -4088,15 +4116,15 @@ static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int
 
 /* Stores four sums of KERNEL PIPELINED, of tile `tile`: number `four` of `thread`, in the order of
    a partial tile; with `rows` rows a thread, and warps_down of the four warps above each other. */
-static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, TMM_TYPE alpha,
-                                                      TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                                      const tmm__schedule *s, int rows,
-                                                      int warps_down, int tile, int thread,
-                                                      int four, const tmm_sums *swapped)
+static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long N, TMM_TYPE alpha,
+                                                          TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                                          const tmm__schedule *s, int rows,
+                                                          int warps_down, int tile, int thread,
+                                                          int four, const TMM_FN(sums4) * swapped)
 {
     int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
     int down, across, i = four / 2, j = four % 2;
-    tmm_find_tile(s, TMM__BAND, tile, &down, &across);
+    TMM_FN(find_tile)(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
     if (row > M - tile_m && !s->packed_A && M >= tile_m) row = M - tile_m;
@@ -4108,7 +4136,8 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
     C += row * ldc + col;
     unsigned wanted = tmm__inside(col, 4, first_col, N);
     bool whole = (size_t)C % 16 == 0 && wanted == 15;
-    tmm_store_four(C, row, col, whole, wanted, alpha, tmm_load_four(C, whole, wanted, beta).v, sum);
+    TMM_FN(store_four)
+    (C, row, col, whole, wanted, alpha, TMM_FN(load_four)(C, whole, wanted, beta).v, sum);
 }
 #endif
 /* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up pieces.
@@ -4124,12 +4153,12 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
    In shared memory, [k][line], the fours of a row change places, number f being at f ^ (k / 4), so
    that 8 threads along k with 4 lines each write to 32 banks. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_pack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
-             long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
-             const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
-             TMM_TYPE *__restrict__ packedB, long long pitchB)
+    TMM_FN(pack)(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
+                 long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
+                 const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
+                 TMM_TYPE *__restrict__ packedB, long long pitchB)
 {
-    __shared__ tmm_four square[64][16];
+    __shared__ TMM_FN(elements4) square[64][16];
     const TMM_TYPE *from = blockIdx.z == 0 ? A : B;
     TMM_TYPE *to = blockIdx.z == 0 ? packedA : packedB;
     long long lines = blockIdx.z == 0 ? linesA : linesB;
@@ -4146,18 +4175,18 @@ TMM_KERNEL void __launch_bounds__(256)
     unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
-        tmm_four fours[4];
+        TMM_FN(elements4) fours[4];
         const TMM_TYPE *x = from + (line0 + line1) * line_stride + (k0 + k1) * k_stride;
 #pragma unroll
         for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
             long long k_left = line0 + line1 + i * lines_on < lines ? K - k0 - k1 - i * k_on : 0;
             if (along_k && aligned && k_left >= 4) {
-                fours[i] = *(const tmm_four *)x;
+                fours[i] = *(const TMM_FN(elements4) *)x;
             } else {
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     fours[i].v[j] = 0;
-                    tmm_load_if(&fours[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    TMM_FN(load_if)(&fours[i].v[j], x + j * apart * k_stride, j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -4176,7 +4205,8 @@ TMM_KERNEL void __launch_bounds__(256)
         for (int i = 0; i < 64; i += 16) {
             unsigned k = thread / 16 + i, four = thread % 16;
             if (k0 + k < K)
-                *(tmm_four *)(to + (k0 + k) * pitch + line0 + four * 4) = square[k][four ^ (k / 4)];
+                *(TMM_FN(elements4) *)(to + (k0 + k) * pitch + line0 + four * 4) =
+                    square[k][four ^ (k / 4)];
         }
         __syncthreads();
     }
@@ -4190,21 +4220,21 @@ TMM_KERNEL void __launch_bounds__(256)
    first warp the eight results; always in this order. Reads each sum of each piece once: bound by
    the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                    TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
-                    int parts, int tensor, const tmm__schedule s)
+    TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                        TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
+                        int pieces, int parts, int tensor, const tmm__schedule s)
 {
     const int COLS = 8, fours = rows * COLS / 4;
-    __shared__ tmm_sums sums[256];
+    __shared__ TMM_FN(sums4) sums[256];
     int groups = 256 / parts, part = threadIdx.x / groups;
     int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the four in the tile */
     int tile = blockIdx.y;
-    const tmm_sums *from =
-        (const tmm_sums *)s.partials + (long long)tile * pieces * (fours * 128) + group;
-    tmm_sums sum = {{0, 0, 0, 0}};
+    const TMM_FN(sums4) *from =
+        (const TMM_FN(sums4) *)s.partials + (long long)tile * pieces * (fours * 128) + group;
+    TMM_FN(sums4) sum = {{0, 0, 0, 0}};
 #pragma unroll 4
     for (int piece = pieces * part / parts; piece < pieces * (part + 1) / parts; piece++) {
-        tmm_sums more = from[(long long)piece * (fours * 128)];
+        TMM_FN(sums4) more = from[(long long)piece * (fours * 128)];
 #pragma unroll
         for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
     }
@@ -4220,11 +4250,12 @@ TMM_KERNEL void __launch_bounds__(256)
     /* As in the kernel that left them: for other types than double, one that is known. */
     int thread = group % 128, four = group / 128;
     if (!TMM__IS_DOUBLE || !tensor) {
-        tmm_store_sums(M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
+        TMM_FN(store_sums)
+        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
         return;
     }
     int down, across;
-    tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+    TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
     long long first_row = down * 64ll, first_col = across * 64ll;
     long long row = first_row, col = first_col;
     if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
@@ -4235,9 +4266,9 @@ TMM_KERNEL void __launch_bounds__(256)
         if (row >= first_row && row < M) {
             unsigned wanted = tmm__inside(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
-            tmm_two old = {{0, 0}};
-            if (beta != 0) old = tmm_load_two(c, false, wanted);
-            tmm_store_two(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+            TMM_FN(elements2) old = {{0, 0}};
+            if (beta != 0) old = TMM_FN(load_two)(c, false, wanted);
+            TMM_FN(store_two)(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif
@@ -4317,10 +4348,10 @@ TMM_KERNEL void __launch_bounds__(256)
    Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
    this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
    wherever speed matters. */
-static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *from,
-                                                     unsigned stride, int mode, int lines,
-                                                     bool whole, bool valid, int lines_left,
-                                                     int depth_left)
+static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const char *from,
+                                                         unsigned stride, int mode, int lines,
+                                                         bool whole, bool valid, int lines_left,
+                                                         int depth_left)
 {
     enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
     int pitch = lines + 4;
@@ -4350,9 +4381,9 @@ static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *f
    to of a unit of 64 lines and 8 k, that is 4 single elements 16 lines apart, or vectors. `stride`:
    the distance of 16 lines in bytes. With `plain`, everything; otherwise lines from lines_left on,
    or all if not valid, are filled with zeros, in a loop, for that is rare. */
-static __device__ __forceinline__ void tmm_copy_unit(TMM_TYPE *to, const char *from,
-                                                     unsigned stride, int mode, bool plain,
-                                                     int lines_left, bool valid)
+static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const char *from,
+                                                         unsigned stride, int mode, bool plain,
+                                                         int lines_left, bool valid)
 {
     enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
     if (plain && mode == TMM__VECTORS) {
@@ -4386,20 +4417,35 @@ static __device__ __forceinline__ void tmm_copy_unit(TMM_TYPE *to, const char *f
 
 #endif
 
-#if defined(TMM__PASS) && TMM__EMIT_PIPELINED
-/* One instance of the kernel. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for
-   instance ANY, where they are known at run time; it alone takes matrices smaller than a tile. */
-TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
-    tmm_gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
-                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                       long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                       long long ldc, long long batchC, int modeA, int modeB, const tmm__schedule s)
+/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
+   modeB as constants; -1 for instance ANY, which reads them at run time and alone takes matrices
+   smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
+#ifndef TMM__PIPELINED_LIST
+#define TMM__PIPELINED_LIST(_)                                                             \
+    _(1, , TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, -1, -1)                                   \
+    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
+    TMM__IF_FLOAT(_(3, _nn, 2, 16, TMM__ALONG_K, TMM__VECTORS)) /* as A B */
+#define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
+#define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
+#define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)
+#define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
+    TMM__INSTANCE(gemm_pipelined,
+                  PIPELINED)(long long M, long long N, long long K, TMM_TYPE alpha,
+                             const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                             long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                             long long csB, long long batchB, TMM_TYPE beta,
+                             TMM_TYPE *__restrict__ C, long long ldc, long long batchC, int modeA,
+                             int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
     enum {
-        ANY = TMM__MODE_A < 0,
-        ROWS = TMM__ROWS, /* of C that a thread owns */
+        ANY = TMM__PIPELINED_MODE_A < 0,
+        ROWS = TMM__PIPELINED_ROWS, /* of C that a thread owns */
         COLS = 8,
         THREADS = 128,
         DEPTH = 8,
@@ -4414,7 +4460,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         SIZE = sizeof(TMM_TYPE),
         VECTOR = 16 / SIZE,
         FOURS = ROWS * COLS / 4,
-        TN = TMM__MODE_A == TMM__VECTORS,
+        TN = TMM__PIPELINED_MODE_A == TMM__VECTORS,
         COPY_AT = TN ? 3 : 0,             /* when in a step; found by trying */
         AT_ONCE = 2,                      /* rows that are stored */
         WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
@@ -4426,8 +4472,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
     if (!ANY) {
-        modeA = TMM__MODE_A;
-        modeB = TMM__MODE_B;
+        modeA = TMM__PIPELINED_MODE_A;
+        modeB = TMM__PIPELINED_MODE_B;
     }
     const bool tall = ANY && s.tall;
     const int TILE_M = ANY && !tall ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
@@ -4435,8 +4481,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 
     int blocks = gridDim.x, sharers = DRIFT ? s.sharers : blocks;
     long long split_steps = (long long)s.split_tiles * s.steps;
-    bool packed_A = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_A;
-    bool packed_B = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_B;
+    bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
+    bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 #if TMM__CLUSTERS
     if (s.cluster > 0)
@@ -4464,7 +4510,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             if (tile >= s.tiles_down * s.tiles_across) break;
         }
         int down, across;
-        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -4523,15 +4569,16 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
             TMM_TYPE *to = shared + stage * STAGE;
             if (stage < left && ANY) {
-                tmm_copy_unit(to + toA, fromA, strideA, modeA, false, rows_left, kA < depth);
-                tmm_copy_unit(to + toB, fromB, strideB, modeB, false, cols_left, kB < depth);
-                tmm_copy_unit(to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB,
-                              false, left3, (tall ? kA : kB) < depth);
+                TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, false, rows_left, kA < depth);
+                TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, false, cols_left, kB < depth);
+                TMM_FN(copy_unit)
+                (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, false, left3,
+                 (tall ? kA : kB) < depth);
             } else if (stage < left) {
-                tmm_copy_tile(to + toA, fromA, strideA, modeA, LINES_A, false, true, TILE_M,
-                              depth - kA);
-                tmm_copy_tile(to + toB, fromB, strideB, modeB, LINES_B, false, true, TILE_N,
-                              depth - kB);
+                TMM_FN(copy_tile)
+                (to + toA, fromA, strideA, modeA, LINES_A, false, true, TILE_M, depth - kA);
+                TMM_FN(copy_tile)
+                (to + toB, fromB, strideB, modeB, LINES_B, false, true, TILE_N, depth - kB);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -4545,12 +4592,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             TMM__HIDE(strideA);
             TMM__HIDE(strideB);
         }
-        tmm_four a[2][ROWS / 4], b[2][COLS / 4];
+        TMM_FN(elements4) a[2][ROWS / 4], b[2][COLS / 4];
         int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
-        for (int q = 0; q < ROWS / 4; q++) a[0][q] = *(const tmm_four *)(shared + row0 + 16 * q);
+        for (int q = 0; q < ROWS / 4; q++)
+            a[0][q] = *(const TMM_FN(elements4) *)(shared + row0 + 16 * q);
 #pragma unroll
-        for (int q = 0; q < COLS / 4; q++) b[0][q] = *(const tmm_four *)(shared + col0 + 32 * q);
+        for (int q = 0; q < COLS / 4; q++)
+            b[0][q] = *(const TMM_FN(elements4) *)(shared + col0 + 32 * q);
 #pragma unroll 1
         for (; left > 0; left--) {
 #pragma unroll
@@ -4563,23 +4612,26 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                 }
 #pragma unroll
                 for (int q = 0; q < COLS / 4; q++)
-                    b[then][q] =
-                        *(const tmm_four *)(shared + read + next * PITCH_B + col0 + 32 * q);
+                    b[then][q] = *(const TMM_FN(elements4) *)(shared + read + next * PITCH_B +
+                                                              col0 + 32 * q);
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
-                    a[then][q] =
-                        *(const tmm_four *)(shared + read + next * PITCH_A + row0 + 16 * q);
+                    a[then][q] = *(const TMM_FN(elements4) *)(shared + read + next * PITCH_A +
+                                                              row0 + 16 * q);
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
                     if (!ANY) {
-                        tmm_copy_tile(to + toA, fromA, strideA, modeA, LINES_A, true, more, 0, 0);
-                        tmm_copy_tile(to + toB, fromB, strideB, modeB, LINES_B, true, more, 0, 0);
+                        TMM_FN(copy_tile)
+                        (to + toA, fromA, strideA, modeA, LINES_A, true, more, 0, 0);
+                        TMM_FN(copy_tile)
+                        (to + toB, fromB, strideB, modeB, LINES_B, true, more, 0, 0);
                     } else if (more) {
-                        tmm_copy_unit(to + toA, fromA, strideA, modeA, !small, rows_left, true);
-                        tmm_copy_unit(to + toB, fromB, strideB, modeB, !small, cols_left, true);
-                        tmm_copy_unit(to + to3, from3, tall ? strideA : strideB,
-                                      tall ? modeA : modeB, !small, left3, true);
+                        TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, !small, rows_left, true);
+                        TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, !small, cols_left, true);
+                        TMM_FN(copy_unit)
+                        (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, !small,
+                         left3, true);
                     }
                     fromA += DEPTH * csA * SIZE;
                     fromB += DEPTH * rsB * SIZE;
@@ -4606,7 +4658,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #if TMM__CLUSTERS
         if (s.cluster > 0) { /* every block gets a part of all pieces, adds up and stores it */
             extern __shared__ __align__(16) unsigned char tmm__pieces[]; /* [piece][four][thread] */
-            tmm_sums *all = (tmm_sums *)tmm__pieces + thread;
+            TMM_FN(sums4) *all = (TMM_FN(sums4) *)tmm__pieces + thread;
             int part = FOURS / s.cluster, mine = share % s.cluster, left = 0, other = 0;
             unsigned to = 0;
             static_assert(FOURS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
@@ -4620,7 +4672,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                     left = part;
                     other++;
                 }
-                tmm_sums swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
+                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
 #pragma unroll
                 for (int i = 0; i < (int)sizeof swapped; i += 16)
                     tmm__put_in_block(to + i, (const char *)&swapped + i);
@@ -4631,26 +4683,28 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             tmm__cluster_wait();
 #pragma unroll 1
             for (int n = 0; n < part; n++) {
-                tmm_sums total = all[n * THREADS];
+                TMM_FN(sums4) total = all[n * THREADS];
                 for (int p = 1; p < s.cluster; p++) {
-                    tmm_sums more = all[(p * part + n) * THREADS];
+                    TMM_FN(sums4) more = all[(p * part + n) * THREADS];
 #pragma unroll
                     for (int i = 0; i < 4; i++) total.v[i] += more.v[i];
                 }
-                tmm_store_sums(M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread,
-                               mine * part + n, &total);
+                TMM_FN(store_sums)
+                (M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread, mine * part + n,
+                 &total);
             }
             return;
         }
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
-            tmm_sums *to = (tmm_sums *)s.partials + (long long)share * (FOURS * THREADS) + thread;
+            TMM_FN(sums4) *to =
+                (TMM_FN(sums4) *)s.partials + (long long)share * (FOURS * THREADS) + thread;
 #pragma unroll
             for (int q = 0; q < FOURS; q++) {
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
                 /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
                    lies in the register bank of the element of B that is multiplied into it. */
-                tmm_sums swapped = {{four[1], four[0], four[3], four[2]}};
+                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}};
                 to[q * THREADS] = swapped;
             }
             __syncthreads();
@@ -4665,12 +4719,12 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
             for (int other = share + 1; other <= share + others; other++) {
-                const tmm_sums *from =
-                    (const tmm_sums *)s.partials + (long long)other * (FOURS * THREADS) + thread;
+                const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s.partials +
+                                            (long long)other * (FOURS * THREADS) + thread;
 #pragma unroll
                 for (int q = 0; q < FOURS; q++) {
                     TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                    tmm_sums swapped = from[q * THREADS];
+                    TMM_FN(sums4) swapped = from[q * THREADS];
                     if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
                     four[1] += swapped.v[0];
                     four[0] += swapped.v[1];
@@ -4683,7 +4737,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         warp = thread / 32, lane = thread % 32;
         row0 = (tall ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
         col0 = (tall ? 0 : warp % 2 * 64) + lane % 8 * 4;
-        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -4702,7 +4756,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                every program that includes this file. The other instances, below, are slower with
                this: on all that follows depends the order that the compiler finds for the loop. */
             bool whole = aligned && N % 4 == 0; /* four columns are wanted or not, never some */
-            tmm_sums *mine = (tmm_sums *)shared + thread;
+            TMM_FN(sums4) *mine = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += KEPT) {
 #pragma unroll
@@ -4711,7 +4765,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #pragma unroll
                     for (int q = 0; q < 2 * KEPT; q++) {
                         const TMM_SUM *four = &sum[from + q / 2][q % 2 * 4];
-                        tmm_sums swapped = {{four[1], four[0], four[3], four[2]}}; /* as above */
+                        TMM_FN(sums4)
+                        swapped = {{four[1], four[0], four[3], four[2]}}; /* as above */
                         mine[q * THREADS] = swapped;
                     }
                 }
@@ -4720,12 +4775,12 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                     TMM_SUM eight[8];
 #pragma unroll
                     for (int q = 0; q < 2; q++) {
-                        tmm_sums swapped = mine[(2 * h + q) * THREADS];
+                        TMM_FN(sums4) swapped = mine[(2 * h + q) * THREADS];
 #pragma unroll
                         for (int j = 0; j < 4; j++) eight[4 * q + j] = swapped.v[j ^ 1];
                     }
                     if (r >= first_row && r < M)
-                        tmm_store_row(c0, r, c, whole, wanted, alpha, beta, eight);
+                        TMM_FN(store_row)(c0, r, c, whole, wanted, alpha, beta, eight);
                     r++, c0 += ldc;
                 }
                 if ((i + KEPT) % 4 == 0) r += 12, c0 += 12 * ldc;
@@ -4741,8 +4796,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #pragma unroll
                 for (int i = 0; i < ROWS / 2; i += WHOLE_AT_ONCE) {
                     int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
-                    tmm_store_rows(c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted,
-                                   alpha, beta, &sum[i], WHOLE_AT_ONCE);
+                    TMM_FN(store_rows)
+                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted, alpha, beta,
+                     &sum[i], WHOLE_AT_ONCE);
                 }
 #pragma unroll
                 for (int h = 0; h < ROWS / 2; h++)
@@ -4754,8 +4810,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #pragma unroll 1
         for (int i = 0; i < ROWS; i += AT_ONCE) {
             int down = i / 4 * 16 + i % 4;
-            tmm_store_rows(c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha,
-                           beta, sum, AT_ONCE);
+            TMM_FN(store_rows)
+            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha, beta, sum,
+             AT_ONCE);
 #pragma unroll
             for (int h = 0; h < ROWS - AT_ONCE; h++)
 #pragma unroll
@@ -4765,6 +4822,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #endif
 }
 #endif
+#endif
 /* src/tiledmm/kernels/sum.cuh. What KERNEL SMALL and SKINNY share.
    Uses: once/ptx.cuh, kernels/store.cuh. Used by: kernels/small.cuh, kernels/skinny.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
@@ -4772,19 +4830,20 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 /* What the kernels of the next two sections share. */
 
 /* What one wide copy moves; so many sums; and two sums. */
-typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) tmm_wide {
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__WIDE) TMM_FN(vector) {
     TMM_TYPE v[TMM__WIDE];
-} tmm_wide;
-typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE
-                                                        : 16) tmm_wide_sums {
+} TMM_FN(vector);
+typedef struct alignas(sizeof(TMM_SUM) * TMM__WIDE < 16 ? sizeof(TMM_SUM) * TMM__WIDE : 16)
+    TMM_FN(vector_sums) {
     TMM_SUM v[TMM__WIDE];
-} tmm_wide_sums;
-typedef struct alignas(2 * sizeof(TMM_SUM)) tmm_pair {
+} TMM_FN(vector_sums);
+typedef struct alignas(2 * sizeof(TMM_SUM)) TMM_FN(sums2) {
     TMM_SUM v[2];
-} tmm_pair;
+} TMM_FN(sums2);
 
 /* One element to shared memory, zero if not inside. */
-static __device__ __forceinline__ void tmm_copy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
+static __device__ __forceinline__ void TMM_FN(copy_one)(TMM_TYPE *to, const TMM_TYPE *from,
+                                                        bool inside)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__copy_async(to, from, sizeof(TMM_TYPE), inside);
@@ -4797,8 +4856,8 @@ static __device__ __forceinline__ void tmm_copy_one(TMM_TYPE *to, const TMM_TYPE
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
       b0, b1: B(t, g), B(t + 4, g)
       c[0], c[1]: C(g, 2 t), C(g, 2 t + 1)  c[2], c[3]: the same of row g + 8 */
-static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
-                                                TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
+static __device__ __forceinline__ void TMM_FN(dmma)(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2,
+                                                    TMM_SUM a3, TMM_SUM b0, TMM_SUM b1)
 {
     double sums[4] = {(double)c[0], (double)c[1], (double)c[2], (double)c[3]};
     double a[4] = {(double)a0, (double)a1, (double)a2, (double)a3};
@@ -4819,9 +4878,9 @@ static __device__ __forceinline__ void tmm_dmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM 
    Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
    two to five microseconds with its launch. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_gemm_sum(long long M, long long N, int parts, TMM_TYPE alpha,
-                 const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                 long long ldc, long long batchC)
+    TMM_FN(gemm_sum)(long long M, long long N, int parts, TMM_TYPE alpha,
+                     const TMM_SUM *__restrict__ partials, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                     long long ldc, long long batchC)
 {
     __shared__ TMM_SUM sums[8][32];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -4845,12 +4904,25 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
     for (int w = 1; w < 8; w++) sum += sums[w][lane];
     C += blockIdx.z * batchC + row * ldc + col;
-    tmm_store_some(C, row, col, 1, 1, alpha, beta, &sum);
+    TMM_FN(store_some)(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
 /* src/tiledmm/kernels/small.cuh. The kernel for a small C.
    Uses: kernels/sum.cuh. Used by: kernels/small_launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_SMALL
+/* The instances: pass, name, rows and columns of the tile. Types but float and double have two of
+   them, which compute every shape, some 2 to 7% slower. */
+#ifndef TMM__SMALL_LIST
+#define TMM__SMALL_LIST(_)                \
+    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
+    _(2, 16x32, 16, 32)                   \
+    TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
+    _(4, 32x64, 32, 64)
+#define TMM__SMALL_ROWS (TMM__SMALL_LIST(TMM__VALUE_1) 0)
+#define TMM__SMALL_COLS (TMM__SMALL_LIST(TMM__VALUE_2) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C: few tiles, so each must be done fast. A block has ROWS x COLS elements of C
    (TMM__SMALL_ROWS, TMM__SMALL_COLS) and 8 warps. Every warp computes the whole tile, for every
@@ -4866,7 +4938,7 @@ TMM_KERNEL void __launch_bounds__(256)
         C tile = ((sums of w0 + those of w1) + ...) + those of w7: always in this order
 
    Within a warp, 4 lanes down and 8 across, quads of 4 x 4 as in REGISTER (tiles of 16 columns:
-   4 x 2); for double from sm_80 on tensor cores, see tmm_dmma:
+   4 x 2); for double from sm_80 on tensor cores, see dmma:
 
         8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
         +--+--+--+--+--+--+--+--+--  --+            the lanes
@@ -4904,17 +4976,18 @@ TMM_KERNEL void __launch_bounds__(256)
 /* What a lane has of a row of B, and of C, side by side. */
 #define TMM__SMALL_PIECE (TMM__SMALL_COLS < 32 ? 2 : 4)
 #endif
-enum { tmm_small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
+enum { TMM__INSTANCE(small_bytes_, SMALL) = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
                            ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
-                           : 16) tmm_small_piece {
+                           : 16) TMM__INSTANCE(small_elements_, SMALL) {
     TMM_TYPE v[TMM__SMALL_PIECE];
-} tmm_small_piece;
+} TMM__INSTANCE(small_elements_, SMALL);
 typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
-                                                               : 16) tmm_small_sums {
+                                                               : 16)
+    TMM__INSTANCE(small_sums_, SMALL) {
     TMM_SUM v[TMM__SMALL_PIECE];
-} tmm_small_sums;
+} TMM__INSTANCE(small_sums_, SMALL);
 
 /* One warp brings one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
    tile[k][line] with rows of ld. x and tile are this lane's first places, `step` is from one of its
@@ -4923,9 +4996,11 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM)
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
-static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, int lines,
-                                                       const TMM_TYPE *x, long long step, int mode,
-                                                       bool full, int lines_left, int k_left)
+static __device__ __forceinline__ void TMM__INSTANCE(small_fetch_,
+                                                     SMALL)(TMM_TYPE *tile, int ld, int lines,
+                                                            const TMM_TYPE *x, long long step,
+                                                            int mode, bool full, int lines_left,
+                                                            int k_left)
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
@@ -4941,7 +5016,7 @@ static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, i
     } else if (mode == TMM__ALONG_K) {
 #pragma unroll
         for (int i = 0; i < lines / 4; i++) {
-            tmm_copy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
+            TMM_FN(copy_one)(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
             x += step;
         }
     } else {
@@ -4949,8 +5024,8 @@ static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, i
         for (int i = 0; i < 4; i++) {
 #pragma unroll
             for (int j = 0; j < lines; j += 16)
-                tmm_copy_one(&tile[2 * i * ld + j], x + j,
-                             full || (j < lines_left && 2 * i < k_left));
+                TMM_FN(copy_one)
+                (&tile[2 * i * ld + j], x + j, full || (j < lines_left && 2 * i < k_left));
             x += step;
         }
     }
@@ -4959,11 +5034,12 @@ static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, i
 TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
                                            ? 2
                                            : 1)
-    tmm_gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
-                   const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
-                   const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                   TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
-                   unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
+    TMM__INSTANCE(gemm_small_, SMALL)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                                      long long batchA, const TMM_TYPE *__restrict__ B,
+                                      long long rsB, long long csB, long long batchB, TMM_TYPE beta,
+                                      TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                                      unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
     enum {
@@ -5019,7 +5095,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     int cols_left = N - tile_col < COLS ? (int)(N - tile_col) : COLS;
     long long k_left = K - first * 8ll;
     bool inside = rows_left == ROWS && cols_left == COLS;
-    /* See tmm_small_fetch: how this lane copies, its first places, and its steps. */
+    /* See small_fetch: how this lane copies, its first places, and its steps. */
     bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
     bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
     int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
@@ -5054,14 +5130,16 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         }
         if (step + STAGES - 1 < steps) {
             if (inside && k_left >= 8) {
-                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
-                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
+                TMM__INSTANCE(small_fetch_, SMALL)
+                (next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
+                TMM__INSTANCE(small_fetch_, SMALL)
+                (next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
             } else {
                 int k_now = k_left < 8 ? (int)k_left : 8;
-                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
-                                k_now - kA);
-                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
-                                k_now - kB);
+                TMM__INSTANCE(small_fetch_, SMALL)
+                (next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA, k_now - kA);
+                TMM__INSTANCE(small_fetch_, SMALL)
+                (next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB, k_now - kB);
             }
             A += 8 * team * csA;
             B += 8 * team * rsB;
@@ -5086,19 +5164,21 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
             for (int i = 0; i < ROWS / 16; i++)
 #pragma unroll
                 for (int j = 0; j < COLS / 8; j++)
-                    tmm_dmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
-                             fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+                    TMM_FN(dmma)
+                    (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
+                     fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
             const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
-                tmm_four fa[DOWN / 4];
-                tmm_small_piece fb[ACROSS / PIECE];
+                TMM_FN(elements4) fa[DOWN / 4];
+                TMM__INSTANCE(small_elements_, SMALL) fb[ACROSS / PIECE];
 #pragma unroll
-                for (int q = 0; q < DOWN / 4; q++) fa[q] = *(const tmm_four *)&a[k * LDA + 16 * q];
+                for (int q = 0; q < DOWN / 4; q++)
+                    fa[q] = *(const TMM_FN(elements4) *)&a[k * LDA + 16 * q];
 #pragma unroll
                 for (int q = 0; q < ACROSS / PIECE; q++)
-                    fb[q] = *(const tmm_small_piece *)&b[k * LDB + 32 * q];
+                    fb[q] = *(const TMM__INSTANCE(small_elements_, SMALL) *)&b[k * LDB + 32 * q];
 #pragma unroll
                 for (int i = 0; i < DOWN; i++)
 #pragma unroll
@@ -5121,26 +5201,27 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
 #pragma unroll
             for (int j = 0; j < COLS / 8; j++) {
                 const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
-                tmm_pair pair = {{two[0], two[1]}};
-                *(tmm_pair *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+                TMM_FN(sums2) pair = {{two[0], two[1]}};
+                *(TMM_FN(sums2) *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
             }
     } else {
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
 #pragma unroll
             for (int q = 0; q < ACROSS / PIECE; q++) {
-                tmm_small_sums sums;
+                TMM__INSTANCE(small_sums_, SMALL) sums;
 #pragma unroll
                 for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
-                *(tmm_small_sums *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                         lane % 8 * PIECE] = sums;
+                *(TMM__INSTANCE(small_sums_,
+                                SMALL) *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
+                                               lane % 8 * PIECE] = sums;
             }
     }
     __syncthreads();
     if (idle) return;
 
     C += product * batchC + tile_row * ldc + tile_col;
-    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_wide) == 0;
+    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(TMM_FN(vector)) == 0;
     /* The team's partial tiles begin with that of its member 0. */
     const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
 #pragma unroll 1
@@ -5150,12 +5231,12 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         int cuts = gridDim.y, fits = alignedC;
         TMM__HIDE(cuts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        tmm_wide_sums part[WARPS], total;
+        TMM_FN(vector_sums) part[WARPS], total;
 #pragma unroll
         for (int w = 0; w < WARPS; w++) /* the first one's, if there is none */
-            part[w] =
-                *(const tmm_wide_sums *)(team_memory + (w < parts ? w : 0) * (TMM__SMALL_WARP) +
-                                         (r * LDC + c) * sizeof(TMM_SUM));
+            part[w] = *(const TMM_FN(vector_sums) *)(team_memory +
+                                                     (w < parts ? w : 0) * (TMM__SMALL_WARP) +
+                                                     (r * LDC + c) * sizeof(TMM_SUM));
 #pragma unroll
         for (int j = 0; j < WIDE; j++) total.v[j] = 0;
 #pragma unroll
@@ -5174,26 +5255,41 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         TMM_TYPE *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned wanted = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            tmm_store_some(out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
+            TMM_FN(store_some)(out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
             continue;
         }
-        tmm_wide old;
+        TMM_FN(vector) old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if (beta != 0) old = *(const tmm_wide *)out;
+        if (beta != 0) old = *(const TMM_FN(vector) *)out;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more = beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm_value(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
+            old.v[j] = TMM_FN(value)(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
         }
-        *(tmm_wide *)out = old;
+        *(TMM_FN(vector) *)out = old;
     }
 #endif
 }
 #endif
+#endif
 /* src/tiledmm/kernels/skinny.cuh. The kernel for a narrow C.
    Uses: kernels/sum.cuh. Used by: kernels/skinny_launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_SKINNY
+/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a width
+   of 1 would gain 2% at most. */
+#ifndef TMM__SKINNY_LIST
+#define TMM__SKINNY_LIST(_) \
+    _(1, k_1, 1, 1)         \
+    _(2, k_4, 1, 4)         \
+    _(3, k_16, 1, 16)       \
+    _(4, lines_4, 0, 4)     \
+    _(5, lines_16, 0, 16)
+#define TMM__SKINNY_ALONG_K (TMM__SKINNY_LIST(TMM__VALUE_1) 0)
+#define TMM__SKINNY_WIDTH   (TMM__SKINNY_LIST(TMM__VALUE_2) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
 /* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
    the large operand once. Few columns and few rows are one problem:
@@ -5210,13 +5306,13 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         +-----+-----+-----+--  --+-----+  +-+
                  L  lines x K              C
 
-   TMM__WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
+   TMM__SKINNY_WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
    contiguous along k and for L contiguous along the lines. Both keep a ring of stages of L and S in
    shared memory, filled by asynchronous copies: 32 to 64 KB of a block are on their way at any
    time, which is what reading at full speed needs (4.5 TB/s times a microsecond is 34 KB to each of
    132 processors).
 
-   ALONG K (TMM__ALONG 1): 8 warps below each other, each with 4 groups of 8 lanes (WIDTH 16) or one
+   ALONG K (TMM__SKINNY_ALONG_K 1): 8 warps below each other, each with 4 groups of 8 lanes (WIDTH 16) or one
    of 32 (WIDTH 1, 4); a lane has 4 lines and, of each, 16 bytes a stage:
 
         WIDTH 16, float          k: 32 a stage              S: as [j][k], read by 16-byte loads:
@@ -5231,7 +5327,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
         k + 1   |16..|17..|    ...   |31..|
       At the end the two halves add by a shuffle, the eight warps through shared memory.
-   double, WIDTH 16, from sm_80 on: tensor cores (tmm_dmma) take the place of the multiply-adds. The
+   double, WIDTH 16, from sm_80 on: tensor cores (dmma) take the place of the multiply-adds. The
    copies are the same, eight lanes side by side in 128 bytes; what a lane then needs was copied by
    others, and lies where neither copies nor reads meet in a bank.
    Where L is not aligned to 16 bytes, single elements are copied, and a lane's elements lie 8, 16
@@ -5241,55 +5337,61 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
    byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
    blockIdx.y counts parts of k (one, unless partials is given) as in SMALL, blockIdx.z products. */
 
-/* As in SMALL: expressions of the type, TMM__ALONG and TMM__WIDTH. */
+/* As in SMALL: expressions of the type, TMM__SKINNY_ALONG_K and TMM__SKINNY_WIDTH. */
 #ifndef TMM__SKINNY_WARPS
 #define TMM__SKINNY_WARPS 8
 /* Wide copies of a thread and stage. */
-#define TMM__SKINNY_COPIES \
-    (TMM__ALONG && sizeof(TMM_TYPE) * TMM__WIDTH == 128 && TMM__STAGES(5) == 5 ? 8 : 4)
+#define TMM__SKINNY_COPIES                                                                     \
+    (TMM__SKINNY_ALONG_K && sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 && TMM__STAGES(5) == 5 \
+         ? 8                                                                                   \
+         : 4)
 /* Along the lines: how many warps are side by side, the others are along k. */
-#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__WIDTH == 128 ? 2 : 1)
+#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 ? 2 : 1)
 #define TMM__SKINNY_STAGES \
-    (!TMM__ALONG ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
-#define TMM__SKINNY_LANES (!TMM__ALONG ? 16 : TMM__WIDTH == 16 ? 8 : 32)
-#define TMM__SKINNY_LINES /* of a block */                       \
-    (TMM__ALONG ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
-                : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
-#define TMM__SKINNY_DEPTH /* k of a stage */                             \
-    (TMM__ALONG ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
-                : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
+    (!TMM__SKINNY_ALONG_K ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
+#define TMM__SKINNY_LANES (!TMM__SKINNY_ALONG_K ? 16 : TMM__SKINNY_WIDTH == 16 ? 8 : 32)
+#define TMM__SKINNY_LINES /* of a block */                                \
+    (TMM__SKINNY_ALONG_K ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
+                         : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
+#define TMM__SKINNY_DEPTH /* k of a stage */                                      \
+    (TMM__SKINNY_ALONG_K ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
+                         : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
 /* The length of a row of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
-#define TMM__SKINNY_LDS                                               \
-    (TMM__ALONG ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
-                : TMM__WIDTH + (TMM__WIDTH == 16 ? 4 : 0))
+#define TMM__SKINNY_LDS                                                        \
+    (TMM__SKINNY_ALONG_K ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
+                         : TMM__SKINNY_WIDTH + (TMM__SKINNY_WIDTH == 16 ? 4 : 0))
 /* Elements of L in a stage; of L and S; bytes of the ring, and of the sums that take its place. */
 #define TMM__SKINNY_L (256 * TMM__SKINNY_COPIES * TMM__WIDE)
-#define TMM__SKINNY_STAGE \
-    (TMM__SKINNY_L +      \
-     ((TMM__ALONG ? TMM__WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * 16)
+#define TMM__SKINNY_STAGE                                                                          \
+    (TMM__SKINNY_L +                                                                               \
+     ((TMM__SKINNY_ALONG_K ? TMM__SKINNY_WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * \
+         16)
 #define TMM__SKINNY_RING (TMM__SKINNY_STAGES * TMM__SKINNY_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SKINNY_SUMS                                                                          \
-    ((TMM__ALONG ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * TMM__WIDTH * \
-     (int)sizeof(TMM_SUM))
+#define TMM__SKINNY_SUMS                                                                      \
+    ((TMM__SKINNY_ALONG_K ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * \
+     TMM__SKINNY_WIDTH * (int)sizeof(TMM_SUM))
 #endif
 enum {
-    tmm_skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
-    tmm_skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
-    tmm_skinny_lines = TMM__SKINNY_LINES,
-    tmm_skinny_depth = TMM__SKINNY_DEPTH
+    TMM__INSTANCE(skinny_bytes_, SKINNY) =
+        TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
+    TMM__INSTANCE(skinny_least_, SKINNY) = TMM__SKINNY_SUMS, /* whatever the stages */
+    TMM__INSTANCE(skinny_lines_, SKINNY) = TMM__SKINNY_LINES,
+    TMM__INSTANCE(skinny_depth_, SKINNY) = TMM__SKINNY_DEPTH
 };
 
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 1)
-    tmm_gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
-                    const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
-                    long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
-                    long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                    long long ldc, long long batchC, int few_rows, TMM_SUM *__restrict__ partials)
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64 ? 2 : 1)
+    TMM__INSTANCE(gemm_skinny_,
+                  SKINNY)(long long lines, long long width, long long K, TMM_TYPE alpha,
+                          const TMM_TYPE *__restrict__ L, long long line_strideL,
+                          long long k_strideL, long long batchL, const TMM_TYPE *__restrict__ S,
+                          long long k_strideS, long long j_strideS, long long batchS, TMM_TYPE beta,
+                          TMM_TYPE *__restrict__ C, long long ldc, long long batchC, int few_rows,
+                          TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
     enum {
-        ALONG_K = TMM__ALONG,
-        WIDTH = TMM__WIDTH,
+        ALONG_K = TMM__SKINNY_ALONG_K,
+        WIDTH = TMM__SKINNY_WIDTH,
         WIDE = TMM__WIDE,
         STAGES = TMM__SKINNY_STAGES,
         STAGE = TMM__SKINNY_STAGE,
@@ -5321,9 +5423,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
     L += blockIdx.z * batchL + first_line * line_strideL + first * DEPTH * k_strideL;
     S += blockIdx.z * batchS + first * DEPTH * k_strideS;
     C += blockIdx.z * batchC;
-    bool vectors =
-        ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) % alignof(tmm_wide) ==
-        0;
+    bool vectors = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
+                       alignof(TMM_FN(vector)) ==
+                   0;
 
     /* Which vectors of L are this lane's: number n has line line0 + n-th step, k k0 + n-th step;
        its elements are `apart` from each other, along k or along the lines. */
@@ -5423,14 +5525,15 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                     } else {
 #pragma unroll
                         for (int v = 0; v < WIDE; v++)
-                            tmm_copy_one(in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
+                            TMM_FN(copy_one)
+                            (in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
                     }
                 }
             }
             if (copiesS) {
 #pragma unroll
                 for (int n = 0; n < S_COPIES; n++)
-                    tmm_copy_one(in + toS[n], fromS[n], full || sk + n * k_step < left);
+                    TMM_FN(copy_one)(in + toS[n], fromS[n], full || sk + n * k_step < left);
             }
 #pragma unroll
             for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
@@ -5446,10 +5549,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
         out = out == ring + (STAGES - 1) * STAGE ? ring : out + STAGE;
 #pragma unroll
         for (int part = 0; part < COPIES / 4; part++) {
-            tmm_wide x[4];
+            TMM_FN(vector) x[4];
 #pragma unroll
             for (int n = 0; n < 4; n++)
-                x[n] = *(const tmm_wide *)&mine[part * 1024 * WIDE + from_place[n]];
+                x[n] = *(const TMM_FN(vector) *)&mine[part * 1024 * WIDE + from_place[n]];
             if (tensor) {
                 int g = lane / 4, t = lane % 4;
 #pragma unroll
@@ -5463,22 +5566,24 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                                                 ? &s[(8 * j + g) * LDS + part * 16 + 8 * p + 2 * t]
                                                 : &s[(warp / BESIDE * 8 + t) * LDS + 8 * j + g];
                         if (ALONG_K) {
-                            tmm_wide two = *(const tmm_wide *)y;
-                            tmm_dmma(&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
-                                     x[2 * p + 1].v[1], two.v[0], two.v[1]);
+                            TMM_FN(vector) two = *(const TMM_FN(vector) *)y;
+                            TMM_FN(dmma)
+                            (&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
+                             x[2 * p + 1].v[1], two.v[0], two.v[1]);
                         } else {
-                            tmm_dmma(&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0],
-                                     x[p + 2].v[1], y[0], y[4 * LDS]);
+                            TMM_FN(dmma)
+                            (&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0],
+                             x[p + 2].v[1], y[0], y[4 * LDS]);
                         }
                     }
                 }
                 continue;
             }
-#if TMM__ALONG
+#if TMM__SKINNY_ALONG_K
             const TMM_TYPE *sl = s + part * LANES * WIDE + lane % LANES * WIDE;
 #pragma unroll
             for (int j = 0; j < WIDTH; j++) {
-                tmm_wide y = *(const tmm_wide *)&sl[j * LDS];
+                TMM_FN(vector) y = *(const TMM_FN(vector) *)&sl[j * LDS];
 #pragma unroll
                 for (int v = 0; v < WIDE; v++)
 #pragma unroll
@@ -5489,10 +5594,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
             s += (warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
 #pragma unroll
             for (int n = 0; n < COPIES; n += GRAIN) {
-                tmm_wide y[GRAIN * WIDTH / WIDE];
+                TMM_FN(vector) y[GRAIN * WIDTH / WIDE];
 #pragma unroll
                 for (int i = 0; i < GRAIN * WIDTH / WIDE; i++)
-                    y[i] = *(const tmm_wide *)&s[n * 2 * LDS + i * WIDE];
+                    y[i] = *(const TMM_FN(vector) *)&s[n * 2 * LDS + i * WIDE];
 #pragma unroll
                 for (int g = 0; g < GRAIN; g++)
 #pragma unroll
@@ -5584,7 +5689,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                      row * (few_rows ? lines : width) + col] = total;
             continue;
         }
-        tmm_store_some(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
+        TMM_FN(store_some)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
     }
 #undef TMM__LINE_STEP
 #undef TMM__K_STEP
@@ -5593,6 +5698,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #undef TMM__BEYOND
 #endif
 }
+#endif
 #endif
 /* src/tiledmm/kernels/tensor.cuh. Doubles on tensor cores.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/tensor_launch.h. */
@@ -5657,7 +5763,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
    TMM__TENSOR_BYTES of dynamic shared memory. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
-static __device__ __forceinline__ int tmm_square(int row, int at)
+static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
 {
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
@@ -5666,9 +5772,9 @@ static __device__ __forceinline__ int tmm_square(int row, int at)
    `lines` (8, or a multiple of 16) lines from those of the pass before. `from`: its first element;
    `stride`: bytes from pass to pass; `stage` + `to`: where it goes, `half`: what 8 lines change
    there. Zeros if not valid. */
-static __device__ __forceinline__ void tmm_copy_pass(char *stage, int to, int half,
-                                                     const char *from, unsigned stride, int width,
-                                                     int lines, int pass, bool valid)
+static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, int half,
+                                                         const char *from, unsigned stride,
+                                                         int width, int lines, int pass, bool valid)
 {
     int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
     tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
@@ -5677,8 +5783,8 @@ static __device__ __forceinline__ void tmm_copy_pass(char *stage, int to, int ha
 /* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned, or a
    tile beyond the last. First come those of its share of the split tiles, steps `start` to `stop` if
    numbered through all; the last block has share 0. */
-static __device__ __forceinline__ int tmm_find_piece(const tmm__schedule *s, int piece, int share,
-                                                     int *begin, int *end)
+static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
+                                                         int share, int *begin, int *end)
 {
     long long split_steps = (long long)s->split_tiles * s->steps;
     int first = 0, pieces = 0, start = 0, stop = 0;
@@ -5699,20 +5805,33 @@ static __device__ __forceinline__ int tmm_find_piece(const tmm__schedule *s, int
 }
 #endif
 
-#if defined(TMM__PASS) && TMM__EMIT_TENSOR
-/* One instance of the kernel: 2 x TMM__WARPS_ACROSS warps of TMM__TENSOR_DOWN x 4 matrices (4 or
-   2), copies of TMM__TENSOR_WIDTH elements (2 or 1), TMM__TENSOR_BLOCKS to a multiprocessor. With 2
-   matrices it takes operands smaller than a tile. */
-TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
-    tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
-                    const double *__restrict__ A, long long rsA, long long csA, long long batchA,
-                    const double *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    double beta, double *__restrict__ C, long long ldc, long long batchC, int modeA,
-                    int modeB, const tmm__schedule s)
+/* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
+   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor. With
+   2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
+#ifndef TMM__TENSOR_LIST
+#define TMM__TENSOR_LIST(_)   \
+    _(1, 128x128, 4, 4, 2, 1) \
+    _(2, 64x64, 2, 2, 2, 3)   \
+    _(3, any, 2, 2, 1, 3)
+#define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
+#define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
+#define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
+#define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
+    TMM__INSTANCE(gemm_tensor_, TENSOR)(long long M, long long N, long long K, double alpha,
+                                        const double *__restrict__ A, long long rsA, long long csA,
+                                        long long batchA, const double *__restrict__ B,
+                                        long long rsB, long long csB, long long batchB, double beta,
+                                        double *__restrict__ C, long long ldc, long long batchC,
+                                        int modeA, int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
     enum {
-        WARPS_ACROSS = TMM__WARPS_ACROSS,
+        WARPS_ACROSS = TMM__TENSOR_WARPS,
         THREADS = 64 * WARPS_ACROSS,
         DOWN = TMM__TENSOR_DOWN, /* matrices of a warp */
         ACROSS = 4,
@@ -5743,10 +5862,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
 
     for (int piece = 0;; piece++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = tmm_find_piece(&s, piece, share, &begin, &end);
+        int tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
         if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
-        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -5759,10 +5878,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
         int kA = single, lineA = pair, kB = single, lineB = pair;
         if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
         if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
-        int toA =
-            along_kA ? tmm_square(lineA, kA) : tmm_square(kA, lineA % 16) + lineA / 16 * SQUARE;
-        int toB =
-            along_kB ? tmm_square(lineB, kB) : tmm_square(kB, lineB % 16) + lineB / 16 * SQUARE;
+        int toA = along_kA ? TMM_FN(square)(lineA, kA)
+                           : TMM_FN(square)(kA, lineA % 16) + lineA / 16 * SQUARE;
+        int toB = along_kB ? TMM_FN(square)(lineB, kB)
+                           : TMM_FN(square)(kB, lineB % 16) + lineB / 16 * SQUARE;
         toB += STAGE_A;
         /* The bits that 4 k and 8 lines change. */
         int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
@@ -5772,8 +5891,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
 
         /* Where this lane finds its element of the first fragments. */
         int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? tmm_square(g, t) : tmm_square(t, g);
-        int firstB = along_kB ? tmm_square(g, t) : tmm_square(t, g);
+        int firstA = along_kA ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
+        int firstB = along_kB ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
         firstA += thread / 32 / WARPS_ACROSS * (DOWN * SQUARE);
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
@@ -5796,14 +5915,16 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
         int left = end - begin;
-#define TMM__COPY(stage, i, rows, cols)                                                   \
-    do {                                                                                  \
-        if ((i) < PASSES_A)                                                               \
-            tmm_copy_pass(shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i, \
-                          LINES * (ANY ? (i) : 0) < (rows));                              \
-        else                                                                              \
-            tmm_copy_pass(shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES,    \
-                          (i)-PASSES_A, LINES * (ANY ? (i)-PASSES_A : 0) < (cols));       \
+#define TMM__COPY(stage, i, rows, cols)                                                 \
+    do {                                                                                \
+        if ((i) < PASSES_A)                                                             \
+            TMM_FN(copy_pass)                                                           \
+            (shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i,            \
+             LINES * (ANY ? (i) : 0) < (rows));                                         \
+        else                                                                            \
+            TMM_FN(copy_pass)                                                           \
+            (shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES, (i)-PASSES_A, \
+             LINES * (ANY ? (i)-PASSES_A : 0) < (cols));                                \
     } while (0)
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
@@ -5886,15 +6007,15 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(piece);
-        tile = tmm_find_piece(&s, piece, share, &begin, &end);
+        tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
-            tmm_sums *to =
-                (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
+            TMM_FN(sums4) *to =
+                (TMM_FN(sums4) *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
             for (int q = 0; q < DOWN * ACROSS; q++) {
                 const double *four = sum[q / ACROSS][q % ACROSS];
-                tmm_sums sums = {{four[0], four[1], four[2], four[3]}};
+                TMM_FN(sums4) sums = {{four[0], four[1], four[2], four[3]}};
                 to[q * THREADS] = sums;
             }
             __syncthreads();
@@ -5911,11 +6032,11 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
             __syncthreads();
 #pragma unroll 1
             for (int other = share + 1; other <= share + others; other++) {
-                const tmm_sums *from = (const tmm_sums *)s.partials +
-                                       (long long)other * (DOWN * ACROSS * THREADS) + thread;
+                const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s.partials +
+                                            (long long)other * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
                 for (int q = 0; q < DOWN * ACROSS; q++) {
-                    tmm_sums more = from[q * THREADS];
+                    TMM_FN(sums4) more = from[q * THREADS];
                     if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
 #pragma unroll
                     for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
@@ -5925,7 +6046,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
         lane = thread % 32; /* anew, too */
         int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
         int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
-        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
         if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -5939,14 +6060,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
-            tmm_two old[2][ACROSS];
+            TMM_FN(elements2) old[2][ACROSS];
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
                 unsigned mine = beta != 0 && r >= first_row && r < M ? wanted : 0;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
-                    old[h][j] = tmm_load_two(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
+                    old[h][j] = TMM_FN(load_two)(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
             }
 #pragma unroll
             for (int h = 0; h < 2; h++) {
@@ -5954,8 +6075,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
                 if (r < first_row || r >= M) continue;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
-                    tmm_store_two(c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j,
-                                  alpha, beta, old[h][j], &sum[0][j][2 * h]);
+                    TMM_FN(store_two)
+                    (c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j, alpha, beta,
+                     old[h][j], &sum[0][j][2 * h]);
             }
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
@@ -5967,6 +6089,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
+#endif
 #endif
 /* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device share.
    Uses: once/schedule.h. Used by: kernels/float/. */
@@ -8030,55 +8153,15 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
    Uses: once/passes.h, kernels/. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
-/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. TMM_SHARED
-   comes with three tiles, or with the one that TMM_TILE asks for. */
-#define tmm_gemm_global    TMM_FN(gemm_global)
-#define tmm_gemm_shared    TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
-#define TMM_BLOCK          (TMM__PASS == 1 ? 4 : 8)
-#define tmm_gemm_register  TMM__INSTANCE(gemm_register_, REGISTER)
-#define tmm_quad           TMM__INSTANCE(quad_, REGISTER)
-#define tmm_fetch_quad     TMM__INSTANCE(fetch_quad_, REGISTER)
-#define tmm_put_quad       TMM__INSTANCE(put_quad_, REGISTER)
-#define tmm_gemm_pipelined TMM__INSTANCE(gemm_pipelined, PIPELINED)
-#define tmm_four           TMM_FN(four)
-#define tmm_two            TMM_FN(two)
-#define tmm_sums           TMM_FN(sums)
-#define tmm_copy_tile      TMM_FN(copy_tile)
-#define tmm_copy_unit      TMM_FN(copy_unit)
-#define tmm_load_if        TMM_FN(load_if)
-#define tmm_store_if       TMM_FN(store_if)
+/* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. */
+#define tmm_two            TMM_FN(elements2)
 #define tmm_load_four      TMM_FN(load_four)
 #define tmm_store_four     TMM_FN(store_four)
-#define tmm_store_row      TMM_FN(store_row)
-#define tmm_store_rows     TMM_FN(store_rows)
 #define tmm_load_two       TMM_FN(load_two)
 #define tmm_store_two      TMM_FN(store_two)
 #define tmm_store_some     TMM_FN(store_some)
-#define tmm_find_tile      TMM_FN(find_tile)
-#define tmm_store_sums     TMM_FN(store_sums)
-#define tmm_gemm_reduce    TMM_FN(gemm_reduce)
-#define tmm_pack           TMM_FN(pack)
-#define tmm_wide           TMM_FN(wide)
-#define tmm_wide_sums      TMM_FN(wide_sums)
-#define tmm_pair           TMM_FN(pair)
-#define tmm_copy_one       TMM_FN(copy_one)
 #define tmm_value          TMM_FN(value)
-#define tmm_dmma           TMM_FN(dmma)
-#define tmm_gemm_sum       TMM_FN(gemm_sum)
-#define tmm_small_bytes    TMM__INSTANCE(small_bytes_, SMALL)
-#define tmm_small_piece    TMM__INSTANCE(small_piece_, SMALL)
-#define tmm_small_sums     TMM__INSTANCE(small_sums_, SMALL)
-#define tmm_small_fetch    TMM__INSTANCE(small_fetch_, SMALL)
-#define tmm_gemm_small     TMM__INSTANCE(gemm_small_, SMALL)
-#define tmm_skinny_bytes   TMM__INSTANCE(skinny_bytes_, SKINNY)
-#define tmm_skinny_least   TMM__INSTANCE(skinny_least_, SKINNY)
-#define tmm_skinny_lines   TMM__INSTANCE(skinny_lines_, SKINNY)
-#define tmm_skinny_depth   TMM__INSTANCE(skinny_depth_, SKINNY)
-#define tmm_gemm_skinny    TMM__INSTANCE(gemm_skinny_, SKINNY)
-#define tmm_gemm_tensor    TMM__INSTANCE(gemm_tensor_, TENSOR)
-#define tmm_copy_pass      TMM_FN(copy_pass)
-#define tmm_square         TMM_FN(square)
-#define tmm_find_piece     TMM_FN(find_piece)
+#define tmm_find_tile      TMM_FN(find_tile)
 #define tmm_split          TMM_FN(split)
 #define tmm_float_load     TMM_FN(float_load)
 #define tmm_float_begin    TMM_FN(float_begin)
@@ -8100,32 +8183,15 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define tmm_gemm_float     TMM__INSTANCE(gemm_float_, FLOAT)
 #define tmm_gemm_float_mma TMM__INSTANCE(gemm_float_mma_, FLOAT_MMA)
 
-#ifdef TMM_TILE
-#define TMM__ONE_TILE 1
-#else
-#define TMM__ONE_TILE 0
-#define TMM_TILE      8
-#endif
 #define TMM__PASS 1
 #include "tiledmm.cuh"
 #undef TMM__PASS
-#if !TMM__ONE_TILE
-#undef TMM_TILE
-#define TMM_TILE 16
-#endif
 #define TMM__PASS 2
 #include "tiledmm.cuh"
 #undef TMM__PASS
-#if !TMM__ONE_TILE
-#undef TMM_TILE
-#define TMM_TILE 32
-#endif
 #define TMM__PASS 3
 #include "tiledmm.cuh"
 #undef TMM__PASS
-#if !TMM__ONE_TILE
-#undef TMM_TILE
-#endif
 #if TMM__FAST
 #define TMM__PASS 4
 #include "tiledmm.cuh"
@@ -8204,7 +8270,7 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
     if (*form != 0) {
         *tile_m = *tile_n = 128;
         tmm__ask_clusters(&clusters[*form], TMM_FN(gemm__pipelined_kernel)(*form), 32,
-                          sizeof(tmm_sums));
+                          sizeof(TMM_FN(sums4)));
         blocks = tmm__plan_pipelined(s, (int)((M - 1) / 128 + 1), (int)((N - 1) / 128 + 1), steps,
                                      processors, 2, 1, 0, split, &clusters[*form], &clocks);
         if (!may_any) return blocks;
@@ -8214,7 +8280,7 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
     long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     int any_m = tall < wide ? 128 : 64, any_n = 192 - any_m;
     tmm__schedule any;
-    tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(tmm_sums));
+    tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(TMM_FN(sums4)));
     any_blocks = tmm__plan_pipelined(&any, (int)((M - 1) / any_m + 1), (int)((N - 1) / any_n + 1),
                                      steps, processors, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 0,
                                      (TMM_SUM)0.5 == 0, split, &clusters[0], &any_clocks);
@@ -8284,7 +8350,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0 && s.cluster == 0) {
-            partials = (size_t)s.sharers * (tile_m * tile_n / 4) * sizeof(tmm_sums);
+            partials = (size_t)s.sharers * (tile_m * tile_n / 4) * sizeof(TMM_FN(sums4));
             flags = s.sharers * sizeof *s.flags;
         }
         if (bytesA + bytesB + partials == 0) break;
@@ -8308,8 +8374,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         TMM_TYPE *packed_A = (TMM_TYPE *)memory, *packed_B = packed_A + K * pitchA;
         dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
                      (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
-                                              packed_B, pitchB);
+        TMM_FN(pack)<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB,
+                                                  csB, packed_B, pitchB);
         if (pitchA > 0) A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1;
         if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
     }
@@ -8322,7 +8388,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     if (s.cluster > 0) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        int bytes = tmm__cluster_bytes(s.cluster, tile_m * tile_n / 512, sizeof(tmm_sums));
+        int bytes = tmm__cluster_bytes(s.cluster, tile_m * tile_n / 512, sizeof(TMM_FN(sums4)));
         void *arguments[] = {&M,       &N,       &K,     &alpha, &A,       &rsA,  &csA,
                              &strideA, &B,       &rsB,   &csB,   &strideB, &beta, &C,
                              &ldc,     &strideC, &modeA, &modeB, &s};
@@ -8346,9 +8412,9 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         int tiles = s.tiles_down * s.tiles_across;
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
         int rows = form == ANY ? 8 : 16, warps_down = s.tall ? 4 : 2;
-        tmm_gemm_reduce<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
-                                                                       rows, warps_down, pieces,
-                                                                       parts, 0, s);
+        TMM_FN(gemm_reduce)<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C,
+                                                                           ldc, rows, warps_down,
+                                                                           pieces, parts, 0, s);
     }
     tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);
@@ -8530,8 +8596,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
         double *packed_A = (double *)memory, *packed_B = packed_A + K * pitchA;
         dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
                      (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
-                                              packed_B, pitchB);
+        TMM_FN(pack)<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB,
+                                                  csB, packed_B, pitchB);
         if (pitchA > 0)
             A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1, modeA = TMM__ALONG_LINES;
         if (pitchB > 0)
@@ -8556,8 +8622,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
     if (status == TMM_OK && s.reduce) {
         int tiles = s.tiles_down * s.tiles_across;
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        tmm_gemm_reduce<<<dim3(4 * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc, 4, 2,
-                                                                    pieces, parts, 1, s);
+        TMM_FN(gemm_reduce)<<<dim3(4 * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
+                                                                        4, 2, pieces, parts, 1, s);
     }
     if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);
@@ -8582,8 +8648,8 @@ static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, long long M, long 
 {
     if (status == TMM_OK && partials != NULL) {
         dim3 grid((unsigned)((M * N + 31) / 32), 1, batch);
-        tmm_gemm_sum<<<grid, 256, 0, stream>>>(M, N, parts, alpha, (const TMM_SUM *)partials, beta,
-                                               C, ldc, strideC);
+        TMM_FN(gemm_sum)<<<grid, 256, 0, stream>>>(M, N, parts, alpha, (const TMM_SUM *)partials,
+                                                   beta, C, ldc, strideC);
     }
     if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (partials != NULL) (void)cudaFreeAsync(partials, stream);
@@ -9371,9 +9437,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                                               strideA, b, rsB, csB, strideB, beta, \
                                                               c, ldc, strideC)
         switch (kernel) {
-        case TMM_GLOBAL: TMM__LAUNCH(tmm_gemm_global, 32, 32); break;
+        case TMM_GLOBAL: TMM__LAUNCH(TMM_FN(gemm_global), 32, 32); break;
 #if TMM__ONE_TILE
-        default: TMM__LAUNCH(tmm_gemm_shared, TMM_TILE, TMM_TILE); break;
+        default: TMM__LAUNCH(TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE), TMM_TILE, TMM_TILE); break;
 #else
         case TMM_SHARED_8: TMM__LAUNCH(TMM_FN(gemm_shared_8), 8, 8); break;
         case TMM_SHARED_16: TMM__LAUNCH(TMM_FN(gemm_shared_16), 16, 16); break;
@@ -9930,54 +9996,19 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef TMM_NAME
 #undef TMM_TYPE
 #undef TMM_SUM
+#undef TMM__ONE_TILE
+#undef TMM__IF_FLOAT
+#undef TMM__IF_DOUBLE
+#undef TMM__IF_FLOATING
 #if TMM__KERNELS
-#undef tmm_gemm_global
-#undef tmm_gemm_shared
-#undef TMM_BLOCK
-#undef tmm_gemm_register
-#undef tmm_gemm_pipelined
-#undef tmm_gemm_tensor
-#undef tmm_quad
-#undef tmm_fetch_quad
-#undef tmm_put_quad
-#undef tmm_four
 #undef tmm_two
-#undef tmm_sums
-#undef tmm_copy_tile
-#undef tmm_copy_unit
-#undef tmm_store_sums
-#undef tmm_load_if
-#undef tmm_store_if
 #undef tmm_load_four
 #undef tmm_store_four
-#undef tmm_store_row
-#undef tmm_store_rows
 #undef tmm_load_two
 #undef tmm_store_two
 #undef tmm_store_some
 #undef tmm_find_tile
-#undef tmm_gemm_reduce
-#undef tmm_pack
-#undef tmm_wide
-#undef tmm_wide_sums
-#undef tmm_pair
-#undef tmm_copy_one
 #undef tmm_value
-#undef tmm_dmma
-#undef tmm_gemm_sum
-#undef tmm_small_bytes
-#undef tmm_small_piece
-#undef tmm_small_sums
-#undef tmm_small_fetch
-#undef tmm_gemm_small
-#undef tmm_skinny_bytes
-#undef tmm_skinny_least
-#undef tmm_skinny_lines
-#undef tmm_skinny_depth
-#undef tmm_gemm_skinny
-#undef tmm_copy_pass
-#undef tmm_square
-#undef tmm_find_piece
 #undef tmm_split
 #undef tmm_float_load
 #undef tmm_float_begin
@@ -9998,7 +10029,6 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_float_copies
 #undef tmm_gemm_float
 #undef tmm_gemm_float_mma
-#undef TMM__ONE_TILE
 #endif
 #ifndef TMM__MAKING_READY
 #undef TMM_TILE

@@ -8,6 +8,7 @@
    numbered along the rows: 0 1 2 ... in the first row of tiles; blockIdx.x is that number. */
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE
+#define tmm_gemm_global TMM_FN(gemm_global)
 /* ============================== KERNEL GLOBAL ================================================= */
 /* One thread computes one element of C and reads all it needs from global memory.
 
@@ -63,4 +64,5 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
     *C = value;
 }
 /* END OF KERNEL */
+#undef tmm_gemm_global
 #endif

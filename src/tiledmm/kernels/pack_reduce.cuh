@@ -11,12 +11,12 @@
    In shared memory, [k][line], the fours of a row change places, number f being at f ^ (k / 4), so
    that 8 threads along k with 4 lines each write to 32 banks. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_pack(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
-             long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
-             const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
-             TMM_TYPE *__restrict__ packedB, long long pitchB)
+    TMM_FN(pack)(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
+                 long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
+                 const TMM_TYPE *__restrict__ B, long long rsB, long long csB,
+                 TMM_TYPE *__restrict__ packedB, long long pitchB)
 {
-    __shared__ tmm_four square[64][16];
+    __shared__ TMM_FN(elements4) square[64][16];
     const TMM_TYPE *from = blockIdx.z == 0 ? A : B;
     TMM_TYPE *to = blockIdx.z == 0 ? packedA : packedB;
     long long lines = blockIdx.z == 0 ? linesA : linesB;
@@ -33,18 +33,18 @@ TMM_KERNEL void __launch_bounds__(256)
     unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
-        tmm_four fours[4];
+        TMM_FN(elements4) fours[4];
         const TMM_TYPE *x = from + (line0 + line1) * line_stride + (k0 + k1) * k_stride;
 #pragma unroll
         for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
             long long k_left = line0 + line1 + i * lines_on < lines ? K - k0 - k1 - i * k_on : 0;
             if (along_k && aligned && k_left >= 4) {
-                fours[i] = *(const tmm_four *)x;
+                fours[i] = *(const TMM_FN(elements4) *)x;
             } else {
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     fours[i].v[j] = 0;
-                    tmm_load_if(&fours[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    TMM_FN(load_if)(&fours[i].v[j], x + j * apart * k_stride, j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -63,7 +63,8 @@ TMM_KERNEL void __launch_bounds__(256)
         for (int i = 0; i < 64; i += 16) {
             unsigned k = thread / 16 + i, four = thread % 16;
             if (k0 + k < K)
-                *(tmm_four *)(to + (k0 + k) * pitch + line0 + four * 4) = square[k][four ^ (k / 4)];
+                *(TMM_FN(elements4) *)(to + (k0 + k) * pitch + line0 + four * 4) =
+                    square[k][four ^ (k / 4)];
         }
         __syncthreads();
     }
@@ -77,21 +78,21 @@ TMM_KERNEL void __launch_bounds__(256)
    first warp the eight results; always in this order. Reads each sum of each piece once: bound by
    the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_gemm_reduce(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
-                    TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down, int pieces,
-                    int parts, int tensor, const tmm__schedule s)
+    TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
+                        TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
+                        int pieces, int parts, int tensor, const tmm__schedule s)
 {
     const int COLS = 8, fours = rows * COLS / 4;
-    __shared__ tmm_sums sums[256];
+    __shared__ TMM_FN(sums4) sums[256];
     int groups = 256 / parts, part = threadIdx.x / groups;
     int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the four in the tile */
     int tile = blockIdx.y;
-    const tmm_sums *from =
-        (const tmm_sums *)s.partials + (long long)tile * pieces * (fours * 128) + group;
-    tmm_sums sum = {{0, 0, 0, 0}};
+    const TMM_FN(sums4) *from =
+        (const TMM_FN(sums4) *)s.partials + (long long)tile * pieces * (fours * 128) + group;
+    TMM_FN(sums4) sum = {{0, 0, 0, 0}};
 #pragma unroll 4
     for (int piece = pieces * part / parts; piece < pieces * (part + 1) / parts; piece++) {
-        tmm_sums more = from[(long long)piece * (fours * 128)];
+        TMM_FN(sums4) more = from[(long long)piece * (fours * 128)];
 #pragma unroll
         for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
     }
@@ -107,11 +108,12 @@ TMM_KERNEL void __launch_bounds__(256)
     /* As in the kernel that left them: for other types than double, one that is known. */
     int thread = group % 128, four = group / 128;
     if (!TMM__IS_DOUBLE || !tensor) {
-        tmm_store_sums(M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
+        TMM_FN(store_sums)
+        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
         return;
     }
     int down, across;
-    tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+    TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
     long long first_row = down * 64ll, first_col = across * 64ll;
     long long row = first_row, col = first_col;
     if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
@@ -122,9 +124,9 @@ TMM_KERNEL void __launch_bounds__(256)
         if (row >= first_row && row < M) {
             unsigned wanted = tmm__inside(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
-            tmm_two old = {{0, 0}};
-            if (beta != 0) old = tmm_load_two(c, false, wanted);
-            tmm_store_two(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+            TMM_FN(elements2) old = {{0, 0}};
+            if (beta != 0) old = TMM_FN(load_two)(c, false, wanted);
+            TMM_FN(store_two)(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif

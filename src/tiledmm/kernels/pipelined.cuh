@@ -74,10 +74,10 @@
    Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
    this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
    wherever speed matters. */
-static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *from,
-                                                     unsigned stride, int mode, int lines,
-                                                     bool whole, bool valid, int lines_left,
-                                                     int depth_left)
+static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const char *from,
+                                                         unsigned stride, int mode, int lines,
+                                                         bool whole, bool valid, int lines_left,
+                                                         int depth_left)
 {
     enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
     int pitch = lines + 4;
@@ -107,9 +107,9 @@ static __device__ __forceinline__ void tmm_copy_tile(TMM_TYPE *to, const char *f
    to of a unit of 64 lines and 8 k, that is 4 single elements 16 lines apart, or vectors. `stride`:
    the distance of 16 lines in bytes. With `plain`, everything; otherwise lines from lines_left on,
    or all if not valid, are filled with zeros, in a loop, for that is rare. */
-static __device__ __forceinline__ void tmm_copy_unit(TMM_TYPE *to, const char *from,
-                                                     unsigned stride, int mode, bool plain,
-                                                     int lines_left, bool valid)
+static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const char *from,
+                                                         unsigned stride, int mode, bool plain,
+                                                         int lines_left, bool valid)
 {
     enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
     if (plain && mode == TMM__VECTORS) {
@@ -143,20 +143,35 @@ static __device__ __forceinline__ void tmm_copy_unit(TMM_TYPE *to, const char *f
 
 #endif
 
-#if defined(TMM__PASS) && TMM__EMIT_PIPELINED
-/* One instance of the kernel. TMM__MODE_A, TMM__MODE_B: modeA and modeB as constants, or -1 for
-   instance ANY, where they are known at run time; it alone takes matrices smaller than a tile. */
-TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
-    tmm_gemm_pipelined(long long M, long long N, long long K, TMM_TYPE alpha,
-                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                       long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                       long long ldc, long long batchC, int modeA, int modeB, const tmm__schedule s)
+/* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
+   modeB as constants; -1 for instance ANY, which reads them at run time and alone takes matrices
+   smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
+#ifndef TMM__PIPELINED_LIST
+#define TMM__PIPELINED_LIST(_)                                                             \
+    _(1, , TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 8, -1, -1)                                   \
+    TMM__IF_FLOAT(_(2, _tn, 2, 16, TMM__VECTORS, TMM__VECTORS)) /* as A^T B, and packed */ \
+    TMM__IF_FLOAT(_(3, _nn, 2, 16, TMM__ALONG_K, TMM__VECTORS)) /* as A B */
+#define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
+#define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
+#define TMM__PIPELINED_MODE_A (TMM__PIPELINED_LIST(TMM__VALUE_3) 0)
+#define TMM__PIPELINED_MODE_B (TMM__PIPELINED_LIST(TMM__VALUE_4) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
+    TMM__INSTANCE(gemm_pipelined,
+                  PIPELINED)(long long M, long long N, long long K, TMM_TYPE alpha,
+                             const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                             long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                             long long csB, long long batchB, TMM_TYPE beta,
+                             TMM_TYPE *__restrict__ C, long long ldc, long long batchC, int modeA,
+                             int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
     enum {
-        ANY = TMM__MODE_A < 0,
-        ROWS = TMM__ROWS, /* of C that a thread owns */
+        ANY = TMM__PIPELINED_MODE_A < 0,
+        ROWS = TMM__PIPELINED_ROWS, /* of C that a thread owns */
         COLS = 8,
         THREADS = 128,
         DEPTH = 8,
@@ -171,7 +186,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         SIZE = sizeof(TMM_TYPE),
         VECTOR = 16 / SIZE,
         FOURS = ROWS * COLS / 4,
-        TN = TMM__MODE_A == TMM__VECTORS,
+        TN = TMM__PIPELINED_MODE_A == TMM__VECTORS,
         COPY_AT = TN ? 3 : 0,             /* when in a step; found by trying */
         AT_ONCE = 2,                      /* rows that are stored */
         WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
@@ -183,8 +198,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
     if (!ANY) {
-        modeA = TMM__MODE_A;
-        modeB = TMM__MODE_B;
+        modeA = TMM__PIPELINED_MODE_A;
+        modeB = TMM__PIPELINED_MODE_B;
     }
     const bool tall = ANY && s.tall;
     const int TILE_M = ANY && !tall ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
@@ -192,8 +207,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 
     int blocks = gridDim.x, sharers = DRIFT ? s.sharers : blocks;
     long long split_steps = (long long)s.split_tiles * s.steps;
-    bool packed_A = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_A;
-    bool packed_B = !ANY && TMM__MODE_A == TMM__VECTORS && s.packed_B;
+    bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
+    bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 #if TMM__CLUSTERS
     if (s.cluster > 0)
@@ -221,7 +236,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             if (tile >= s.tiles_down * s.tiles_across) break;
         }
         int down, across;
-        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -280,15 +295,16 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
             TMM_TYPE *to = shared + stage * STAGE;
             if (stage < left && ANY) {
-                tmm_copy_unit(to + toA, fromA, strideA, modeA, false, rows_left, kA < depth);
-                tmm_copy_unit(to + toB, fromB, strideB, modeB, false, cols_left, kB < depth);
-                tmm_copy_unit(to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB,
-                              false, left3, (tall ? kA : kB) < depth);
+                TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, false, rows_left, kA < depth);
+                TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, false, cols_left, kB < depth);
+                TMM_FN(copy_unit)
+                (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, false, left3,
+                 (tall ? kA : kB) < depth);
             } else if (stage < left) {
-                tmm_copy_tile(to + toA, fromA, strideA, modeA, LINES_A, false, true, TILE_M,
-                              depth - kA);
-                tmm_copy_tile(to + toB, fromB, strideB, modeB, LINES_B, false, true, TILE_N,
-                              depth - kB);
+                TMM_FN(copy_tile)
+                (to + toA, fromA, strideA, modeA, LINES_A, false, true, TILE_M, depth - kA);
+                TMM_FN(copy_tile)
+                (to + toB, fromB, strideB, modeB, LINES_B, false, true, TILE_N, depth - kB);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -302,12 +318,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             TMM__HIDE(strideA);
             TMM__HIDE(strideB);
         }
-        tmm_four a[2][ROWS / 4], b[2][COLS / 4];
+        TMM_FN(elements4) a[2][ROWS / 4], b[2][COLS / 4];
         int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
-        for (int q = 0; q < ROWS / 4; q++) a[0][q] = *(const tmm_four *)(shared + row0 + 16 * q);
+        for (int q = 0; q < ROWS / 4; q++)
+            a[0][q] = *(const TMM_FN(elements4) *)(shared + row0 + 16 * q);
 #pragma unroll
-        for (int q = 0; q < COLS / 4; q++) b[0][q] = *(const tmm_four *)(shared + col0 + 32 * q);
+        for (int q = 0; q < COLS / 4; q++)
+            b[0][q] = *(const TMM_FN(elements4) *)(shared + col0 + 32 * q);
 #pragma unroll 1
         for (; left > 0; left--) {
 #pragma unroll
@@ -320,23 +338,26 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                 }
 #pragma unroll
                 for (int q = 0; q < COLS / 4; q++)
-                    b[then][q] =
-                        *(const tmm_four *)(shared + read + next * PITCH_B + col0 + 32 * q);
+                    b[then][q] = *(const TMM_FN(elements4) *)(shared + read + next * PITCH_B +
+                                                              col0 + 32 * q);
 #pragma unroll
                 for (int q = 0; q < ROWS / 4; q++)
-                    a[then][q] =
-                        *(const tmm_four *)(shared + read + next * PITCH_A + row0 + 16 * q);
+                    a[then][q] = *(const TMM_FN(elements4) *)(shared + read + next * PITCH_A +
+                                                              row0 + 16 * q);
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
                     if (!ANY) {
-                        tmm_copy_tile(to + toA, fromA, strideA, modeA, LINES_A, true, more, 0, 0);
-                        tmm_copy_tile(to + toB, fromB, strideB, modeB, LINES_B, true, more, 0, 0);
+                        TMM_FN(copy_tile)
+                        (to + toA, fromA, strideA, modeA, LINES_A, true, more, 0, 0);
+                        TMM_FN(copy_tile)
+                        (to + toB, fromB, strideB, modeB, LINES_B, true, more, 0, 0);
                     } else if (more) {
-                        tmm_copy_unit(to + toA, fromA, strideA, modeA, !small, rows_left, true);
-                        tmm_copy_unit(to + toB, fromB, strideB, modeB, !small, cols_left, true);
-                        tmm_copy_unit(to + to3, from3, tall ? strideA : strideB,
-                                      tall ? modeA : modeB, !small, left3, true);
+                        TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, !small, rows_left, true);
+                        TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, !small, cols_left, true);
+                        TMM_FN(copy_unit)
+                        (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, !small,
+                         left3, true);
                     }
                     fromA += DEPTH * csA * SIZE;
                     fromB += DEPTH * rsB * SIZE;
@@ -363,7 +384,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #if TMM__CLUSTERS
         if (s.cluster > 0) { /* every block gets a part of all pieces, adds up and stores it */
             extern __shared__ __align__(16) unsigned char tmm__pieces[]; /* [piece][four][thread] */
-            tmm_sums *all = (tmm_sums *)tmm__pieces + thread;
+            TMM_FN(sums4) *all = (TMM_FN(sums4) *)tmm__pieces + thread;
             int part = FOURS / s.cluster, mine = share % s.cluster, left = 0, other = 0;
             unsigned to = 0;
             static_assert(FOURS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
@@ -377,7 +398,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                     left = part;
                     other++;
                 }
-                tmm_sums swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
+                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
 #pragma unroll
                 for (int i = 0; i < (int)sizeof swapped; i += 16)
                     tmm__put_in_block(to + i, (const char *)&swapped + i);
@@ -388,26 +409,28 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
             tmm__cluster_wait();
 #pragma unroll 1
             for (int n = 0; n < part; n++) {
-                tmm_sums total = all[n * THREADS];
+                TMM_FN(sums4) total = all[n * THREADS];
                 for (int p = 1; p < s.cluster; p++) {
-                    tmm_sums more = all[(p * part + n) * THREADS];
+                    TMM_FN(sums4) more = all[(p * part + n) * THREADS];
 #pragma unroll
                     for (int i = 0; i < 4; i++) total.v[i] += more.v[i];
                 }
-                tmm_store_sums(M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread,
-                               mine * part + n, &total);
+                TMM_FN(store_sums)
+                (M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread, mine * part + n,
+                 &total);
             }
             return;
         }
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
-            tmm_sums *to = (tmm_sums *)s.partials + (long long)share * (FOURS * THREADS) + thread;
+            TMM_FN(sums4) *to =
+                (TMM_FN(sums4) *)s.partials + (long long)share * (FOURS * THREADS) + thread;
 #pragma unroll
             for (int q = 0; q < FOURS; q++) {
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
                 /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
                    lies in the register bank of the element of B that is multiplied into it. */
-                tmm_sums swapped = {{four[1], four[0], four[3], four[2]}};
+                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}};
                 to[q * THREADS] = swapped;
             }
             __syncthreads();
@@ -422,12 +445,12 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
             for (int other = share + 1; other <= share + others; other++) {
-                const tmm_sums *from =
-                    (const tmm_sums *)s.partials + (long long)other * (FOURS * THREADS) + thread;
+                const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s.partials +
+                                            (long long)other * (FOURS * THREADS) + thread;
 #pragma unroll
                 for (int q = 0; q < FOURS; q++) {
                     TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                    tmm_sums swapped = from[q * THREADS];
+                    TMM_FN(sums4) swapped = from[q * THREADS];
                     if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
                     four[1] += swapped.v[0];
                     four[0] += swapped.v[1];
@@ -440,7 +463,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
         warp = thread / 32, lane = thread % 32;
         row0 = (tall ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
         col0 = (tall ? 0 : warp % 2 * 64) + lane % 8 * 4;
-        tmm_find_tile(&s, TMM__BAND, tile, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -459,7 +482,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                every program that includes this file. The other instances, below, are slower with
                this: on all that follows depends the order that the compiler finds for the loop. */
             bool whole = aligned && N % 4 == 0; /* four columns are wanted or not, never some */
-            tmm_sums *mine = (tmm_sums *)shared + thread;
+            TMM_FN(sums4) *mine = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += KEPT) {
 #pragma unroll
@@ -468,7 +491,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #pragma unroll
                     for (int q = 0; q < 2 * KEPT; q++) {
                         const TMM_SUM *four = &sum[from + q / 2][q % 2 * 4];
-                        tmm_sums swapped = {{four[1], four[0], four[3], four[2]}}; /* as above */
+                        TMM_FN(sums4)
+                        swapped = {{four[1], four[0], four[3], four[2]}}; /* as above */
                         mine[q * THREADS] = swapped;
                     }
                 }
@@ -477,12 +501,12 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
                     TMM_SUM eight[8];
 #pragma unroll
                     for (int q = 0; q < 2; q++) {
-                        tmm_sums swapped = mine[(2 * h + q) * THREADS];
+                        TMM_FN(sums4) swapped = mine[(2 * h + q) * THREADS];
 #pragma unroll
                         for (int j = 0; j < 4; j++) eight[4 * q + j] = swapped.v[j ^ 1];
                     }
                     if (r >= first_row && r < M)
-                        tmm_store_row(c0, r, c, whole, wanted, alpha, beta, eight);
+                        TMM_FN(store_row)(c0, r, c, whole, wanted, alpha, beta, eight);
                     r++, c0 += ldc;
                 }
                 if ((i + KEPT) % 4 == 0) r += 12, c0 += 12 * ldc;
@@ -498,8 +522,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #pragma unroll
                 for (int i = 0; i < ROWS / 2; i += WHOLE_AT_ONCE) {
                     int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
-                    tmm_store_rows(c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted,
-                                   alpha, beta, &sum[i], WHOLE_AT_ONCE);
+                    TMM_FN(store_rows)
+                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted, alpha, beta,
+                     &sum[i], WHOLE_AT_ONCE);
                 }
 #pragma unroll
                 for (int h = 0; h < ROWS / 2; h++)
@@ -511,8 +536,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
 #pragma unroll 1
         for (int i = 0; i < ROWS; i += AT_ONCE) {
             int down = i / 4 * 16 + i % 4;
-            tmm_store_rows(c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha,
-                           beta, sum, AT_ONCE);
+            TMM_FN(store_rows)
+            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha, beta, sum,
+             AT_ONCE);
 #pragma unroll
             for (int h = 0; h < ROWS - AT_ONCE; h++)
 #pragma unroll
@@ -521,4 +547,5 @@ TMM_KERNEL void __launch_bounds__(128, TMM__BLOCKS)
     }
 #endif
 }
+#endif
 #endif

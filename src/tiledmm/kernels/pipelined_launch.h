@@ -28,7 +28,7 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
     if (*form != 0) {
         *tile_m = *tile_n = 128;
         tmm__ask_clusters(&clusters[*form], TMM_FN(gemm__pipelined_kernel)(*form), 32,
-                          sizeof(tmm_sums));
+                          sizeof(TMM_FN(sums4)));
         blocks = tmm__plan_pipelined(s, (int)((M - 1) / 128 + 1), (int)((N - 1) / 128 + 1), steps,
                                      processors, 2, 1, 0, split, &clusters[*form], &clocks);
         if (!may_any) return blocks;
@@ -38,7 +38,7 @@ static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, lo
     long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     int any_m = tall < wide ? 128 : 64, any_n = 192 - any_m;
     tmm__schedule any;
-    tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(tmm_sums));
+    tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(TMM_FN(sums4)));
     any_blocks = tmm__plan_pipelined(&any, (int)((M - 1) / any_m + 1), (int)((N - 1) / any_n + 1),
                                      steps, processors, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 0,
                                      (TMM_SUM)0.5 == 0, split, &clusters[0], &any_clocks);
@@ -108,7 +108,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
         size_t partials = 0, flags = 0;
         if (s.split_tiles > 0 && s.cluster == 0) {
-            partials = (size_t)s.sharers * (tile_m * tile_n / 4) * sizeof(tmm_sums);
+            partials = (size_t)s.sharers * (tile_m * tile_n / 4) * sizeof(TMM_FN(sums4));
             flags = s.sharers * sizeof *s.flags;
         }
         if (bytesA + bytesB + partials == 0) break;
@@ -132,8 +132,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         TMM_TYPE *packed_A = (TMM_TYPE *)memory, *packed_B = packed_A + K * pitchA;
         dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
                      (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
-                                              packed_B, pitchB);
+        TMM_FN(pack)<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB,
+                                                  csB, packed_B, pitchB);
         if (pitchA > 0) A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1;
         if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
     }
@@ -146,7 +146,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
     if (s.cluster > 0) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        int bytes = tmm__cluster_bytes(s.cluster, tile_m * tile_n / 512, sizeof(tmm_sums));
+        int bytes = tmm__cluster_bytes(s.cluster, tile_m * tile_n / 512, sizeof(TMM_FN(sums4)));
         void *arguments[] = {&M,       &N,       &K,     &alpha, &A,       &rsA,  &csA,
                              &strideA, &B,       &rsB,   &csB,   &strideB, &beta, &C,
                              &ldc,     &strideC, &modeA, &modeB, &s};
@@ -170,9 +170,9 @@ static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long 
         int tiles = s.tiles_down * s.tiles_across;
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
         int rows = form == ANY ? 8 : 16, warps_down = s.tall ? 4 : 2;
-        tmm_gemm_reduce<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
-                                                                       rows, warps_down, pieces,
-                                                                       parts, 0, s);
+        TMM_FN(gemm_reduce)<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C,
+                                                                           ldc, rows, warps_down,
+                                                                           pieces, parts, 0, s);
     }
     tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);

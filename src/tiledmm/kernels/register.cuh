@@ -1,6 +1,16 @@
 /* src/tiledmm/kernels/register.cuh. The kernel that teaches registers.
    Uses: once/config.h. Used by: type/dispatch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_REGISTER
+/* The instances: pass, tile, which is its name, and TMM_BLOCK. */
+#ifndef TMM__REGISTER_LIST
+#define TMM__REGISTER_LIST(_) _(1, 64, 4) _(2, 128, 8)
+#endif
+
+#if defined(TMM__PASS) && (TMM__REGISTER_LIST(TMM__IN_PASS) 0)
+#define TMM_BLOCK         (TMM__REGISTER_LIST(TMM__VALUE_1) 0)
+#define tmm_gemm_register TMM__INSTANCE(gemm_register_, REGISTER)
+#define tmm_quad          TMM__INSTANCE(quad_, REGISTER)
+#define tmm_fetch_quad    TMM__INSTANCE(fetch_quad_, REGISTER)
+#define tmm_put_quad      TMM__INSTANCE(put_quad_, REGISTER)
 /* ============================== KERNEL REGISTER =============================================== */
 /* Each thread owns TMM_BLOCK x TMM_BLOCK elements of C (4 or 8) and keeps them in registers, so
    that what it reads from shared memory, 2 TMM_BLOCK elements, serves TMM_BLOCK^2 multiply-adds.
@@ -175,4 +185,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
     }
 }
 /* END OF KERNEL */
+#undef TMM_BLOCK
+#undef tmm_gemm_register
+#undef tmm_quad
+#undef tmm_fetch_quad
+#undef tmm_put_quad
 #endif

@@ -1,6 +1,16 @@
 /* src/tiledmm/kernels/shared.cuh. The kernel that teaches shared memory.
    Uses: once/config.h. Used by: type/dispatch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_SHARED
+/* The instances: pass, tile, which is its name, too. TMM_TILE, if the caller defines it, is the only
+   one. */
+#ifndef TMM__SHARED_LIST
+#define TMM__SHARED_LIST(_) _(1, 8) _(2, 16) _(3, 32)
+#endif
+
+#if defined(TMM__PASS) && (TMM__ONE_TILE ? TMM__PASS == 1 : (TMM__SHARED_LIST(TMM__IN_PASS) 0))
+#if !TMM__ONE_TILE
+#define TMM_TILE TMM__SHARED_LIST(TMM__NAME_IN_PASS)
+#endif
+#define tmm_gemm_shared TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
    steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
@@ -85,4 +95,8 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     *C = value;
 }
 /* END OF KERNEL */
+#undef tmm_gemm_shared
+#if !TMM__ONE_TILE
+#undef TMM_TILE
+#endif
 #endif

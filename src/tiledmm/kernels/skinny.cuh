@@ -1,6 +1,20 @@
 /* src/tiledmm/kernels/skinny.cuh. The kernel for a narrow C.
    Uses: kernels/sum.cuh. Used by: kernels/skinny_launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_SKINNY
+/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a width
+   of 1 would gain 2% at most. */
+#ifndef TMM__SKINNY_LIST
+#define TMM__SKINNY_LIST(_) \
+    _(1, k_1, 1, 1)         \
+    _(2, k_4, 1, 4)         \
+    _(3, k_16, 1, 16)       \
+    _(4, lines_4, 0, 4)     \
+    _(5, lines_16, 0, 16)
+#define TMM__SKINNY_ALONG_K (TMM__SKINNY_LIST(TMM__VALUE_1) 0)
+#define TMM__SKINNY_WIDTH   (TMM__SKINNY_LIST(TMM__VALUE_2) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
 /* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
    the large operand once. Few columns and few rows are one problem:
@@ -17,13 +31,13 @@
         +-----+-----+-----+--  --+-----+  +-+
                  L  lines x K              C
 
-   TMM__WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
+   TMM__SKINNY_WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
    contiguous along k and for L contiguous along the lines. Both keep a ring of stages of L and S in
    shared memory, filled by asynchronous copies: 32 to 64 KB of a block are on their way at any
    time, which is what reading at full speed needs (4.5 TB/s times a microsecond is 34 KB to each of
    132 processors).
 
-   ALONG K (TMM__ALONG 1): 8 warps below each other, each with 4 groups of 8 lanes (WIDTH 16) or one
+   ALONG K (TMM__SKINNY_ALONG_K 1): 8 warps below each other, each with 4 groups of 8 lanes (WIDTH 16) or one
    of 32 (WIDTH 1, 4); a lane has 4 lines and, of each, 16 bytes a stage:
 
         WIDTH 16, float          k: 32 a stage              S: as [j][k], read by 16-byte loads:
@@ -38,7 +52,7 @@
         k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
         k + 1   |16..|17..|    ...   |31..|
       At the end the two halves add by a shuffle, the eight warps through shared memory.
-   double, WIDTH 16, from sm_80 on: tensor cores (tmm_dmma) take the place of the multiply-adds. The
+   double, WIDTH 16, from sm_80 on: tensor cores (dmma) take the place of the multiply-adds. The
    copies are the same, eight lanes side by side in 128 bytes; what a lane then needs was copied by
    others, and lies where neither copies nor reads meet in a bank.
    Where L is not aligned to 16 bytes, single elements are copied, and a lane's elements lie 8, 16
@@ -48,55 +62,61 @@
    byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
    blockIdx.y counts parts of k (one, unless partials is given) as in SMALL, blockIdx.z products. */
 
-/* As in SMALL: expressions of the type, TMM__ALONG and TMM__WIDTH. */
+/* As in SMALL: expressions of the type, TMM__SKINNY_ALONG_K and TMM__SKINNY_WIDTH. */
 #ifndef TMM__SKINNY_WARPS
 #define TMM__SKINNY_WARPS 8
 /* Wide copies of a thread and stage. */
-#define TMM__SKINNY_COPIES \
-    (TMM__ALONG && sizeof(TMM_TYPE) * TMM__WIDTH == 128 && TMM__STAGES(5) == 5 ? 8 : 4)
+#define TMM__SKINNY_COPIES                                                                     \
+    (TMM__SKINNY_ALONG_K && sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 && TMM__STAGES(5) == 5 \
+         ? 8                                                                                   \
+         : 4)
 /* Along the lines: how many warps are side by side, the others are along k. */
-#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__WIDTH == 128 ? 2 : 1)
+#define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 ? 2 : 1)
 #define TMM__SKINNY_STAGES \
-    (!TMM__ALONG ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
-#define TMM__SKINNY_LANES (!TMM__ALONG ? 16 : TMM__WIDTH == 16 ? 8 : 32)
-#define TMM__SKINNY_LINES /* of a block */                       \
-    (TMM__ALONG ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
-                : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
-#define TMM__SKINNY_DEPTH /* k of a stage */                             \
-    (TMM__ALONG ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
-                : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
+    (!TMM__SKINNY_ALONG_K ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
+#define TMM__SKINNY_LANES (!TMM__SKINNY_ALONG_K ? 16 : TMM__SKINNY_WIDTH == 16 ? 8 : 32)
+#define TMM__SKINNY_LINES /* of a block */                                \
+    (TMM__SKINNY_ALONG_K ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
+                         : TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_BESIDE)
+#define TMM__SKINNY_DEPTH /* k of a stage */                                      \
+    (TMM__SKINNY_ALONG_K ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
+                         : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
 /* The length of a row of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
-#define TMM__SKINNY_LDS                                               \
-    (TMM__ALONG ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
-                : TMM__WIDTH + (TMM__WIDTH == 16 ? 4 : 0))
+#define TMM__SKINNY_LDS                                                        \
+    (TMM__SKINNY_ALONG_K ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
+                         : TMM__SKINNY_WIDTH + (TMM__SKINNY_WIDTH == 16 ? 4 : 0))
 /* Elements of L in a stage; of L and S; bytes of the ring, and of the sums that take its place. */
 #define TMM__SKINNY_L (256 * TMM__SKINNY_COPIES * TMM__WIDE)
-#define TMM__SKINNY_STAGE \
-    (TMM__SKINNY_L +      \
-     ((TMM__ALONG ? TMM__WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * 16)
+#define TMM__SKINNY_STAGE                                                                          \
+    (TMM__SKINNY_L +                                                                               \
+     ((TMM__SKINNY_ALONG_K ? TMM__SKINNY_WIDTH : TMM__SKINNY_DEPTH) * TMM__SKINNY_LDS + 15) / 16 * \
+         16)
 #define TMM__SKINNY_RING (TMM__SKINNY_STAGES * TMM__SKINNY_STAGE * (int)sizeof(TMM_TYPE))
-#define TMM__SKINNY_SUMS                                                                          \
-    ((TMM__ALONG ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * TMM__WIDTH * \
-     (int)sizeof(TMM_SUM))
+#define TMM__SKINNY_SUMS                                                                      \
+    ((TMM__SKINNY_ALONG_K ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * \
+     TMM__SKINNY_WIDTH * (int)sizeof(TMM_SUM))
 #endif
 enum {
-    tmm_skinny_bytes = TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
-    tmm_skinny_least = TMM__SKINNY_SUMS, /* whatever the stages */
-    tmm_skinny_lines = TMM__SKINNY_LINES,
-    tmm_skinny_depth = TMM__SKINNY_DEPTH
+    TMM__INSTANCE(skinny_bytes_, SKINNY) =
+        TMM__SKINNY_RING > TMM__SKINNY_SUMS ? TMM__SKINNY_RING : TMM__SKINNY_SUMS,
+    TMM__INSTANCE(skinny_least_, SKINNY) = TMM__SKINNY_SUMS, /* whatever the stages */
+    TMM__INSTANCE(skinny_lines_, SKINNY) = TMM__SKINNY_LINES,
+    TMM__INSTANCE(skinny_depth_, SKINNY) = TMM__SKINNY_DEPTH
 };
 
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 1)
-    tmm_gemm_skinny(long long lines, long long width, long long K, TMM_TYPE alpha,
-                    const TMM_TYPE *__restrict__ L, long long line_strideL, long long k_strideL,
-                    long long batchL, const TMM_TYPE *__restrict__ S, long long k_strideS,
-                    long long j_strideS, long long batchS, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                    long long ldc, long long batchC, int few_rows, TMM_SUM *__restrict__ partials)
+TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64 ? 2 : 1)
+    TMM__INSTANCE(gemm_skinny_,
+                  SKINNY)(long long lines, long long width, long long K, TMM_TYPE alpha,
+                          const TMM_TYPE *__restrict__ L, long long line_strideL,
+                          long long k_strideL, long long batchL, const TMM_TYPE *__restrict__ S,
+                          long long k_strideS, long long j_strideS, long long batchS, TMM_TYPE beta,
+                          TMM_TYPE *__restrict__ C, long long ldc, long long batchC, int few_rows,
+                          TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
     enum {
-        ALONG_K = TMM__ALONG,
-        WIDTH = TMM__WIDTH,
+        ALONG_K = TMM__SKINNY_ALONG_K,
+        WIDTH = TMM__SKINNY_WIDTH,
         WIDE = TMM__WIDE,
         STAGES = TMM__SKINNY_STAGES,
         STAGE = TMM__SKINNY_STAGE,
@@ -128,9 +148,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
     L += blockIdx.z * batchL + first_line * line_strideL + first * DEPTH * k_strideL;
     S += blockIdx.z * batchS + first * DEPTH * k_strideS;
     C += blockIdx.z * batchC;
-    bool vectors =
-        ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) % alignof(tmm_wide) ==
-        0;
+    bool vectors = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
+                       alignof(TMM_FN(vector)) ==
+                   0;
 
     /* Which vectors of L are this lane's: number n has line line0 + n-th step, k k0 + n-th step;
        its elements are `apart` from each other, along k or along the lines. */
@@ -230,14 +250,15 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                     } else {
 #pragma unroll
                         for (int v = 0; v < WIDE; v++)
-                            tmm_copy_one(in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
+                            TMM_FN(copy_one)
+                            (in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
                     }
                 }
             }
             if (copiesS) {
 #pragma unroll
                 for (int n = 0; n < S_COPIES; n++)
-                    tmm_copy_one(in + toS[n], fromS[n], full || sk + n * k_step < left);
+                    TMM_FN(copy_one)(in + toS[n], fromS[n], full || sk + n * k_step < left);
             }
 #pragma unroll
             for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
@@ -253,10 +274,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
         out = out == ring + (STAGES - 1) * STAGE ? ring : out + STAGE;
 #pragma unroll
         for (int part = 0; part < COPIES / 4; part++) {
-            tmm_wide x[4];
+            TMM_FN(vector) x[4];
 #pragma unroll
             for (int n = 0; n < 4; n++)
-                x[n] = *(const tmm_wide *)&mine[part * 1024 * WIDE + from_place[n]];
+                x[n] = *(const TMM_FN(vector) *)&mine[part * 1024 * WIDE + from_place[n]];
             if (tensor) {
                 int g = lane / 4, t = lane % 4;
 #pragma unroll
@@ -270,22 +291,24 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                                                 ? &s[(8 * j + g) * LDS + part * 16 + 8 * p + 2 * t]
                                                 : &s[(warp / BESIDE * 8 + t) * LDS + 8 * j + g];
                         if (ALONG_K) {
-                            tmm_wide two = *(const tmm_wide *)y;
-                            tmm_dmma(&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
-                                     x[2 * p + 1].v[1], two.v[0], two.v[1]);
+                            TMM_FN(vector) two = *(const TMM_FN(vector) *)y;
+                            TMM_FN(dmma)
+                            (&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
+                             x[2 * p + 1].v[1], two.v[0], two.v[1]);
                         } else {
-                            tmm_dmma(&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0],
-                                     x[p + 2].v[1], y[0], y[4 * LDS]);
+                            TMM_FN(dmma)
+                            (&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0],
+                             x[p + 2].v[1], y[0], y[4 * LDS]);
                         }
                     }
                 }
                 continue;
             }
-#if TMM__ALONG
+#if TMM__SKINNY_ALONG_K
             const TMM_TYPE *sl = s + part * LANES * WIDE + lane % LANES * WIDE;
 #pragma unroll
             for (int j = 0; j < WIDTH; j++) {
-                tmm_wide y = *(const tmm_wide *)&sl[j * LDS];
+                TMM_FN(vector) y = *(const TMM_FN(vector) *)&sl[j * LDS];
 #pragma unroll
                 for (int v = 0; v < WIDE; v++)
 #pragma unroll
@@ -296,10 +319,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
             s += (warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
 #pragma unroll
             for (int n = 0; n < COPIES; n += GRAIN) {
-                tmm_wide y[GRAIN * WIDTH / WIDE];
+                TMM_FN(vector) y[GRAIN * WIDTH / WIDE];
 #pragma unroll
                 for (int i = 0; i < GRAIN * WIDTH / WIDE; i++)
-                    y[i] = *(const tmm_wide *)&s[n * 2 * LDS + i * WIDE];
+                    y[i] = *(const TMM_FN(vector) *)&s[n * 2 * LDS + i * WIDE];
 #pragma unroll
                 for (int g = 0; g < GRAIN; g++)
 #pragma unroll
@@ -391,7 +414,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
                      row * (few_rows ? lines : width) + col] = total;
             continue;
         }
-        tmm_store_some(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
+        TMM_FN(store_some)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
     }
 #undef TMM__LINE_STEP
 #undef TMM__K_STEP
@@ -400,4 +423,5 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__WIDTH <= 64 ? 2 : 
 #undef TMM__BEYOND
 #endif
 }
+#endif
 #endif

@@ -1,6 +1,19 @@
 /* src/tiledmm/kernels/small.cuh. The kernel for a small C.
    Uses: kernels/sum.cuh. Used by: kernels/small_launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_SMALL
+/* The instances: pass, name, rows and columns of the tile. Types but float and double have two of
+   them, which compute every shape, some 2 to 7% slower. */
+#ifndef TMM__SMALL_LIST
+#define TMM__SMALL_LIST(_)                \
+    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
+    _(2, 16x32, 16, 32)                   \
+    TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
+    _(4, 32x64, 32, 64)
+#define TMM__SMALL_ROWS (TMM__SMALL_LIST(TMM__VALUE_1) 0)
+#define TMM__SMALL_COLS (TMM__SMALL_LIST(TMM__VALUE_2) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C: few tiles, so each must be done fast. A block has ROWS x COLS elements of C
    (TMM__SMALL_ROWS, TMM__SMALL_COLS) and 8 warps. Every warp computes the whole tile, for every
@@ -16,7 +29,7 @@
         C tile = ((sums of w0 + those of w1) + ...) + those of w7: always in this order
 
    Within a warp, 4 lanes down and 8 across, quads of 4 x 4 as in REGISTER (tiles of 16 columns:
-   4 x 2); for double from sm_80 on tensor cores, see tmm_dmma:
+   4 x 2); for double from sm_80 on tensor cores, see dmma:
 
         8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
         +--+--+--+--+--+--+--+--+--  --+            the lanes
@@ -54,17 +67,18 @@
 /* What a lane has of a row of B, and of C, side by side. */
 #define TMM__SMALL_PIECE (TMM__SMALL_COLS < 32 ? 2 : 4)
 #endif
-enum { tmm_small_bytes = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
+enum { TMM__INSTANCE(small_bytes_, SMALL) = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
                            ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
-                           : 16) tmm_small_piece {
+                           : 16) TMM__INSTANCE(small_elements_, SMALL) {
     TMM_TYPE v[TMM__SMALL_PIECE];
-} tmm_small_piece;
+} TMM__INSTANCE(small_elements_, SMALL);
 typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
-                                                               : 16) tmm_small_sums {
+                                                               : 16)
+    TMM__INSTANCE(small_sums_, SMALL) {
     TMM_SUM v[TMM__SMALL_PIECE];
-} tmm_small_sums;
+} TMM__INSTANCE(small_sums_, SMALL);
 
 /* One warp brings one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
    tile[k][line] with rows of ld. x and tile are this lane's first places, `step` is from one of its
@@ -73,9 +87,11 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM)
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
-static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, int lines,
-                                                       const TMM_TYPE *x, long long step, int mode,
-                                                       bool full, int lines_left, int k_left)
+static __device__ __forceinline__ void TMM__INSTANCE(small_fetch_,
+                                                     SMALL)(TMM_TYPE *tile, int ld, int lines,
+                                                            const TMM_TYPE *x, long long step,
+                                                            int mode, bool full, int lines_left,
+                                                            int k_left)
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
@@ -91,7 +107,7 @@ static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, i
     } else if (mode == TMM__ALONG_K) {
 #pragma unroll
         for (int i = 0; i < lines / 4; i++) {
-            tmm_copy_one(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
+            TMM_FN(copy_one)(&tile[4 * i], x, full || (4 * i < lines_left && k_left > 0));
             x += step;
         }
     } else {
@@ -99,8 +115,8 @@ static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, i
         for (int i = 0; i < 4; i++) {
 #pragma unroll
             for (int j = 0; j < lines; j += 16)
-                tmm_copy_one(&tile[2 * i * ld + j], x + j,
-                             full || (j < lines_left && 2 * i < k_left));
+                TMM_FN(copy_one)
+                (&tile[2 * i * ld + j], x + j, full || (j < lines_left && 2 * i < k_left));
             x += step;
         }
     }
@@ -109,11 +125,12 @@ static __device__ __forceinline__ void tmm_small_fetch(TMM_TYPE *tile, int ld, i
 TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
                                            ? 2
                                            : 1)
-    tmm_gemm_small(long long M, long long N, long long K, TMM_TYPE alpha,
-                   const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
-                   const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
-                   TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
-                   unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
+    TMM__INSTANCE(gemm_small_, SMALL)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                                      long long batchA, const TMM_TYPE *__restrict__ B,
+                                      long long rsB, long long csB, long long batchB, TMM_TYPE beta,
+                                      TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                                      unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
     enum {
@@ -169,7 +186,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     int cols_left = N - tile_col < COLS ? (int)(N - tile_col) : COLS;
     long long k_left = K - first * 8ll;
     bool inside = rows_left == ROWS && cols_left == COLS;
-    /* See tmm_small_fetch: how this lane copies, its first places, and its steps. */
+    /* See small_fetch: how this lane copies, its first places, and its steps. */
     bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
     bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
     int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
@@ -204,14 +221,16 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         }
         if (step + STAGES - 1 < steps) {
             if (inside && k_left >= 8) {
-                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
-                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
+                TMM__INSTANCE(small_fetch_, SMALL)
+                (next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
+                TMM__INSTANCE(small_fetch_, SMALL)
+                (next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
             } else {
                 int k_now = k_left < 8 ? (int)k_left : 8;
-                tmm_small_fetch(next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
-                                k_now - kA);
-                tmm_small_fetch(next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
-                                k_now - kB);
+                TMM__INSTANCE(small_fetch_, SMALL)
+                (next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA, k_now - kA);
+                TMM__INSTANCE(small_fetch_, SMALL)
+                (next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB, k_now - kB);
             }
             A += 8 * team * csA;
             B += 8 * team * rsB;
@@ -236,19 +255,21 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
             for (int i = 0; i < ROWS / 16; i++)
 #pragma unroll
                 for (int j = 0; j < COLS / 8; j++)
-                    tmm_dmma(&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1],
-                             fa[1][2 * i], fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+                    TMM_FN(dmma)
+                    (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
+                     fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
             const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
-                tmm_four fa[DOWN / 4];
-                tmm_small_piece fb[ACROSS / PIECE];
+                TMM_FN(elements4) fa[DOWN / 4];
+                TMM__INSTANCE(small_elements_, SMALL) fb[ACROSS / PIECE];
 #pragma unroll
-                for (int q = 0; q < DOWN / 4; q++) fa[q] = *(const tmm_four *)&a[k * LDA + 16 * q];
+                for (int q = 0; q < DOWN / 4; q++)
+                    fa[q] = *(const TMM_FN(elements4) *)&a[k * LDA + 16 * q];
 #pragma unroll
                 for (int q = 0; q < ACROSS / PIECE; q++)
-                    fb[q] = *(const tmm_small_piece *)&b[k * LDB + 32 * q];
+                    fb[q] = *(const TMM__INSTANCE(small_elements_, SMALL) *)&b[k * LDB + 32 * q];
 #pragma unroll
                 for (int i = 0; i < DOWN; i++)
 #pragma unroll
@@ -271,26 +292,27 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
 #pragma unroll
             for (int j = 0; j < COLS / 8; j++) {
                 const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
-                tmm_pair pair = {{two[0], two[1]}};
-                *(tmm_pair *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+                TMM_FN(sums2) pair = {{two[0], two[1]}};
+                *(TMM_FN(sums2) *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
             }
     } else {
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
 #pragma unroll
             for (int q = 0; q < ACROSS / PIECE; q++) {
-                tmm_small_sums sums;
+                TMM__INSTANCE(small_sums_, SMALL) sums;
 #pragma unroll
                 for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
-                *(tmm_small_sums *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                         lane % 8 * PIECE] = sums;
+                *(TMM__INSTANCE(small_sums_,
+                                SMALL) *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
+                                               lane % 8 * PIECE] = sums;
             }
     }
     __syncthreads();
     if (idle) return;
 
     C += product * batchC + tile_row * ldc + tile_col;
-    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(tmm_wide) == 0;
+    bool alignedC = ((size_t)C | ldc * SIZE) % alignof(TMM_FN(vector)) == 0;
     /* The team's partial tiles begin with that of its member 0. */
     const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
 #pragma unroll 1
@@ -300,12 +322,12 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         int cuts = gridDim.y, fits = alignedC;
         TMM__HIDE(cuts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        tmm_wide_sums part[WARPS], total;
+        TMM_FN(vector_sums) part[WARPS], total;
 #pragma unroll
         for (int w = 0; w < WARPS; w++) /* the first one's, if there is none */
-            part[w] =
-                *(const tmm_wide_sums *)(team_memory + (w < parts ? w : 0) * (TMM__SMALL_WARP) +
-                                         (r * LDC + c) * sizeof(TMM_SUM));
+            part[w] = *(const TMM_FN(vector_sums) *)(team_memory +
+                                                     (w < parts ? w : 0) * (TMM__SMALL_WARP) +
+                                                     (r * LDC + c) * sizeof(TMM_SUM));
 #pragma unroll
         for (int j = 0; j < WIDE; j++) total.v[j] = 0;
 #pragma unroll
@@ -324,20 +346,21 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         TMM_TYPE *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned wanted = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            tmm_store_some(out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
+            TMM_FN(store_some)(out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
             continue;
         }
-        tmm_wide old;
+        TMM_FN(vector) old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if (beta != 0) old = *(const tmm_wide *)out;
+        if (beta != 0) old = *(const TMM_FN(vector) *)out;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more = beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm_value(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
+            old.v[j] = TMM_FN(value)(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
         }
-        *(tmm_wide *)out = old;
+        *(TMM_FN(vector) *)out = old;
     }
 #endif
 }
+#endif
 #endif

@@ -15,8 +15,8 @@ static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, long long M, long 
 {
     if (status == TMM_OK && partials != NULL) {
         dim3 grid((unsigned)((M * N + 31) / 32), 1, batch);
-        tmm_gemm_sum<<<grid, 256, 0, stream>>>(M, N, parts, alpha, (const TMM_SUM *)partials, beta,
-                                               C, ldc, strideC);
+        TMM_FN(gemm_sum)<<<grid, 256, 0, stream>>>(M, N, parts, alpha, (const TMM_SUM *)partials,
+                                                   beta, C, ldc, strideC);
     }
     if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (partials != NULL) (void)cudaFreeAsync(partials, stream);

@@ -2,29 +2,29 @@
    Uses: once/ptx.cuh. Used by: the fast kernels. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Four neighbouring elements of shared memory or C. */
-typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) tmm_four {
+typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) TMM_FN(elements4) {
     TMM_TYPE v[4];
-} tmm_four;
+} TMM_FN(elements4);
 
-typedef struct alignas(2 * sizeof(TMM_TYPE)) tmm_two {
+typedef struct alignas(2 * sizeof(TMM_TYPE)) TMM_FN(elements2) {
     TMM_TYPE v[2];
-} tmm_two;
+} TMM_FN(elements2);
 
 /* Four sums of a partial tile. */
-typedef struct alignas(16) tmm_sums {
+typedef struct alignas(16) TMM_FN(sums4) {
     TMM_SUM v[4];
-} tmm_sums;
+} TMM_FN(sums4);
 
 /* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
    (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
    the compiler cannot know that they do not overlap, and would wait for each. */
-static __device__ __forceinline__ tmm_sums tmm_load_four(const TMM_TYPE *C, bool whole,
-                                                         unsigned wanted, TMM_TYPE beta)
+static __device__ __forceinline__ TMM_FN(sums4)
+    TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
 {
-    tmm_sums old = {{0, 0, 0, 0}};
+    TMM_FN(sums4) old = {{0, 0, 0, 0}};
     if (beta == 0) return old;
-    tmm_four four = {{0, 0, 0, 0}};
-    if (whole) four = *(const tmm_four *)C;
+    TMM_FN(elements4) four = {{0, 0, 0, 0}};
+    if (whole) four = *(const TMM_FN(elements4) *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         if (!whole && (wanted >> j & 1)) four.v[j] = C[j];
@@ -34,12 +34,13 @@ static __device__ __forceinline__ tmm_sums tmm_load_four(const TMM_TYPE *C, bool
 }
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on; C is at that
-   place, and old from tmm_load_four, with the same `whole` and `wanted`. */
-static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row, long long col,
-                                                      bool whole, unsigned wanted, TMM_TYPE alpha,
-                                                      const TMM_SUM *old, const TMM_SUM *sum)
+   place, and old from load_four, with the same `whole` and `wanted`. */
+static __device__ __forceinline__ void TMM_FN(store_four)(TMM_TYPE *C, long long row, long long col,
+                                                          bool whole, unsigned wanted,
+                                                          TMM_TYPE alpha, const TMM_SUM *old,
+                                                          const TMM_SUM *sum)
 {
-    tmm_four four;
+    TMM_FN(elements4) four;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -50,20 +51,21 @@ static __device__ __forceinline__ void tmm_store_four(TMM_TYPE *C, long long row
 #endif
         if (!whole && inside) C[j] = four.v[j];
     }
-    if (whole) *(tmm_four *)C = four;
+    if (whole) *(TMM_FN(elements4) *)C = four;
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
    first_row on and before `end`, with two fours each, 32 columns apart; 8 bits of `wanted`. `whole`:
    bits 0 and 4 stand for all four, and C is aligned to 16 bytes. One question for beta, not one a
    four. */
-static __device__ __forceinline__ void tmm_store_rows(TMM_TYPE *C, long long ldc, long long row,
-                                                      long long first_row, long long end,
-                                                      long long col, bool whole, unsigned wanted,
-                                                      TMM_TYPE alpha, TMM_TYPE beta,
-                                                      const TMM_SUM (*sum)[8], const int rows)
+static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
+                                                          long long first_row, long long end,
+                                                          long long col, bool whole,
+                                                          unsigned wanted, TMM_TYPE alpha,
+                                                          TMM_TYPE beta, const TMM_SUM (*sum)[8],
+                                                          const int rows)
 {
-    tmm_sums old[4][2];
+    TMM_FN(sums4) old[4][2];
 #pragma unroll
     for (int h = 0; h < 2 * rows; h++)
 #pragma unroll
@@ -73,36 +75,38 @@ static __device__ __forceinline__ void tmm_store_rows(TMM_TYPE *C, long long ldc
         for (int h = 0; h < 2 * rows; h++) {
             bool any = row + h / 2 >= first_row && row + h / 2 < end && (wanted >> h % 2 * 4 & 15);
             if (any)
-                old[h / 2][h % 2] =
-                    tmm_load_four(C + h / 2 * ldc + h % 2 * 32, whole, wanted >> h % 2 * 4, beta);
+                old[h / 2][h % 2] = TMM_FN(load_four)(C + h / 2 * ldc + h % 2 * 32, whole,
+                                                      wanted >> h % 2 * 4, beta);
         }
     }
 #pragma unroll
     for (int h = 0; h < 2 * rows; h++) {
         if (row + h / 2 < first_row || row + h / 2 >= end) continue;
         if (whole && !(wanted >> h % 2 * 4 & 1)) continue;
-        tmm_store_four(C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole,
-                       wanted >> h % 2 * 4, alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
+        TMM_FN(store_four)
+        (C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole, wanted >> h % 2 * 4,
+         alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
     }
 }
 
 /* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
    others are stored, for the compiler cannot know that they do not overlap, and would wait for
    each. */
-static __device__ __forceinline__ tmm_two tmm_load_two(const TMM_TYPE *C, bool aligned,
-                                                       unsigned wanted)
+static __device__ __forceinline__ TMM_FN(elements2)
+    TMM_FN(load_two)(const TMM_TYPE *C, bool aligned, unsigned wanted)
 {
-    tmm_two two = {{0, 0}};
-    if (aligned && (wanted & 3) == 3) return *(const tmm_two *)C;
+    TMM_FN(elements2) two = {{0, 0}};
+    if (aligned && (wanted & 3) == 3) return *(const TMM_FN(elements2) *)C;
     if (wanted & 1) two.v[0] = C[0];
     if (wanted & 2) two.v[1] = C[1];
     return two;
 }
 
-/* The same as tmm_store_four for two elements, where C was `two` before. */
-static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row, long long col,
-                                                     bool aligned, unsigned wanted, TMM_TYPE alpha,
-                                                     TMM_TYPE beta, tmm_two two, const TMM_SUM *sum)
+/* The same as store_four for two elements, where C was `two` before. */
+static __device__ __forceinline__ void TMM_FN(store_two)(TMM_TYPE *C, long long row, long long col,
+                                                         bool aligned, unsigned wanted,
+                                                         TMM_TYPE alpha, TMM_TYPE beta,
+                                                         TMM_FN(elements2) two, const TMM_SUM *sum)
 {
     bool whole = aligned && (wanted & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
@@ -117,11 +121,12 @@ static __device__ __forceinline__ void tmm_store_two(TMM_TYPE *C, long long row,
 #endif
         if (inside && !whole) C[j] = two.v[j];
     }
-    if (whole) *(tmm_two *)C = two;
+    if (whole) *(TMM_FN(elements2) *)C = two;
 }
 
 /* One element from or to global memory; one that is not wanted is left as it is. */
-static __device__ __forceinline__ void tmm_load_if(TMM_TYPE *to, const TMM_TYPE *from, bool wanted)
+static __device__ __forceinline__ void TMM_FN(load_if)(TMM_TYPE *to, const TMM_TYPE *from,
+                                                       bool wanted)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__load_if(to, from, sizeof(TMM_TYPE), wanted);
@@ -129,7 +134,7 @@ static __device__ __forceinline__ void tmm_load_if(TMM_TYPE *to, const TMM_TYPE 
         *to = *from;
 }
 
-static __device__ __forceinline__ void tmm_store_if(TMM_TYPE *to, TMM_TYPE from, bool wanted)
+static __device__ __forceinline__ void TMM_FN(store_if)(TMM_TYPE *to, TMM_TYPE from, bool wanted)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
         tmm__store_if(to, &from, sizeof(TMM_TYPE), wanted);
@@ -138,8 +143,8 @@ static __device__ __forceinline__ void tmm_store_if(TMM_TYPE *to, TMM_TYPE from,
 }
 
 /* An element of C, alpha sum + old, where old is beta C; if it is wanted, through the epilogue. */
-static __device__ __forceinline__ TMM_TYPE tmm_value(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
-                                                     bool wanted, long long row, long long col)
+static __device__ __forceinline__ TMM_TYPE TMM_FN(value)(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
+                                                         bool wanted, long long row, long long col)
 {
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
     (void)wanted, (void)row, (void)col; /* only for the epilogue */
@@ -152,21 +157,21 @@ static __device__ __forceinline__ TMM_TYPE tmm_value(TMM_SUM sum, TMM_TYPE alpha
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
    column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
    is not aligned, or elements are judged one by one: without branches. */
-static __device__ __forceinline__ void tmm_store_some(TMM_TYPE *C, long long row, long long col,
-                                                      const int count, unsigned wanted,
-                                                      TMM_TYPE alpha, TMM_TYPE beta,
-                                                      const TMM_SUM *sum)
+static __device__ __forceinline__ void TMM_FN(store_some)(TMM_TYPE *C, long long row, long long col,
+                                                          const int count, unsigned wanted,
+                                                          TMM_TYPE alpha, TMM_TYPE beta,
+                                                          const TMM_SUM *sum)
 {
     TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = beta == 0 ? 0 : wanted;
     TMM_TYPE some[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int j = 0; j < count; j++) tmm_load_if(&some[j], C + j, read >> j & 1);
+    for (int j = 0; j < count; j++) TMM_FN(load_if)(&some[j], C + j, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < count; j++) {
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)some[j]);
         bool mine = wanted >> j & 1;
-        tmm_store_if(C + j, tmm_value(sum[j], alpha, old, mine, row, col + j), mine);
+        TMM_FN(store_if)(C + j, TMM_FN(value)(sum[j], alpha, old, mine, row, col + j), mine);
     }
 }
 
@@ -174,29 +179,30 @@ static __device__ __forceinline__ void tmm_store_some(TMM_TYPE *C, long long row
    far as they are wanted, 8 bits. `whole`: bits 0 and 4 stand for all four, and C is aligned to 16
    bytes. All of C is read before any is stored, as above, and by single elements, so that one code
    serves both cases; without a branch for beta, which the loop of the kernel would pay for. */
-static __device__ __forceinline__ void tmm_store_row(TMM_TYPE *C, long long row, long long col,
-                                                     bool whole, unsigned wanted, TMM_TYPE alpha,
-                                                     TMM_TYPE beta, const TMM_SUM *sum)
+static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
+                                                         bool whole, unsigned wanted,
+                                                         TMM_TYPE alpha, TMM_TYPE beta,
+                                                         const TMM_SUM *sum)
 {
     TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
     unsigned read = beta == 0 ? 0 : wanted;
-    tmm_four fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+    TMM_FN(elements4) fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        tmm_load_if(&fours[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
+        TMM_FN(load_if)(&fours[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         TMM_TYPE *one = &fours[j / 4].v[j % 4];
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*one);
-        *one = tmm_value(sum[j], alpha, old, wanted >> j & 1, row, col + j / 4 * 32 + j % 4);
+        *one = TMM_FN(value)(sum[j], alpha, old, wanted >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (whole) {
-        if (wanted & 1) *(tmm_four *)C = fours[0];
-        if (wanted & 16) *(tmm_four *)(C + 32) = fours[1];
+        if (wanted & 1) *(TMM_FN(elements4) *)C = fours[0];
+        if (wanted & 16) *(TMM_FN(elements4) *)(C + 32) = fours[1];
         return;
     }
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        tmm_store_if(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
+        TMM_FN(store_if)(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
 }
 #endif

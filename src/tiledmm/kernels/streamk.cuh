@@ -3,8 +3,8 @@
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
    are walked downwards, then across. */
-static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int BAND, int tile,
-                                                     int *down, int *across)
+static __device__ __forceinline__ void TMM_FN(find_tile)(const tmm__schedule *s, int BAND, int tile,
+                                                         int *down, int *across)
 {
     int band = tile / (BAND * s->tiles_across), rest = tile - band * BAND * s->tiles_across;
     int high = s->tiles_down - band * BAND < BAND ? s->tiles_down - band * BAND : BAND;
@@ -14,15 +14,15 @@ static __device__ __forceinline__ void tmm_find_tile(const tmm__schedule *s, int
 
 /* Stores four sums of KERNEL PIPELINED, of tile `tile`: number `four` of `thread`, in the order of
    a partial tile; with `rows` rows a thread, and warps_down of the four warps above each other. */
-static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, TMM_TYPE alpha,
-                                                      TMM_TYPE beta, TMM_TYPE *C, long long ldc,
-                                                      const tmm__schedule *s, int rows,
-                                                      int warps_down, int tile, int thread,
-                                                      int four, const tmm_sums *swapped)
+static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long N, TMM_TYPE alpha,
+                                                          TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                                          const tmm__schedule *s, int rows,
+                                                          int warps_down, int tile, int thread,
+                                                          int four, const TMM_FN(sums4) * swapped)
 {
     int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
     int down, across, i = four / 2, j = four % 2;
-    tmm_find_tile(s, TMM__BAND, tile, &down, &across);
+    TMM_FN(find_tile)(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
     if (row > M - tile_m && !s->packed_A && M >= tile_m) row = M - tile_m;
@@ -34,6 +34,7 @@ static __device__ __forceinline__ void tmm_store_sums(long long M, long long N, 
     C += row * ldc + col;
     unsigned wanted = tmm__inside(col, 4, first_col, N);
     bool whole = (size_t)C % 16 == 0 && wanted == 15;
-    tmm_store_four(C, row, col, whole, wanted, alpha, tmm_load_four(C, whole, wanted, beta).v, sum);
+    TMM_FN(store_four)
+    (C, row, col, whole, wanted, alpha, TMM_FN(load_four)(C, whole, wanted, beta).v, sum);
 }
 #endif

@@ -61,7 +61,7 @@
    TMM__TENSOR_BYTES of dynamic shared memory. */
 
 /* Where in a square of 16 x 16 doubles element `at` of row `row` lies, in bytes. */
-static __device__ __forceinline__ int tmm_square(int row, int at)
+static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
 {
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
@@ -70,9 +70,9 @@ static __device__ __forceinline__ int tmm_square(int row, int at)
    `lines` (8, or a multiple of 16) lines from those of the pass before. `from`: its first element;
    `stride`: bytes from pass to pass; `stage` + `to`: where it goes, `half`: what 8 lines change
    there. Zeros if not valid. */
-static __device__ __forceinline__ void tmm_copy_pass(char *stage, int to, int half,
-                                                     const char *from, unsigned stride, int width,
-                                                     int lines, int pass, bool valid)
+static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, int half,
+                                                         const char *from, unsigned stride,
+                                                         int width, int lines, int pass, bool valid)
 {
     int place = lines == 8 ? (to ^ pass % 2 * half) + pass / 2 * 2048 : to + lines * 128 * pass;
     tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
@@ -81,8 +81,8 @@ static __device__ __forceinline__ void tmm_copy_pass(char *stage, int to, int ha
 /* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned, or a
    tile beyond the last. First come those of its share of the split tiles, steps `start` to `stop` if
    numbered through all; the last block has share 0. */
-static __device__ __forceinline__ int tmm_find_piece(const tmm__schedule *s, int piece, int share,
-                                                     int *begin, int *end)
+static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
+                                                         int share, int *begin, int *end)
 {
     long long split_steps = (long long)s->split_tiles * s->steps;
     int first = 0, pieces = 0, start = 0, stop = 0;
@@ -103,20 +103,33 @@ static __device__ __forceinline__ int tmm_find_piece(const tmm__schedule *s, int
 }
 #endif
 
-#if defined(TMM__PASS) && TMM__EMIT_TENSOR
-/* One instance of the kernel: 2 x TMM__WARPS_ACROSS warps of TMM__TENSOR_DOWN x 4 matrices (4 or
-   2), copies of TMM__TENSOR_WIDTH elements (2 or 1), TMM__TENSOR_BLOCKS to a multiprocessor. With 2
-   matrices it takes operands smaller than a tile. */
-TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
-    tmm_gemm_tensor(long long M, long long N, long long K, double alpha,
-                    const double *__restrict__ A, long long rsA, long long csA, long long batchA,
-                    const double *__restrict__ B, long long rsB, long long csB, long long batchB,
-                    double beta, double *__restrict__ C, long long ldc, long long batchC, int modeA,
-                    int modeB, const tmm__schedule s)
+/* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
+   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor. With
+   2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
+#ifndef TMM__TENSOR_LIST
+#define TMM__TENSOR_LIST(_)   \
+    _(1, 128x128, 4, 4, 2, 1) \
+    _(2, 64x64, 2, 2, 2, 3)   \
+    _(3, any, 2, 2, 1, 3)
+#define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
+#define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
+#define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
+#define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
+    TMM__INSTANCE(gemm_tensor_, TENSOR)(long long M, long long N, long long K, double alpha,
+                                        const double *__restrict__ A, long long rsA, long long csA,
+                                        long long batchA, const double *__restrict__ B,
+                                        long long rsB, long long csB, long long batchB, double beta,
+                                        double *__restrict__ C, long long ldc, long long batchC,
+                                        int modeA, int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
     enum {
-        WARPS_ACROSS = TMM__WARPS_ACROSS,
+        WARPS_ACROSS = TMM__TENSOR_WARPS,
         THREADS = 64 * WARPS_ACROSS,
         DOWN = TMM__TENSOR_DOWN, /* matrices of a warp */
         ACROSS = 4,
@@ -147,10 +160,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
 
     for (int piece = 0;; piece++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = tmm_find_piece(&s, piece, share, &begin, &end);
+        int tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
         if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
-        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -163,10 +176,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
         int kA = single, lineA = pair, kB = single, lineB = pair;
         if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
         if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
-        int toA =
-            along_kA ? tmm_square(lineA, kA) : tmm_square(kA, lineA % 16) + lineA / 16 * SQUARE;
-        int toB =
-            along_kB ? tmm_square(lineB, kB) : tmm_square(kB, lineB % 16) + lineB / 16 * SQUARE;
+        int toA = along_kA ? TMM_FN(square)(lineA, kA)
+                           : TMM_FN(square)(kA, lineA % 16) + lineA / 16 * SQUARE;
+        int toB = along_kB ? TMM_FN(square)(lineB, kB)
+                           : TMM_FN(square)(kB, lineB % 16) + lineB / 16 * SQUARE;
         toB += STAGE_A;
         /* The bits that 4 k and 8 lines change. */
         int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
@@ -176,8 +189,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
 
         /* Where this lane finds its element of the first fragments. */
         int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? tmm_square(g, t) : tmm_square(t, g);
-        int firstB = along_kB ? tmm_square(g, t) : tmm_square(t, g);
+        int firstA = along_kA ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
+        int firstB = along_kB ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
         firstA += thread / 32 / WARPS_ACROSS * (DOWN * SQUARE);
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
@@ -200,14 +213,16 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
         int left = end - begin;
-#define TMM__COPY(stage, i, rows, cols)                                                   \
-    do {                                                                                  \
-        if ((i) < PASSES_A)                                                               \
-            tmm_copy_pass(shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i, \
-                          LINES * (ANY ? (i) : 0) < (rows));                              \
-        else                                                                              \
-            tmm_copy_pass(shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES,    \
-                          (i)-PASSES_A, LINES * (ANY ? (i)-PASSES_A : 0) < (cols));       \
+#define TMM__COPY(stage, i, rows, cols)                                                 \
+    do {                                                                                \
+        if ((i) < PASSES_A)                                                             \
+            TMM_FN(copy_pass)                                                           \
+            (shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i,            \
+             LINES * (ANY ? (i) : 0) < (rows));                                         \
+        else                                                                            \
+            TMM_FN(copy_pass)                                                           \
+            (shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES, (i)-PASSES_A, \
+             LINES * (ANY ? (i)-PASSES_A : 0) < (cols));                                \
     } while (0)
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
@@ -290,15 +305,15 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(piece);
-        tile = tmm_find_piece(&s, piece, share, &begin, &end);
+        tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
-            tmm_sums *to =
-                (tmm_sums *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
+            TMM_FN(sums4) *to =
+                (TMM_FN(sums4) *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
             for (int q = 0; q < DOWN * ACROSS; q++) {
                 const double *four = sum[q / ACROSS][q % ACROSS];
-                tmm_sums sums = {{four[0], four[1], four[2], four[3]}};
+                TMM_FN(sums4) sums = {{four[0], four[1], four[2], four[3]}};
                 to[q * THREADS] = sums;
             }
             __syncthreads();
@@ -315,11 +330,11 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
             __syncthreads();
 #pragma unroll 1
             for (int other = share + 1; other <= share + others; other++) {
-                const tmm_sums *from = (const tmm_sums *)s.partials +
-                                       (long long)other * (DOWN * ACROSS * THREADS) + thread;
+                const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s.partials +
+                                            (long long)other * (DOWN * ACROSS * THREADS) + thread;
 #pragma unroll
                 for (int q = 0; q < DOWN * ACROSS; q++) {
-                    tmm_sums more = from[q * THREADS];
+                    TMM_FN(sums4) more = from[q * THREADS];
                     if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
 #pragma unroll
                     for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
@@ -329,7 +344,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
         lane = thread % 32; /* anew, too */
         int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
         int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
-        tmm_find_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
         if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
@@ -343,14 +358,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
-            tmm_two old[2][ACROSS];
+            TMM_FN(elements2) old[2][ACROSS];
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
                 unsigned mine = beta != 0 && r >= first_row && r < M ? wanted : 0;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
-                    old[h][j] = tmm_load_two(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
+                    old[h][j] = TMM_FN(load_two)(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
             }
 #pragma unroll
             for (int h = 0; h < 2; h++) {
@@ -358,8 +373,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
                 if (r < first_row || r >= M) continue;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
-                    tmm_store_two(c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j,
-                                  alpha, beta, old[h][j], &sum[0][j][2 * h]);
+                    TMM_FN(store_two)
+                    (c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j, alpha, beta,
+                     old[h][j], &sum[0][j][2 * h]);
             }
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
@@ -371,4 +387,5 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__WARPS_ACROSS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
+#endif
 #endif

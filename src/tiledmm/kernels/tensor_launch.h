@@ -172,8 +172,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
         double *packed_A = (double *)memory, *packed_B = packed_A + K * pitchA;
         dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
                      (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        tmm_pack<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB, csB,
-                                              packed_B, pitchB);
+        TMM_FN(pack)<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB,
+                                                  csB, packed_B, pitchB);
         if (pitchA > 0)
             A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1, modeA = TMM__ALONG_LINES;
         if (pitchB > 0)
@@ -198,8 +198,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long lon
     if (status == TMM_OK && s.reduce) {
         int tiles = s.tiles_down * s.tiles_across;
         int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        tmm_gemm_reduce<<<dim3(4 * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc, 4, 2,
-                                                                    pieces, parts, 1, s);
+        TMM_FN(gemm_reduce)<<<dim3(4 * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
+                                                                        4, 2, pieces, parts, 1, s);
     }
     if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
     if (memory != NULL) (void)cudaFreeAsync(memory, stream);

@@ -118,7 +118,7 @@
 #define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
 #endif
 
-/* 1 where kernels come in fewer forms: see PASSES. */
+/* 1 for types whose kernels have fewer instances. */
 #define TMM__FEW_FORMS (!TMM__IS_FLOAT && !TMM__IS_DOUBLE)
 
 /* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may

@@ -1,83 +1,53 @@
-/* src/tiledmm/once/passes.h. Which instances of the kernels a pass through this file makes.
+/* src/tiledmm/once/passes.h. How a kernel gets its instances.
    Uses: once/config.h. Used by: kernels/, type/instances.h. */
 #if !defined(TMM__PART_PASSES)
 #define TMM__PART_PASSES
-/* The kernels of a type are emitted in six passes through this file, TMM__PASS 1 to 6, each with
-   one more instance of every kernel that has any left; what a type has once is in the first one.
+/* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel stands
+   the list of its instances, a line each:
+       #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
+           _(1, 16x16, 16, 16)
+           _(2, 16x32, 16, 32)
+   For each type the file includes itself once a pass, with TMM__PASS 1 to 6 (type/instances.h). In
+   pass P each kernel is compiled with the values of line P, if its list has one. The tables of the
+   launchers and the names that tests look for are made from the same lines. Each instance costs
+   every program that includes this file some tenths of a second of compile time. */
 
-     pass                    1          2          3         4         5         6
-     SHARED                  8          16         32        (or TMM_TILE alone)
-     REGISTER                64         128
-     PIPELINED               any        as A^T B   as A B    (operands; packed: as A^T B)
-     SMALL                   16 x 16    16 x 32    32 x 32   32 x 64
-     SKINNY: along, width    k, 1       k, 4       k, 16     lines, 4  lines, 16
-     TENSOR                  128 x 128  64 x 64    any
-     TENSOR FLOAT            256 x 128  128 x 192  128 x 64  64 x 64   (tiles for wgmma)
-       kernel for wgmma                 large                small
-       kernel for mma.sync                                             128       64
+/* For #if: #if TMM__SMALL_LIST(TMM__IN_PASS) 0 asks whether there is an instance in this pass. */
+#define TMM__IN_PASS(pass, ...) TMM__PASS == pass ||
 
-   Each instance costs every program that includes this file some tenths of a second of compile
-   time. So PIPELINED has three for float alone, one for other types and none for double, which has
-   TENSOR; and SMALL two of four, by TMM__FEW_FORMS, for all types but float and double. These compute
-   every shape, but some take longer (on an H200 int at 320 10.1 us for 7.2, A B of 2048 7% longer,
-   of 4096 1%). Of SKINNY along the lines a width of 1 would gain 2% at most; of TENSOR tiles of
-   128 x 64 nothing. */
-#define TMM__EMIT_TYPE        (TMM__PASS == 1)
-#define TMM__EMIT_SHARED      (TMM__PASS <= (TMM__ONE_TILE ? 1 : 3))
-#define TMM__EMIT_REGISTER    (TMM__PASS <= 2)
-#define TMM__EMIT_PIPELINED   (TMM__FAST && TMM__PASS <= (TMM__IS_FLOAT ? 3 : TMM__IS_DOUBLE ? 0 : 1))
-#define TMM__EMIT_SMALL       (TMM__FAST && TMM__PASS <= 4 && !(TMM__FEW_FORMS && TMM__PASS % 2 == 1))
-#define TMM__EMIT_SKINNY      (TMM__FAST && TMM__PASS <= 5)
-#define TMM__EMIT_TENSOR      (TMM__FAST && TMM__IS_DOUBLE && TMM__PASS <= 3)
-#define TMM__EMIT_FLOAT_TILES (TMM__FLOAT_TENSOR && TMM__PASS <= 4)
-#define TMM__EMIT_FLOAT       (TMM__FLOAT_TENSOR && (TMM__PASS == 2 || TMM__PASS == 4))
-#define TMM__EMIT_FLOAT_MMA   (TMM__FLOAT_TENSOR && TMM__PASS >= 5)
+/* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its columns. */
+#define TMM__ARGUMENT_1(a, ...)          a
+#define TMM__ARGUMENT_2(a, b, ...)       b
+#define TMM__ARGUMENT_3(a, b, c, ...)    c
+#define TMM__ARGUMENT_4(a, b, c, d, ...) d
+#define TMM__VALUE_1(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_1(__VA_ARGS__, 0):
+#define TMM__VALUE_2(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_2(__VA_ARGS__, 0, 0):
+#define TMM__VALUE_3(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_3(__VA_ARGS__, 0, 0, 0):
+#define TMM__VALUE_4(pass, name, ...)    TMM__PASS == pass ? TMM__ARGUMENT_4(__VA_ARGS__, 0, 0, 0, 0):
 
-/* What the instances are called: in pass 1 of float TMM__INSTANCE(gemm_small_, SMALL) is
-   tmm_sgemm_small_16x16. */
-#define TMM__INSTANCE(name, kernel) TMM__JOIN(TMM_FN(name), TMM__JOIN(TMM__##kernel##_, TMM__PASS))
-#define TMM__REGISTER_1             64
-#define TMM__REGISTER_2             128
-#define TMM__PIPELINED_1
-#define TMM__PIPELINED_2 _tn
-#define TMM__PIPELINED_3 _nn
-#define TMM__SMALL_1     16x16
-#define TMM__SMALL_2     16x32
-#define TMM__SMALL_3     32x32
-#define TMM__SMALL_4     32x64
-#define TMM__SKINNY_1    k_1
-#define TMM__SKINNY_2    k_4
-#define TMM__SKINNY_3    k_16
-#define TMM__SKINNY_4    lines_4
-#define TMM__SKINNY_5    lines_16
-#define TMM__TENSOR_1    128x128
-#define TMM__TENSOR_2    64x64
-#define TMM__TENSOR_3    any
-#define TMM__TILES_1     256x128
-#define TMM__TILES_2     128x192
-#define TMM__TILES_3     128x64
-#define TMM__TILES_4     64x64
-#define TMM__FLOAT_2     large
-#define TMM__FLOAT_4     small
-#define TMM__FLOAT_MMA_5 128
-#define TMM__FLOAT_MMA_6 64
+/* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
+   pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
+#define TMM__SAME_11(name)                 , name
+#define TMM__SAME_22(name)                 , name
+#define TMM__SAME_33(name)                 , name
+#define TMM__SAME_44(name)                 , name
+#define TMM__SAME_55(name)                 , name
+#define TMM__SAME_66(name)                 , name
+#define TMM__NAME_IF_(pass, now, name)     TMM__SECOND(TMM__SAME_##pass##now(name), , )
+#define TMM__NAME_IF(pass, now, name)      TMM__NAME_IF_(pass, now, name)
+#define TMM__NAME_IN_PASS(pass, name, ...) TMM__NAME_IF(pass, TMM__PASS, name)
+#define TMM__INSTANCE(function, kernel) \
+    TMM__JOIN(TMM_FN(function), TMM__##kernel##_LIST(TMM__NAME_IN_PASS))
 
-/* And what they are made of; each kernel says what these are. Of PIPELINED: */
-#define TMM__BLOCKS (TMM__PASS == 1 ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2)
-#define TMM__ROWS   (TMM__PASS > 1 ? 16 : 8)
-#define TMM__MODE_A (TMM__PASS == 1 ? -1 : TMM__PASS == 2 ? (int)TMM__VECTORS : (int)TMM__ALONG_K)
-#define TMM__MODE_B (TMM__PASS == 1 ? -1 : (int)TMM__VECTORS)
-/* SMALL: */
-#define TMM__SMALL_ROWS (TMM__PASS <= 2 ? 16 : 32)
-#define TMM__SMALL_COLS (TMM__PASS == 1 ? 16 : TMM__PASS == 4 ? 64 : 32)
-/* SKINNY: */
-#define TMM__ALONG (TMM__PASS <= 3)
-#define TMM__WIDTH (TMM__PASS == 1 ? 1 : TMM__PASS % 2 == 0 ? 4 : 16)
-/* TENSOR: */
-#define TMM__WARPS_ACROSS  (TMM__PASS == 1 ? 4 : 2)
-#define TMM__TENSOR_DOWN   (TMM__PASS == 1 ? 4 : 2)
-#define TMM__TENSOR_WIDTH  (TMM__PASS == 3 ? 1 : 2)
-#define TMM__TENSOR_BLOCKS (TMM__PASS == 1 ? 1 : 3)
+#define TMM__EMIT_TYPE         (TMM__PASS == 1)
+#define TMM__EMIT_FLOAT_TILES  (TMM__FLOAT_TENSOR && TMM__PASS <= 4)
+#define TMM__EMIT_FLOAT        (TMM__FLOAT_TENSOR && (TMM__PASS == 2 || TMM__PASS == 4))
+#define TMM__EMIT_FLOAT_MMA    (TMM__FLOAT_TENSOR && TMM__PASS >= 5)
+#define TMM__TILES_LIST(_)     _(1, 256x128) _(2, 128x192) _(3, 128x64) _(4, 64x64)
+#define TMM__FLOAT_LIST(_)     _(2, large) _(4, small)
+#define TMM__FLOAT_MMA_LIST(_) _(5, 128) _(6, 64)
+#define TMM__TILES_1           256x128
+#define TMM__TILES_3           128x64
 /* TENSOR FLOAT by wgmma, whose kernels have barriers for the longer ring of their two forms: */
 #define TMM__DOWN        (TMM__PASS == 1 ? 2 : 1)
 #define TMM__COLS        (TMM__PASS == 1 ? 128 : TMM__PASS == 2 ? 192 : 64)

@@ -10,4 +10,25 @@
 #ifndef TMM_SUM
 #define TMM_SUM TMM_TYPE
 #endif
+#ifdef TMM_TILE /* TMM_SHARED has this tile alone */
+#define TMM__ONE_TILE 1
+#else
+#define TMM__ONE_TILE 0
+#endif
+/* For lists of instances: lines that only some types have. */
+#if TMM__IS_FLOAT
+#define TMM__IF_FLOAT(...) __VA_ARGS__
+#else
+#define TMM__IF_FLOAT(...)
+#endif
+#if TMM__IS_DOUBLE
+#define TMM__IF_DOUBLE(...) __VA_ARGS__
+#else
+#define TMM__IF_DOUBLE(...)
+#endif
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+#define TMM__IF_FLOATING(...) __VA_ARGS__
+#else
+#define TMM__IF_FLOATING(...)
+#endif
 #endif

@@ -141,9 +141,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                                               strideA, b, rsB, csB, strideB, beta, \
                                                               c, ldc, strideC)
         switch (kernel) {
-        case TMM_GLOBAL: TMM__LAUNCH(tmm_gemm_global, 32, 32); break;
+        case TMM_GLOBAL: TMM__LAUNCH(TMM_FN(gemm_global), 32, 32); break;
 #if TMM__ONE_TILE
-        default: TMM__LAUNCH(tmm_gemm_shared, TMM_TILE, TMM_TILE); break;
+        default: TMM__LAUNCH(TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE), TMM_TILE, TMM_TILE); break;
 #else
         case TMM_SHARED_8: TMM__LAUNCH(TMM_FN(gemm_shared_8), 8, 8); break;
         case TMM_SHARED_16: TMM__LAUNCH(TMM_FN(gemm_shared_16), 16, 16); break;
