@@ -246,7 +246,7 @@
    alpha sum + beta C, the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
-    ((TMM_SUM)0.5 == 0      ? (TMM_SUM)((a) * (b))                       \
+    (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \
      : sizeof(TMM_SUM) == 4 ? (TMM_SUM)__fmul_rn((float)(a), (float)(b)) \
                             : (TMM_SUM)__dmul_rn((double)(a), (double)(b)))
 #endif
@@ -275,16 +275,16 @@
    not look into: it would change the order of the additions of all sums, which takes time to compile
    and gives nothing. */
 #ifdef __CUDA_ARCH__
-#define TMM__MULTIPLY_ADD(sum, a, b)                                            \
-    ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && (TMM_SUM)0.5 == 0 \
-                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))            \
+#define TMM__MULTIPLY_ADD(sum, a, b)                                          \
+    ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
+                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))          \
                  : (TMM_SUM)((sum) + (a) * (b)))
 #else
 #define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
 #endif
 
-/* 1 for types whose kernels have fewer instances. */
-#define TMM__FEW_FORMS (!TMM__IS_FLOAT && !TMM__IS_DOUBLE)
+/* Are sums integers? */
+#define TMM__IS_INTEGER ((TMM_SUM)0.5 == (TMM_SUM)0)
 
 /* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
    be defined as nothing, 1 or 0. */
@@ -776,8 +776,8 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
-/* What the launcher of KERNEL PIPELINED may do. */
-enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
+/* What a launcher is allowed to do. */
+enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
 enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
@@ -854,6 +854,25 @@ static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
     return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
 }
 
+/* Can a launch itself not cause this error? Then the device had failed before, which stays so: the
+   CUDA Runtime API says of these that they leave the process in an inconsistent state. */
+static inline int tmm__is_sticky(cudaError_t error)
+{
+    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchTimeout ||
+           error == cudaErrorHardwareStackError || error == cudaErrorIllegalInstruction ||
+           error == cudaErrorMisalignedAddress || error == cudaErrorInvalidAddressSpace ||
+           error == cudaErrorInvalidPc || error == cudaErrorLaunchFailure ||
+           error == cudaErrorAssert || error == cudaErrorECCUncorrectable;
+}
+
+/* What a launch returned, as a status. */
+static inline tmm_status tmm__launched(cudaError_t error)
+{
+    if (!tmm__is_sticky(error)) return tmm__cuda(error, "kernel launch");
+    return tmm__fail(TMM_ERROR_CUDA, "kernel launch: the device had failed before it: %s",
+                     cudaGetErrorString(error));
+}
+
 TMM_API const char *tmm_last_error(void)
 {
     return tmm__message();
@@ -904,9 +923,20 @@ static inline long long tmm__min(long long a, long long b)
    Uses: once/status.h. Used by: launchers, host/. */
 #if TMM__HOST && !defined(TMM__PART_DEVICE)
 #define TMM__PART_DEVICE
-/* What the launchers ask of the current device. A thread remembers it, for device n at place
-   n % TMM__KNOWN: some of the questions take CUDA a few tenths of a millisecond. */
-enum { TMM__KNOWN = 16 };
+/* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a few
+   tenths of a millisecond, so each is asked once. */
+typedef struct tmm__kernel_facts {
+    const void *kernel; /* NULL: this place is free */
+    int shared;         /* bytes of shared memory that a launch may ask for; 0: what all may have */
+    int has_attributes, ptx_version, static_shared; /* cudaFuncAttributes */
+    int has_clusters;
+    int clusters[TMM__MOST_CLUSTER +
+                 1]; /* how many clusters of n blocks fit on the device at once */
+} tmm__kernel_facts;
+
+/* What is known of a device; the only record of that. A thread keeps those of TMM__KNOWN devices,
+   device n at place n % TMM__KNOWN. */
+enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */
@@ -914,61 +944,108 @@ typedef struct tmm__device {
     int number;     /* as for cudaSetDevice; -1 if there is no device */
     int shared;     /* bytes of shared memory that a block can have, asked for */
     double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
+    tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
 
-static inline const tmm__device *tmm__current_device(void)
+/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. Only an error of this very call
+   is taken from CUDA's record: an older one is the caller's. */
+static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
+{
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, what, device) == cudaSuccess) return value;
+    (void)cudaGetLastError();
+    return otherwise;
+}
+
+static inline tmm__device *tmm__current_device(void)
 {
     static thread_local tmm__device devices[TMM__KNOWN]; /* processors is 0: not known yet */
-    int device = 0, major = 0, minor = 0, count = 0, pools = 0, clock = 0, memory = 0, width = 0;
-    int shared = 0, there = cudaGetDevice(&device) == cudaSuccess;
-    tmm__device *known = &devices[there && device > 0 ? device % TMM__KNOWN : 0];
-    if (there && known->processors > 0 && known->number == device) return known;
-    if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
-            cudaSuccess ||
-        cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) != cudaSuccess) {
+    static thread_local tmm__kernel_facts kernels[TMM__KNOWN][TMM__KNOWN_KERNELS];
+    int number = 0;
+    if (cudaGetDevice(&number) != cudaSuccess) {
         (void)cudaGetLastError();
-        device = -1;
+        number = -1;
     }
+    int place = number > 0 ? number % TMM__KNOWN : 0;
+    tmm__device *known = &devices[place];
+    if (known->processors > 0 && known->number == number && number >= 0) return known;
+    int count = tmm__attribute(cudaDevAttrMultiProcessorCount, number, 0);
+    int major = tmm__attribute(cudaDevAttrComputeCapabilityMajor, number, 0);
+    int minor = tmm__attribute(cudaDevAttrComputeCapabilityMinor, number, 0);
+    int shared = tmm__attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, number, 0);
+    memset(kernels[place], 0, sizeof kernels[place]);
+    known->kernels = kernels[place];
+    known->number = count > 0 ? number : -1;
     known->processors = count > 0 ? count : 1;
     known->capability = 10 * major + minor;
-    known->pools = pools;
-    known->number = device;
+    known->pools = tmm__attribute(cudaDevAttrMemoryPoolsSupported, number, 0);
     known->shared = shared > 49152 ? shared : 49152;
     /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
-    (void)cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device);
-    (void)cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, device);
-    (void)cudaDeviceGetAttribute(&width, cudaDevAttrGlobalMemoryBusWidth, device);
-    (void)cudaGetLastError();
+    int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
+    int memory = tmm__attribute(cudaDevAttrMemoryClockRate, number, 0);
+    int width = tmm__attribute(cudaDevAttrGlobalMemoryBusWidth, number, 0);
     known->arithmetic = 2.0 * 128 * known->processors * (clock > 0 ? clock : 1.5e6) * 1e3;
     known->bandwidth =
         memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
     return known;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have; once for each device,
-   which *asked remembers (one bit for each device). */
-static inline tmm_status tmm__allow_shared(const void *kernel, int bytes, unsigned long long *asked)
+/* The record of a kernel on the current device. If all places are taken, one that knows nothing. */
+static inline tmm__kernel_facts *tmm__facts(const void *kernel)
 {
-    int device = tmm__current_device()->number;
-    unsigned long long bit = device >= 0 && device < 64 ? 1ull << device : 0;
-    if (bytes <= 49152 || (*asked & bit)) return TMM_OK;
+    static thread_local tmm__kernel_facts none;
+    tmm__kernel_facts *kernels = tmm__current_device()->kernels;
+    size_t place = (size_t)kernel / 16 * 0x9E3779B1u;
+    for (int tries = 0; tries < TMM__KNOWN_KERNELS; tries++, place++) {
+        tmm__kernel_facts *facts = &kernels[place % TMM__KNOWN_KERNELS];
+        if (facts->kernel == NULL) facts->kernel = kernel;
+        if (facts->kernel == kernel) return facts;
+    }
+    memset(&none, 0, sizeof none);
+    return &none;
+}
+
+/* Lets a kernel have more shared memory than the 48 KB that all may have. */
+static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
+{
+    if (bytes <= 49152) return TMM_OK;
+    tmm__kernel_facts *facts = tmm__facts(kernel);
+    if (facts->shared >= bytes) return TMM_OK;
     tmm_status status =
         tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                   "cudaFuncSetAttribute");
-    if (status == TMM_OK) *asked |= bit;
+    if (status == TMM_OK) facts->shared = bytes;
     return status;
 }
 
-/* What is known of clusters of the blocks of a kernel on a device. */
-typedef struct tmm__clusters {
-    int asked;                       /* the device's number + 1 */
-    int most[TMM__MOST_CLUSTER + 1]; /* so many clusters of so many blocks fit on it at once */
-} tmm__clusters;
+/* For which PTX version a kernel was compiled (90: sm_90), and its static shared memory. */
+static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
+{
+    tmm__kernel_facts *facts = tmm__facts(kernel);
+    if (facts->has_attributes) return facts;
+    cudaFuncAttributes attributes;
+    facts->has_attributes = 1;
+    facts->ptx_version = facts->static_shared = 0;
+    if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess) {
+        facts->ptx_version = attributes.ptxVersion;
+        facts->static_shared = (int)attributes.sharedSizeBytes;
+    } else {
+        (void)cudaGetLastError();
+    }
+    return facts;
+}
 
-/* Whether clusters can be asked for when a kernel is launched: with nvcc from CUDA 11.8 on. */
+/* Launches a kernel. Its own status says how that went: CUDA's record may hold an error of before,
+   which the caller has seen and which is no concern of this launch. */
+static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, int bytes,
+                                     void **arguments, tmm_stream stream)
+{
+    tmm_status status = tmm__allow_shared(kernel, bytes);
+    if (status != TMM_OK) return status;
+    return tmm__launched(cudaLaunchKernel(kernel, grid, block, arguments, (size_t)bytes, stream));
+}
+
+/* Whether attributes can be given to a launch, such as clusters: with nvcc from CUDA 11.8 on. */
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
 #define TMM__CLUSTER_LAUNCH 1
 
@@ -998,34 +1075,54 @@ static inline int tmm__cluster_bytes(int cluster, int fours, int item)
     return cluster * ((fours - 1) / cluster + 1) * 128 * item;
 }
 
-/* Asks what is to be known of clusters of this kernel: none before sm_90, or if the kernel was
-   compiled for an older device. */
-static inline void tmm__ask_clusters(tmm__clusters *known, const void *kernel, int fours, int item)
+/* Launches `blocks` blocks of 128 threads, `cluster` of them to a cluster. */
+static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int cluster,
+                                              int bytes, void **arguments, tmm_stream stream)
 {
-    const tmm__device *device = tmm__current_device();
-    if (known->asked == device->number + 1) return;
-    memset(known, 0, sizeof *known);
-    known->asked = device->number + 1;
 #if TMM__CLUSTER_LAUNCH
-    cudaFuncAttributes compiled;
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute attribute;
+    tmm__cluster_config(&config, &attribute, blocks, cluster, bytes, stream);
+    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)kernel, (void)blocks, (void)cluster, (void)bytes, (void)arguments, (void)stream;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
+#endif
+}
+
+/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
+   TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
+static inline const int *tmm__clusters(const void *kernel, int fours, int item)
+{
+    tmm__kernel_facts *facts = tmm__facts(kernel);
+    if (facts->has_clusters) return facts->clusters;
+    facts->has_clusters = 1;
+    memset(facts->clusters, 0, sizeof facts->clusters);
+#if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
         if (tmm__cluster_bytes(n, fours, item) > bytes) bytes = tmm__cluster_bytes(n, fours, item);
-    if (device->capability >= 90 && cudaFuncGetAttributes(&compiled, kernel) == cudaSuccess &&
-        compiled.ptxVersion >= 90 &&
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) ==
-            cudaSuccess)
-        for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
-            cudaLaunchConfig_t config;
-            cudaLaunchAttribute attribute;
-            tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
-            if (cudaOccupancyMaxActiveClusters(&known->most[n], kernel, &config) != cudaSuccess)
-                known->most[n] = 0;
-        }
-    (void)cudaGetLastError();
+    if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
+        return facts->clusters;
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) !=
+        cudaSuccess) {
+        (void)cudaGetLastError();
+        return facts->clusters;
+    }
+    facts->shared = bytes;
+    for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
+        cudaLaunchConfig_t config;
+        cudaLaunchAttribute attribute;
+        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
+        if (cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config) == cudaSuccess)
+            continue;
+        (void)cudaGetLastError();
+        facts->clusters[n] = 0;
+    }
 #else
-    (void)kernel, (void)fours, (void)item;
+    (void)fours, (void)item;
 #endif
+    return facts->clusters;
 }
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
@@ -1042,10 +1139,13 @@ inline cudaMemPool_t tmm__make_pool(int device)
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = device;
-    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) pool = NULL;
-    if (pool != NULL) /* refused, the pool only keeps less */
-        (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
-    (void)cudaGetLastError();
+    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    /* Refused, the pool only keeps less. */
+    if (cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep) != cudaSuccess)
+        (void)cudaGetLastError();
     return pool;
 }
 
@@ -1083,10 +1183,10 @@ inline cudaMemPool_t tmm__pool(int device)
    once got: the device's default pool would give it back at every synchronisation. */
 static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
 {
-    int device = 0;
+    const tmm__device *device = tmm__current_device();
     void *memory = NULL;
-    if (!tmm__current_device()->pools || cudaGetDevice(&device) != cudaSuccess) return NULL;
-    cudaMemPool_t pool = tmm__pool(device);
+    if (!device->pools || device->number < 0) return NULL;
+    cudaMemPool_t pool = tmm__pool(device->number);
     if (pool == NULL) return NULL;
     if (cudaMallocFromPoolAsync(&memory, bytes, pool, stream) != cudaSuccess) {
         (void)cudaGetLastError();
@@ -1105,118 +1205,109 @@ static inline unsigned long long tmm__ticket(void)
     return (z ^ (z >> 31)) | 1;
 }
 #endif
-/* src/tiledmm/once/plan.h. How tiles and steps are divided among blocks.
-   Uses: once/schedule.h, once/device.h. Used by: launchers of KERNEL PIPELINED and TENSOR. */
-#if TMM__HOST && !defined(TMM__PART_PLAN)
-#define TMM__PART_PLAN
-/* The instances of KERNEL TENSOR. */
-enum { TMM__TENSOR_FORMS = 3 };
-typedef struct tmm__tensor_form {
-    int tile_m, tile_n, warps, blocks; /* to a multiprocessor */
-    int step;                          /* clocks for a step of a tile, if it is alone, */
-    int whole;                         /* and if there are more of them; measured on an H200 */
-} tmm__tensor_form;
-static const tmm__tensor_form tmm__tensor_forms[TMM__TENSOR_FORMS] = {{128, 128, 8, 1, 2130, 2130},
-                                                                      {64, 64, 4, 3, 600, 630},
-                                                                      {64, 64, 4, 3, 660, 690}};
-/* Small tiles that are alone all copy from the second-level cache: a step takes this many clocks at
-   least, times how many such tiles there are. Measured on an H200, too. */
-#define TMM__TENSOR_CROWD 6.25
+/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU, in a table by architecture.
+   Uses: once/device.h. Used by: once/plan.h, the launchers, type/choose.h. */
+#if TMM__HOST && !defined(TMM__PART_TUNING)
+#define TMM__PART_TUNING
+/* A row for each GPU that was measured. A device without one takes the first row. bench/notes/ says
+   how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
+   else is said, and sizes in elements. */
+enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3 }; /* instances that have numbers of their own */
+typedef struct tmm__tuning {
+    const char *device;
+    int capability; /* 10 major + minor */
 
-/* Divides tiles_down x tiles_across tiles of C with `steps` steps each among at most `most_blocks`
-   blocks, as KERNEL PIPELINED explains. Returns how many blocks there are to be. `split`: whether
-   tiles may be cut along K, into even shares, which needs memory for partial tiles. */
-static inline int tmm__plan(tmm__schedule *s, int tiles_down, int tiles_across, int steps,
-                            int most_blocks, int split)
-{
-    int tiles = tiles_down * tiles_across, rest = tiles % most_blocks;
-    memset(s, 0, sizeof *s);
-    s->tiles_down = tiles_down;
-    s->tiles_across = tiles_across;
-    s->steps = steps;
-    int blocks = tiles < most_blocks ? tiles : most_blocks;
-    /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
-    if (!split || steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
-    s->split_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
-    long long split_steps = (long long)s->split_tiles * steps;
-    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, split_steps / 8);
-    if (split_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks)) return most_blocks;
-    s->split_tiles = 0;
-    return blocks;
-}
+    /* TMM_AUTO, elements of C to a multiprocessor: up to which TMM_SHARED_16 is faster than
+       TMM_REGISTER; up to which TMM_SMALL may be faster than TMM_PIPELINED and TMM_TENSOR, and up to
+       how many multiply-adds; from which K on it has to share out K, and float does so up to... */
+    double shared_area, small_area, small_work, small_long_k, small_long_k_area;
+    /* TMM_REGISTER: what a tile of 64 x 64 and one of 128 x 128 cost. */
+    double register_64, register_128;
 
-/* The same for KERNEL PIPELINED, of which `per` blocks fit on a multiprocessor, with tiles of
-   128 x 128 (`large`) or half of that: takes the division that should be fastest, of each tile
-   into so many whole pieces, by clusters or without, or of all into even shares. *clocks: how long
-   that should take. The numbers come from measurements on an H200: the part of the time in which
-   multiply-adds are issued, with 1, 2 and 3 blocks at work, and what launches, partial tiles and
-   their sum take. `drift`: integers, see KERNEL PIPELINED. */
-static inline int tmm__plan_pipelined(tmm__schedule *s, int tiles_down, int tiles_across, int steps,
-                                      int processors, int per, int large, int drift, int split,
-                                      const tmm__clusters *clusters, double *clocks)
+    /* KERNEL PACK: seconds of its launch, and which part of a product's time it saves: of one by
+       instance ANY, by instance NN, and of TENSOR. */
+    double pack_launch, pack_saves_any, pack_saves_nn, pack_saves_tensor;
+
+    /* KERNEL PIPELINED, with small and large tiles. issue: the part of the time in which multiply-adds
+       are issued, with 1, 2 and 3 blocks on a multiprocessor. Clocks: a launch with whole tiles; one
+       whose tiles are cut in few pieces, and for each piece; with KERNEL REDUCE; by clusters, and for
+       each round; in even shares, and for each partial tile. */
+    double issue[2][4];
+    double whole_launch, cut_launch, cut_piece[2], reduce_launch[2];
+    double cluster_launch, cluster_round[2], even_launch[2], even_partial[2];
+    int reduce_from; /* pieces of a tile from which KERNEL REDUCE adds them up */
+
+    /* KERNEL TENSOR, clocks. alone, busy: a step of a tile of each instance, if it is the only tile of
+       a multiprocessor and if there are more. small_tiles: a step of small tiles that are alone takes
+       at least so many for each of them, since all copy from L2. The others as of PIPELINED. */
+    struct {
+        double alone[TMM__TUNED_TENSOR], busy[TMM__TUNED_TENSOR], small_tiles, store[2];
+        double reduce_launch, reduce_piece[2], last_launch, last_piece;
+        double even_step, even_launch, even_partial;
+        int reduce_wide_from; /* pieces from which eight blocks add up each part of a tile */
+    } tensor;
+
+    /* KERNEL SMALL, nanoseconds: a launch with each instance, and each k, of float, double and other
+       types; KERNEL SUM, and each byte that it reads; what the host takes for two launches and
+       memory. gain: the part of the time that has to remain. */
+    struct {
+        double launch[TMM__TUNED_SMALL], each_k[3][TMM__TUNED_SMALL];
+        double sum_launch, sum_byte, host, gain;
+    } small;
+} tmm__tuning;
+
+static const tmm__tuning tmm__tunings[] = {
+    {"NVIDIA H200; an H100 was measured with the same",
+     90,
+     900,
+     2048,
+     4.2e6,
+     2048,
+     1600,
+     1.4,
+     4.0,
+     4e-6,
+     0.15,
+     0.06,
+     0.15,
+     {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}},
+     8000,
+     12000,
+     {2100, 4400},
+     {22000, 27000},
+     13000,
+     {1200, 5000},
+     {16000, 20000},
+     {2100, 4200},
+     5,
+     {{2130, 600, 660},
+      {2130, 630, 690},
+      6.25,
+      {1.0, 0.8},
+      15000,
+      {300, 100},
+      5000,
+      7000,
+      1.14,
+      16000,
+      0.4,
+      32},
+     {{2000, 2300, 2500, 2700},
+      {{5.2, 6.2, 10.3, 15.6}, {4.5, 6.2, 8.3, 11.5}, {0, 6.9, 0, 19.4}},
+      1400,
+      1.4e-3,
+      8000,
+      0.9}},
+};
+
+/* The row for the current device. */
+static inline const tmm__tuning *tmm__tuned(void)
 {
-    static const double part[2][4] = {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}};
-    enum { REDUCE_FROM = 5 };
-    double tiles = (double)tiles_down * tiles_across, most = (double)per * processors;
-    double step = large ? 1024 : 512; /* multiply-adds of a scheduler */
-    int best = 0, blocks = tmm__plan(s, tiles_down, tiles_across, steps, (int)most, 0);
-    for (int turns = 0; turns <= per; turns++) { /* 0: not cut */
-        int pieces =
-            turns == 0 ? 1 : (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
-        if (turns > 0 && (!split || pieces < 2)) continue;
-        double rounds = ceil(tiles * pieces / processors);
-        double time = rounds * ceil((double)steps / pieces) * step;
-        time /= part[large][rounds < per ? (int)rounds : per];
-        if (pieces == 1)
-            time += 8000;
-        else if (pieces < REDUCE_FROM)
-            time += 12000 + pieces * (large ? 4400 : 2100);
-        else
-            time += large ? 27000 : 22000;
-        if (best == 0 || time < *clocks) *clocks = time, best = pieces;
-    }
-    /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
-       than two large tiles were slow. */
-    int most_pieces = large ? 2 : TMM__MOST_CLUSTER;
-    for (int pieces = 2; split && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
-        double rounds = ceil(tiles * pieces / processors);
-        double time = rounds * ceil((double)steps / pieces) * step;
-        time /= part[large][rounds < per ? (int)rounds : per];
-        time += 13000 + rounds * (large ? 5000 : 1200) * (pieces - 1) / pieces;
-        if (tiles > clusters->most[pieces] || time >= *clocks) continue;
-        *clocks = time, best = pieces;
-        s->cluster = pieces;
-    }
-    if (s->cluster > 0) {
-        s->split_tiles = (int)tiles;
-        s->reduce = 1;
-        blocks = (int)tiles * best;
-    } else if (best > 1) {
-        s->split_tiles = (int)tiles;
-        s->reduce = best >= REDUCE_FROM;
-        blocks = (int)tiles * best;
-    }
-    double even = tiles * steps / processors * step / part[large][per];
-    even += large ? 20000 + 4200 * most / tiles : 16000 + 2100 * most / tiles;
-    if (split && even < *clocks && tiles * steps >= 8 * most) {
-        tmm__schedule shares;
-        int now = tmm__plan(&shares, tiles_down, tiles_across, steps, (int)most, 1);
-        if (shares.split_tiles > 0) *s = shares, blocks = now, *clocks = even;
-    }
-    /* Many tiles with few steps: one a block, so that some begin while others end. */
-    if (s->split_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
-    s->sharers = blocks;
-    if (drift && tiles >= 2 * most) {
-        int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
-        s->split_tiles = s->sharers = 0;
-        blocks = (int)tiles;
-        if (split && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
-            s->sharers = (int)most;
-            s->split_tiles = s->sharers + rest;
-            blocks -= rest;
-        }
-    }
-    return blocks;
+    int count = (int)(sizeof tmm__tunings / sizeof *tmm__tunings);
+    for (int n = 0; n < count; n++)
+        if (tmm__tunings[n].capability == tmm__current_device()->capability)
+            return &tmm__tunings[n];
+    return &tmm__tunings[0];
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
@@ -1449,7 +1540,7 @@ typedef struct tmm__job {
     const void *alpha, *beta;
     int reads_C;
     tmm_kernel kernel;
-    int may; /* TMM__MAY_PACK */
+    int may; /* TMM__PACK */
     /* Enqueues C = alpha op(A) op(B) + (more ? 1 : beta) C on device memory. */
     tmm_status (*launch)(const struct tmm__job *job, long long M, long long N, long long K,
                          const void *A, long long lda, const void *B, long long ldb, int more,
@@ -3046,7 +3137,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
     h->job = *job;
     h->options = options ? options : &defaults;
     h->job.kernel = h->options->kernel;
-    h->job.may = h->options->memory == 0 && h->options->workspace == NULL ? TMM__MAY_PACK : 0;
+    h->job.may = h->options->memory == 0 && h->options->workspace == NULL ? TMM__PACK : 0;
     tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
     if (status != TMM_OK) return status;
     status = tmm__host_open(h, current);
@@ -4143,7 +4234,7 @@ static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long
 /* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up pieces.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
-#if !TMM__FEW_FORMS
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
@@ -4465,7 +4556,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         AT_ONCE = 2,                      /* rows that are stored */
         WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
         KEPT = 4,                         /* rows of sums in shared memory */
-        DRIFT = (TMM_SUM)0.5 == 0         /* see tmm__plan_pipelined */
+        DRIFT = TMM__IS_INTEGER           /* see tmm__plan_pipelined */
     };
     static_assert(!TN || KEPT * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
                   "they have room");
@@ -5023,9 +5114,8 @@ static __device__ __forceinline__ void TMM__INSTANCE(small_fetch_,
 #pragma unroll
         for (int i = 0; i < 4; i++) {
 #pragma unroll
-            for (int j = 0; j < lines; j += 16)
-                TMM_FN(copy_one)
-                (&tile[2 * i * ld + j], x + j, full || (j < lines_left && 2 * i < k_left));
+            for (int j = 0; j < lines; j += 16) TMM_FN(copy_one)
+            (&tile[2 * i * ld + j], x + j, full || (j < lines_left && 2 * i < k_left));
             x += step;
         }
     }
@@ -5058,7 +5148,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         ACROSS = COLS / 8,
         SUMS = DOWN * ACROSS
     };
-    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
@@ -5163,10 +5253,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
 #pragma unroll
             for (int i = 0; i < ROWS / 16; i++)
 #pragma unroll
-                for (int j = 0; j < COLS / 8; j++)
-                    TMM_FN(dmma)
-                    (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
-                     fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+                for (int j = 0; j < COLS / 8; j++) TMM_FN(dmma)
+            (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
+             fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
             const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
 #pragma unroll
@@ -5407,7 +5496,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
     };
     const bool tensor = TMM__TENSOR && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
-                        sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+                        sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -5524,9 +5613,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                         tmm__copy_part(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
                     } else {
 #pragma unroll
-                        for (int v = 0; v < WIDE; v++)
-                            TMM_FN(copy_one)
-                            (in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
+                        for (int v = 0; v < WIDE; v++) TMM_FN(copy_one)
+                        (in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
                     }
                 }
             }
@@ -5915,16 +6003,13 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
         int left = end - begin;
-#define TMM__COPY(stage, i, rows, cols)                                                 \
-    do {                                                                                \
-        if ((i) < PASSES_A)                                                             \
-            TMM_FN(copy_pass)                                                           \
-            (shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i,            \
-             LINES * (ANY ? (i) : 0) < (rows));                                         \
-        else                                                                            \
-            TMM_FN(copy_pass)                                                           \
-            (shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES, (i)-PASSES_A, \
-             LINES * (ANY ? (i)-PASSES_A : 0) < (cols));                                \
+#define TMM__COPY(stage, i, rows, cols)                                                     \
+    do {                                                                                    \
+        if ((i) < PASSES_A) TMM_FN(copy_pass)                                               \
+        (shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i,                    \
+         LINES * (ANY ? (i) : 0) < (rows));                                                 \
+        else TMM_FN(copy_pass)(shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES, \
+                               (i)-PASSES_A, LINES * (ANY ? (i)-PASSES_A : 0) < (cols));    \
     } while (0)
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
@@ -6074,10 +6159,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
                 if (r < first_row || r >= M) continue;
 #pragma unroll
-                for (int j = 0; j < ACROSS; j++)
-                    TMM_FN(store_two)
-                    (c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j, alpha, beta,
-                     old[h][j], &sum[0][j][2 * h]);
+                for (int j = 0; j < ACROSS; j++) TMM_FN(store_two)
+                (c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j, alpha, beta,
+                 old[h][j], &sum[0][j][2 * h]);
             }
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
@@ -8206,8 +8290,480 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #undef TMM__PASS
 #endif
 #endif
-/* src/tiledmm/type/fits.h. Which kernels can do a product, on the current device.
-   Uses: once/device.h. Used by: kernels/*_launch.h, type/choose.h. */
+/* src/tiledmm/type/hooks.h. What tests define otherwise, before a type is made: all of it is here.
+   Uses: nothing. Used by: the launchers, tests/. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
+#ifndef TMM__BUSY
+#define TMM__BUSY(processors) (processors)
+#endif
+/* Seconds that packing takes and saves. Two launches' time must be saved, too. A test packs always. */
+#ifndef TMM__WORTH_PACKING
+#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack_launch < (saving))
+#endif
+/* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
+#ifndef TMM__TENSOR_GUESS
+#define TMM__TENSOR_GUESS(M, instance, time) (time)
+#endif
+/* 1: the flags of partial tiles are cleared before each launch. They need no such thing, but
+   compute-sanitizer's initcheck cannot know that. */
+#ifndef TMM__CLEAR_FLAGS
+#define TMM__CLEAR_FLAGS 0
+#endif
+#endif
+/* src/tiledmm/type/product.h. One product, as all launchers take it.
+   Uses: once/device.h. Used by: the launchers, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from row
+   to row, from column to column, from product to product. */
+typedef struct TMM_FN(gemm__product) {
+    long long M, N, K;
+    TMM_TYPE alpha;
+    const TMM_TYPE *A;
+    long long rsA, csA, strideA;
+    const TMM_TYPE *B;
+    long long rsB, csB, strideB;
+    TMM_TYPE beta;
+    TMM_TYPE *C;
+    long long ldc, strideC;
+    unsigned batch; /* at most 65535 */
+    int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
+                       the device; TMM__PACK: operands may be packed, in memory for copies of them */
+    tmm_stream stream;
+} TMM_FN(gemm__product);
+
+/* Sizes and strides, for leading dimensions and ops; all else is zero. */
+static inline TMM_FN(gemm__product)
+    TMM_FN(gemm__make_product)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                               long long lda, long long ldb)
+{
+    TMM_FN(gemm__product) p;
+    memset((void *)&p, 0, sizeof p);
+    p.M = M, p.N = N, p.K = K;
+    p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
+    p.rsB = opB == TMM_OP_N ? ldb : 1, p.csB = opB == TMM_OP_N ? 1 : ldb;
+    return p;
+}
+
+/* The arguments that all kernels but SKINNY begin with. Returns how many. */
+static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **arguments)
+{
+    void *const list[] = {&p->M,    &p->N,       &p->K,   &p->alpha,  &p->A,   &p->rsA,
+                          &p->csA,  &p->strideA, &p->B,   &p->rsB,    &p->csB, &p->strideB,
+                          &p->beta, &p->C,       &p->ldc, &p->strideC};
+    memcpy(arguments, list, sizeof list);
+    return (int)(sizeof list / sizeof *list);
+}
+
+/* Can KERNEL PIPELINED, or TENSOR for double, do this? Not if there are too many tiles or steps for
+   32 bits, or if the lines that a thread copies one after the other, 16 apart (32 at most in
+   TENSOR), are too far from each other in memory. */
+static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N, long long K,
+                                     long long stride_A, long long stride_B)
+{
+    long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
+    long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
+    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
+    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
+}
+
+#if TMM__FAST
+/* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
+typedef struct TMM_FN(gemm__memory) {
+    char *all; /* from the pool; NULL: none was needed, or there was none */
+    size_t bytes;
+    TMM_TYPE *packed_A, *packed_B;
+} TMM_FN(gemm__memory);
+
+/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule
+   needs them in memory. 0 if there is too little. */
+static inline int TMM_FN(gemm__allocate)(TMM_FN(gemm__memory) * memory, tmm__schedule *s,
+                                         long long K, long long pitchA, long long pitchB,
+                                         size_t tile, tmm_stream stream)
+{
+    size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
+    size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
+    size_t sharers = s->split_tiles > 0 && s->cluster == 0 ? (size_t)s->sharers : 0;
+    size_t flags = sharers * sizeof *s->flags;
+    memset(memory, 0, sizeof *memory);
+    memory->bytes = bytesA + bytesB + sharers * tile + flags;
+    if (memory->bytes == 0) return 1;
+    memory->all = (char *)tmm__workspace(memory->bytes, stream);
+    if (memory->all == NULL) return 0;
+    memory->packed_A = (TMM_TYPE *)memory->all;
+    memory->packed_B = memory->packed_A + K * pitchA;
+    s->partials = memory->all + bytesA + bytesB;
+    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + sharers * tile);
+    s->ticket = tmm__ticket();
+    if (TMM__CLEAR_FLAGS && flags > 0) (void)cudaMemsetAsync(s->flags, 0, flags, stream);
+    return 1;
+}
+
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+/* KERNEL PACK for the operands that have a pitch; afterwards *p and *s are those of packed ones. */
+static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__schedule *s,
+                                            const TMM_FN(gemm__memory) * memory, long long pitchA,
+                                            long long pitchB)
+{
+    TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
+    dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
+                 (unsigned)tmm__min((p->K + 63) / 64, 65535), 2);
+    void *arguments[] = {&p->K, &p->M, &p->A,   &p->rsA, &p->csA,   &packed_A, &pitchA,
+                         &p->N, &p->B, &p->rsB, &p->csB, &packed_B, &pitchB};
+    if (pitchA + pitchB == 0) return TMM_OK;
+    tmm_status status =
+        tmm__launch((const void *)TMM_FN(pack), squares, dim3(256), 0, arguments, p->stream);
+    if (pitchA > 0) p->A = packed_A, p->rsA = 1, p->csA = pitchA, s->packed_A = 1;
+    if (pitchB > 0) p->B = packed_B, p->csB = 1, p->rsB = pitchB, s->packed_B = 1;
+    return status;
+}
+#endif
+
+/* KERNEL REDUCE, for `pieces` pieces of each tile. `rows`: of C that a thread owns; `tensor`: whether
+   KERNEL TENSOR left them. */
+static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__schedule *s, int rows,
+                                              int warps_down, int pieces, int tensor)
+{
+    int tiles = s->tiles_down * s->tiles_across;
+    int parts = pieces >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+    void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
+                         &rows, &warps_down, &pieces,   &parts,   &tensor, s};
+    return tmm__launch((const void *)TMM_FN(gemm_reduce),
+                       dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
+                       p->stream);
+}
+#endif
+#endif
+/* src/tiledmm/kernels/pipelined_plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
+   Uses: once/schedule.h, once/tuning.h. Used by: kernels/pipelined_launch.h. */
+#if TMM__HOST && TMM__FAST && !defined(TMM__PART_PIPELINED_PLAN)
+#define TMM__PART_PIPELINED_PLAN
+/* What is to be divided, and among what. */
+typedef struct tmm__division {
+    int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
+    int processors, blocks;              /* multiprocessors, and blocks that fit on one */
+    int large;                           /* tiles of 128 x 128, not half of that */
+    int drift;                           /* integers: see KERNEL PIPELINED */
+    int cut_k;                           /* whether a tile may be cut along K */
+    const int *clusters;                 /* how many of n blocks fit on the device at once */
+} tmm__division;
+
+/* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
+   `most_blocks`. */
+static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int most_blocks)
+{
+    int tiles = d->tiles_down * d->tiles_across;
+    memset(s, 0, sizeof *s);
+    s->tiles_down = d->tiles_down;
+    s->tiles_across = d->tiles_across;
+    s->steps = d->steps;
+    return tiles < most_blocks ? tiles : most_blocks;
+}
+
+/* The same with even shares of the tiles of the last rounds (stream-K), which takes memory for
+   partial tiles. s->split_tiles is 0 if it would gain nothing. */
+static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
+{
+    int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
+    int blocks = tmm__plan_whole(s, d, most_blocks);
+    /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
+    if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
+    s->split_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
+    long long split_steps = (long long)s->split_tiles * d->steps;
+    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, split_steps / 8);
+    if (split_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks)) return most_blocks;
+    s->split_tiles = 0;
+    return blocks;
+}
+
+/* Takes the division that should be fastest: whole tiles, each tile in so many whole pieces, by
+   clusters or without, or even shares. Returns the blocks to launch. *clocks: how long it should
+   take. */
+static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *clocks)
+{
+    const tmm__tuning *t = tmm__tuned();
+    const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
+    double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
+    double step = large ? 1024 : 512; /* multiply-adds of a scheduler */
+    int best = 0, blocks = tmm__plan_whole(s, d, (int)most);
+    for (int turns = 0; turns <= per; turns++) { /* 0: not cut */
+        int pieces =
+            turns == 0 ? 1 : (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
+        if (turns > 0 && (!d->cut_k || pieces < 2)) continue;
+        double rounds = ceil(tiles * pieces / processors);
+        double time = rounds * ceil((double)steps / pieces) * step;
+        time /= t->issue[large][rounds < per ? (int)rounds : per];
+        if (pieces == 1)
+            time += t->whole_launch;
+        else if (pieces < t->reduce_from)
+            time += t->cut_launch + pieces * t->cut_piece[large];
+        else
+            time += t->reduce_launch[large];
+        if (best == 0 || time < *clocks) *clocks = time, best = pieces;
+    }
+    /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
+       than two large tiles were slow. */
+    int most_pieces = large ? 2 : TMM__MOST_CLUSTER;
+    for (int pieces = 2; d->cut_k && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
+        double rounds = ceil(tiles * pieces / processors);
+        double time = rounds * ceil((double)steps / pieces) * step;
+        time /= t->issue[large][rounds < per ? (int)rounds : per];
+        time += t->cluster_launch + rounds * t->cluster_round[large] * (pieces - 1) / pieces;
+        if (tiles > d->clusters[pieces] || time >= *clocks) continue;
+        *clocks = time, best = pieces;
+        s->cluster = pieces;
+    }
+    if (best > 1) {
+        s->split_tiles = (int)tiles;
+        s->reduce = s->cluster > 0 || best >= t->reduce_from;
+        blocks = (int)tiles * best;
+    }
+    double even = tiles * steps / processors * step / t->issue[large][per];
+    even += t->even_launch[large] + t->even_partial[large] * most / tiles;
+    if (d->cut_k && even < *clocks && tiles * steps >= 8 * most) {
+        tmm__schedule shares;
+        int more = tmm__plan_even(&shares, d, (int)most);
+        if (shares.split_tiles > 0) *s = shares, blocks = more, *clocks = even;
+    }
+    /* Many tiles with few steps: one a block, so that some begin while others end. */
+    if (s->split_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
+    s->sharers = blocks;
+    if (d->drift && tiles >= 2 * most) {
+        int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
+        s->split_tiles = s->sharers = 0;
+        blocks = (int)tiles;
+        if (d->cut_k && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
+            s->sharers = (int)most;
+            s->split_tiles = s->sharers + rest;
+            blocks -= rest;
+        }
+    }
+    return blocks;
+}
+#endif
+/* src/tiledmm/kernels/pipelined_launch.h. LAUNCHER of KERNEL PIPELINED.
+   Uses: kernels/pipelined_plan.h, type/product.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
+/* The instances of the list by what they are for: other types than float have the first alone. */
+enum { TMM_FN(pipelined_any), TMM_FN(pipelined_tn), TMM_FN(pipelined_nn) };
+
+/* A choice of instance, tile and schedule. */
+typedef struct TMM_FN(pipelined__choice) {
+    int instance, tile_m, tile_n, blocks;
+    tmm__schedule s;
+} TMM_FN(pipelined__choice);
+
+static inline const void *TMM_FN(gemm__pipelined_kernel)(int instance)
+{
+#define TMM__ROW(pass, name, ...) (const void *)TMM_FN(gemm_pipelined##name),
+    static const void *const kernels[] = {TMM__PIPELINED_LIST(TMM__ROW)};
+#undef TMM__ROW
+    int count = (int)(sizeof kernels / sizeof *kernels); /* one, of other types than float */
+    return kernels[instance < count ? instance : 0];
+}
+
+/* The plan with large tiles of c->instance, if it is not ANY, or with those of ANY, if may_any,
+   whichever should be faster. `cut_k`: whether tiles may be cut along K. */
+static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
+                                                const TMM_FN(gemm__product) * p, int may_any,
+                                                int cut_k)
+{
+    const long long M = p->M, N = p->N;
+    double clocks = 0, any_clocks = 0, tiles = ceil(M / 128.0) * ceil(N / 128.0);
+    tmm__division d;
+    memset(&d, 0, sizeof d);
+    d.steps = (int)((p->K + 7) / 8);
+    d.processors = tmm__current_device()->processors;
+    d.cut_k = cut_k;
+    if (c->instance != TMM_FN(pipelined_any)) {
+        c->tile_m = c->tile_n = 128;
+        d.tiles_down = (int)((M - 1) / 128 + 1), d.tiles_across = (int)((N - 1) / 128 + 1);
+        d.blocks = 2, d.large = 1;
+        d.clusters =
+            tmm__clusters(TMM_FN(gemm__pipelined_kernel)(c->instance), 32, sizeof(TMM_FN(sums4)));
+        c->blocks = tmm__plan_pipelined(&c->s, &d, &clocks);
+        if (!may_any) return;
+    }
+    /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
+    long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
+    long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
+    int any_m = tall < wide ? 128 : 64, any_n = 192 - any_m;
+    tmm__schedule any;
+    d.tiles_down = (int)((M - 1) / any_m + 1), d.tiles_across = (int)((N - 1) / any_n + 1);
+    d.blocks = TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), d.large = 0, d.drift = TMM__IS_INTEGER;
+    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(TMM_FN(pipelined_any)), 16,
+                               sizeof(TMM_FN(sums4)));
+    int any_blocks = tmm__plan_pipelined(&any, &d, &any_clocks);
+    any.tall = tall < wide;
+    if (p->batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
+        clocks = 2 * tiles / tmm__tuned()->issue[1][2];
+        any_clocks = tmm__min(wide, tall) / tmm__tuned()->issue[0][3];
+    }
+    if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
+    c->s = any;
+    c->instance = TMM_FN(pipelined_any);
+    c->blocks = any_blocks;
+    c->tile_m = any_m, c->tile_n = any_n;
+}
+
+static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
+{
+    enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
+    TMM_FN(gemm__product) *p = &product;
+    const long long M = p->M, N = p->N, K = p->K;
+    const tmm__device *device = tmm__current_device();
+    /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
+       of elements smaller than 4 bytes. */
+    size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
+    size_t offB = SIZE < 4 ? 1 : (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
+    int modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    int modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+
+    /* The instance. The tile is 128 x 128; that of ANY 64 x 128 or 128 x 64. */
+    TMM_FN(pipelined__choice) c;
+    memset(&c, 0, sizeof c);
+    int inA = modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
+    int inB = modeB == TMM__VECTORS && N >= TILE;
+    int nn = TMM__IS_FLOAT && modeA == TMM__ALONG_K && M >= TILE && inB;
+    if (nn) c.instance = TMM_FN(pipelined_nn);
+    if (TMM__IS_FLOAT && inA && inB) c.instance = TMM_FN(pipelined_tn);
+
+    /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
+       part of what M N K costs. */
+    long long pitchA = 0, pitchB = 0;
+    double packing = ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * SIZE / device->bandwidth;
+    double saving = nn ? tmm__tuned()->pack_saves_nn : tmm__tuned()->pack_saves_any;
+    saving *= 2.0 * M * N * K / device->arithmetic;
+    if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
+        TMM__WORTH_PACKING(packing, saving) &&
+        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE)) {
+        c.instance = TMM_FN(pipelined_tn);
+        if (!inA) pitchA = ((M - 1) / TILE + 1) * TILE;
+        if (!inB) pitchB = ((N - 1) / TILE + 1) * TILE;
+    }
+
+    /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
+    TMM_FN(gemm__memory) memory;
+    int cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
+    for (int tries = 0; tries < 2; tries++, cut_k = 0) {
+        TMM_FN(gemm__pipelined_plan)(&c, p, pitchA + pitchB == 0, cut_k);
+        size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(TMM_FN(sums4));
+        if (TMM_FN(gemm__allocate)(&memory, &c.s, K, pitchA, pitchB, tile, p->stream)) break;
+        if (pitchA + pitchB > 0) c.instance = nn ? TMM_FN(pipelined_nn) : TMM_FN(pipelined_any);
+        pitchA = pitchB = 0;
+    }
+    tmm_status status = TMM_OK;
+#if TMM__IS_FLOAT
+    status = TMM_FN(gemm__pack)(p, &c.s, &memory, pitchA, pitchB);
+#endif
+    void *arguments[20];
+    int count = TMM_FN(gemm__arguments)(p, arguments);
+    arguments[count++] = &modeA, arguments[count++] = &modeB, arguments[count++] = &c.s;
+    const void *kernel = TMM_FN(gemm__pipelined_kernel)(c.instance);
+    if (status == TMM_OK && c.s.cluster > 0) {
+        int bytes =
+            tmm__cluster_bytes(c.s.cluster, c.tile_m * c.tile_n / 512, sizeof(TMM_FN(sums4)));
+        status = tmm__launch_clusters(kernel, c.blocks, c.s.cluster, bytes, arguments, p->stream);
+    } else if (status == TMM_OK) {
+        status = tmm__launch(kernel, dim3((unsigned)c.blocks, 1, p->batch), dim3(128), 0, arguments,
+                             p->stream);
+        if (status == TMM_OK && c.s.reduce)
+            status = TMM_FN(gemm__reduce)(p, &c.s, c.instance == TMM_FN(pipelined_any) ? 8 : 16,
+                                          c.s.tall ? 4 : 2,
+                                          c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
+    }
+    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
+    return status;
+}
+#endif
+/* src/tiledmm/kernels/tensor_plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
+   Uses: kernels/pipelined_plan.h. Used by: kernels/tensor_launch.h. */
+#if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
+#define TMM__PART_TENSOR_PLAN
+/* An instance of KERNEL TENSOR; `number` in the order of its list. */
+typedef struct tmm__tensor_instance {
+    int number, tile_m, tile_n, warps;
+    int width;  /* elements to a copy */
+    int blocks; /* to a multiprocessor */
+    const void *kernel;
+} tmm__tensor_instance;
+
+/* Clocks of a step of one of `tiles` tiles, `rounds` to a multiprocessor. Of an instance that was not
+   measured: as large tiles, by the area. */
+static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tiles, double rounds)
+{
+    const tmm__tuning *t = tmm__tuned();
+    double area = (double)i->tile_m * i->tile_n / (128 * 128);
+    int known = i->number < TMM__TUNED_TENSOR;
+    double alone = known ? t->tensor.alone[i->number] : t->tensor.alone[0] * area;
+    double busy = known ? t->tensor.busy[i->number] : t->tensor.busy[0] * area;
+    return rounds > 1 ? busy : fmax(alone, i->warps == 4 ? t->tensor.small_tiles * tiles : 0);
+}
+
+/* How KERNEL TENSOR is to compute the tiles of `d`, `batch` times: fills in the schedule and returns
+   the blocks to launch for each product. *clocks is what it should take. */
+static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance *i,
+                                   const tmm__division *d, unsigned batch, double *clocks)
+{
+    const tmm__tuning *t = tmm__tuned();
+    const int processors = d->processors, steps = d->steps;
+    const double busy = tmm__tensor_step(i, 1, 2);
+    int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
+    int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
+    double area = (double)i->tile_m * i->tile_n;
+    /* Whole tiles, each by a block. Blocks that share a multiprocessor hide each other's first
+       copies and last stores. */
+    double rounds = ceil((double)tiles * batch / processors);
+    *clocks = tmm__tensor_step(i, (double)tiles * batch, rounds) * (steps * rounds);
+    *clocks += t->tensor.store[i->blocks >= 2] * area * rounds;
+    if (!d->cut_k || steps == 0) return blocks;
+    /* So many pieces of each that KERNEL REDUCE is worth its launch. */
+    int most = (int)tmm__min(slots / tiles, steps / 4);
+    for (int n = 4; n <= most && i->warps == 4; n++) {
+        double load = ceil((double)tiles * n / processors);
+        double guess = tmm__tensor_step(i, (double)tiles * n, load);
+        guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
+        guess += t->tensor.reduce_piece[n >= t->tensor.reduce_wide_from] * n;
+        if (guess >= *clocks) continue;
+        *clocks = guess;
+        blocks = s->sharers = tiles * n;
+        s->split_tiles = tiles;
+        s->reduce = 1;
+    }
+    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
+       at once; the block with the first one adds up the others. */
+    int rest = tiles % processors;
+    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
+    if (i->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
+        (long long)rest * steps <= INT_MAX) {
+        double guess = steps * (tiles / processors + 1.0 / pieces) * busy;
+        guess += area * (tiles / processors + 1) + t->tensor.last_launch;
+        guess += t->tensor.last_piece * (pieces - 1);
+        if (guess < *clocks) {
+            *clocks = guess;
+            blocks = tiles - rest + rest * pieces;
+            s->split_tiles = rest;
+            s->sharers = rest * pieces;
+            s->reduce = 0;
+        }
+    }
+    /* Even shares of the tiles of the last rounds. */
+    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long split_steps = (long long)split_tiles * steps;
+    double guess = t->tensor.even_step * busy * tiles * steps / processors + t->tensor.even_launch;
+    guess += t->tensor.even_partial * area *
+             (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
+    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *clocks) {
+        *clocks = guess;
+        blocks = s->sharers = slots;
+        s->split_tiles = split_tiles;
+        s->reduce = 0;
+    }
+    return blocks;
+}
+#endif
+/* src/tiledmm/kernels/tensor_launch.h. LAUNCHER of KERNEL TENSOR.
+   Uses: kernels/tensor_plan.h, type/product.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
    one? Others than these have few tensor-core units for double. */
@@ -8223,208 +8779,6 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
            (capability == 80 || capability == 90 || capability == 100);
 }
 
-/* Seconds: two launches' time must be saved, too. A test packs always. */
-#ifndef TMM__WORTH_PACKING
-#define TMM__WORTH_PACKING(packing, saving) ((packing) + 4e-6 < (saving))
-#endif
-
-/* Can KERNEL PIPELINED, or TENSOR for double, do this? Not if there are too many tiles or steps for
-   32 bits, or if the lines that a thread copies one after the other, 16 apart (32 at most in
-   TENSOR), are too far from each other in memory. */
-static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N, long long K,
-                                     long long stride_A, long long stride_B)
-{
-    long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
-    long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
-    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
-    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
-}
-#endif
-/* src/tiledmm/kernels/pipelined_launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: once/plan.h, type/fits.h. Used by: type/dispatch.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-#if !TMM__IS_DOUBLE
-/* The instance of KERNEL PIPELINED: for any operands (form 0), and of float as in A^T B or packed
-   (1), and as in A B (2). */
-static inline const void *TMM_FN(gemm__pipelined_kernel)(int form)
-{
-#if TMM__IS_FLOAT
-    if (form == 2) return (const void *)TMM_FN(gemm_pipelined_nn);
-    if (form == 1) return (const void *)TMM_FN(gemm_pipelined_tn);
-#endif
-    (void)form;
-    return (const void *)TMM_FN(gemm_pipelined);
-}
-
-/* The plan of KERNEL PIPELINED: with the large tiles of form `*form`, if it is not 0, or with those
-   of form 0, if it may_any, whichever should be faster. *tile_m, *tile_n and *form: which. */
-static inline int TMM_FN(gemm__pipelined_plan)(tmm__schedule *s, long long M, long long N,
-                                               long long K, unsigned batch, int processors,
-                                               int *form, int may_any, int split, int *tile_m,
-                                               int *tile_n)
-{
-    static thread_local tmm__clusters known[TMM__KNOWN][3];
-    tmm__clusters *clusters = known[(unsigned)tmm__current_device()->number % TMM__KNOWN];
-    int steps = (int)((K + 7) / 8), blocks = 0, any_blocks = 0;
-    double clocks = 0, any_clocks = 0, tiles = ceil(M / 128.0) * ceil(N / 128.0);
-    if (*form != 0) {
-        *tile_m = *tile_n = 128;
-        tmm__ask_clusters(&clusters[*form], TMM_FN(gemm__pipelined_kernel)(*form), 32,
-                          sizeof(TMM_FN(sums4)));
-        blocks = tmm__plan_pipelined(s, (int)((M - 1) / 128 + 1), (int)((N - 1) / 128 + 1), steps,
-                                     processors, 2, 1, 0, split, &clusters[*form], &clocks);
-        if (!may_any) return blocks;
-    }
-    /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
-    long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
-    long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
-    int any_m = tall < wide ? 128 : 64, any_n = 192 - any_m;
-    tmm__schedule any;
-    tmm__ask_clusters(&clusters[0], TMM_FN(gemm__pipelined_kernel)(0), 16, sizeof(TMM_FN(sums4)));
-    any_blocks = tmm__plan_pipelined(&any, (int)((M - 1) / any_m + 1), (int)((N - 1) / any_n + 1),
-                                     steps, processors, TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), 0,
-                                     (TMM_SUM)0.5 == 0, split, &clusters[0], &any_clocks);
-    any.tall = tall < wide;
-    if (batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
-        clocks = 2 * tiles / 0.79;
-        any_clocks = tmm__min(wide, tall) / 0.70;
-    }
-    if (*form != 0 && clocks <= any_clocks) return blocks;
-    *s = any;
-    *form = 0;
-    *tile_m = any_m, *tile_n = any_n;
-    return any_blocks;
-}
-
-/* `batch` products by KERNEL PIPELINED (at most 65535; M, N > 0). Strides as in the
-   kernels. `may`: whether tiles may be cut along K, which makes the bits depend on M and N and the
-   device, and whether operands may be packed, which takes memory for copies of them. */
-static inline tmm_status TMM_FN(gemm__pipelined)(long long M, long long N, long long K,
-                                                 TMM_TYPE alpha, const TMM_TYPE *A, long long rsA,
-                                                 long long csA, long long strideA,
-                                                 const TMM_TYPE *B, long long rsB, long long csB,
-                                                 long long strideB, TMM_TYPE beta, TMM_TYPE *C,
-                                                 long long ldc, long long strideC, unsigned batch,
-                                                 int may, tmm_stream stream)
-{
-    enum { SIZE = sizeof(TMM_TYPE) };
-    const tmm__device *device = tmm__current_device();
-    /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
-       of elements smaller than 4 bytes. */
-    size_t offA = SIZE < 4 ? 1 : (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
-    size_t offB = SIZE < 4 ? 1 : (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
-    int modeA = csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    int modeB = rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-
-    /* The instance of the kernel. The tile of PIPELINED is 128 x 128; in form ANY 64 x 128 or
-       128 x 64. */
-    enum { ANY, TN, NN, TILE = 128 };
-    int form = ANY;
-    int inA = modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
-    int inB = modeB == TMM__VECTORS && N >= TILE;
-    int nn = TMM__IS_FLOAT && modeA == TMM__ALONG_K && M >= TILE && inB;
-    if (nn) form = NN;
-    if (TMM__IS_FLOAT && inA && inB) form = TN;
-
-    /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
-       part of what M N K costs. */
-    long long pitchA = 0, pitchB = 0;
-    double packing = (inA ? 0.0 : M) + (inB ? 0.0 : N);
-    packing *= 2.0 * K * SIZE / device->bandwidth;
-    double saving = (form != NN ? 0.15 : 0.06) * 2 * M * N * K / device->arithmetic;
-    if (TMM__IS_FLOAT && form != TN && batch == 1 && (may & TMM__MAY_PACK) && K > 0 &&
-        TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE)) {
-        form = TN;
-        if (!inA) pitchA = ((M - 1) / TILE + 1) * TILE;
-        if (!inB) pitchB = ((N - 1) / TILE + 1) * TILE;
-    }
-
-    /* Who computes what, and the memory for that. */
-    tmm__schedule s;
-    char *memory = NULL;
-    int blocks = 0, tile_m = TILE, tile_n = TILE;
-    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = 0) {
-        blocks = TMM_FN(gemm__pipelined_plan)(&s, M, N, K, batch, device->processors, &form,
-                                              pitchA + pitchB == 0, split, &tile_m, &tile_n);
-        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
-        size_t partials = 0, flags = 0;
-        if (s.split_tiles > 0 && s.cluster == 0) {
-            partials = (size_t)s.sharers * (tile_m * tile_n / 4) * sizeof(TMM_FN(sums4));
-            flags = s.sharers * sizeof *s.flags;
-        }
-        if (bytesA + bytesB + partials == 0) break;
-        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
-        if (memory == NULL) { /* then without */
-            if (pitchA + pitchB > 0) form = nn ? NN : ANY;
-            blocks = 0;
-            pitchA = pitchB = 0;
-            continue;
-        }
-        s.partials = memory + bytesA + bytesB;
-        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
-        s.ticket = tmm__ticket();
-#ifdef TMM_CLEAR_FLAGS
-        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
-#endif
-    }
-
-#if TMM__IS_FLOAT
-    if (pitchA + pitchB > 0) {
-        TMM_TYPE *packed_A = (TMM_TYPE *)memory, *packed_B = packed_A + K * pitchA;
-        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
-                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        TMM_FN(pack)<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB,
-                                                  csB, packed_B, pitchB);
-        if (pitchA > 0) A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1;
-        if (pitchB > 0) B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1;
-    }
-#endif
-    dim3 grid(blocks, 1, batch);
-#define TMM__LAUNCH(name)                                                                     \
-    TMM_FN(name)<<<grid, 128, 0, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
-                                           strideB, beta, C, ldc, strideC, modeA, modeB, s)
-#if TMM__CLUSTER_LAUNCH
-    if (s.cluster > 0) {
-        cudaLaunchConfig_t config;
-        cudaLaunchAttribute attribute;
-        int bytes = tmm__cluster_bytes(s.cluster, tile_m * tile_n / 512, sizeof(TMM_FN(sums4)));
-        void *arguments[] = {&M,       &N,       &K,     &alpha, &A,       &rsA,  &csA,
-                             &strideA, &B,       &rsB,   &csB,   &strideB, &beta, &C,
-                             &ldc,     &strideC, &modeA, &modeB, &s};
-        tmm__cluster_config(&config, &attribute, blocks, s.cluster, bytes, stream);
-        tmm_status status =
-            tmm__cuda(cudaLaunchKernelExC(&config, TMM_FN(gemm__pipelined_kernel)(form), arguments),
-                      "kernel launch");
-        if (memory != NULL) (void)cudaFreeAsync(memory, stream);
-        return status;
-    }
-#endif
-    switch (form) {
-#if TMM__IS_FLOAT
-    case NN: TMM__LAUNCH(gemm_pipelined_nn); break;
-    case TN: TMM__LAUNCH(gemm_pipelined_tn); break;
-#endif
-    default: TMM__LAUNCH(gemm_pipelined); break;
-    }
-#undef TMM__LAUNCH
-    if (s.reduce) { /* and not in clusters */
-        int tiles = s.tiles_down * s.tiles_across;
-        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        int rows = form == ANY ? 8 : 16, warps_down = s.tall ? 4 : 2;
-        TMM_FN(gemm_reduce)<<<dim3(rows * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C,
-                                                                           ldc, rows, warps_down,
-                                                                           pieces, parts, 0, s);
-    }
-    tmm_status status = tmm__cuda(cudaGetLastError(), "kernel launch");
-    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
-    return status;
-}
-#endif
-#endif
-/* src/tiledmm/kernels/tensor_launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: once/plan.h, type/fits.h. Used by: type/dispatch.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 #if TMM__IS_DOUBLE
 /* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
    multiply-adds. Where it does not pay, units of double bound every kernel. */
@@ -8435,415 +8789,320 @@ static inline tmm_kernel TMM_FN(gemm__pipelined_double)(long long M, long long N
                ? TMM_TENSOR
                : TMM_REGISTER;
 }
-#endif
 
-#if TMM__IS_DOUBLE
-/* How KERNEL TENSOR is to compute tiles_down x tiles_across tiles, `batch` times, of `form` with
-   `steps` steps each: fills in the schedule and returns the blocks to launch for each product;
-   *time is what it should take, in clocks: bench/NOTES.md says where the numbers are from. `split`:
-   whether tiles may be cut along K. */
-static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_form *form,
-                                            int tiles_down, int tiles_across, int steps,
-                                            unsigned batch, int split, double *time)
+/* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any operands;
+   and its schedule. Returns the blocks. */
+static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, tmm__schedule *s,
+                                            const TMM_FN(gemm__product) * p, int wide, int cut_k)
 {
-    int processors = tmm__current_device()->processors;
-    int slots = (form->blocks < 2 ? form->blocks : 2) * processors;
-    int tiles = tiles_down * tiles_across, blocks = tiles;
-    double area = (double)form->tile_m * form->tile_n;
-    double crowd = form->warps == 4 ? TMM__TENSOR_CROWD : 0; /* small tiles */
-    memset(s, 0, sizeof *s);
-    s->tiles_down = tiles_down;
-    s->tiles_across = tiles_across;
-    s->steps = steps;
-    /* Whole tiles, each by a block. Blocks that share a multiprocessor hide each other's first
-       copies and last stores. */
-    double rounds = ceil((double)tiles * batch / processors);
-    *time = rounds > 1 ? form->whole : fmax(form->step, crowd * tiles * batch);
-    *time *= steps * rounds;
-    *time += (form->blocks < 2 ? 1.0 : 0.8) * area * rounds;
-    if (!split || steps == 0) return blocks;
-    /* So many pieces of each that KERNEL REDUCE is worth its launch; from 32 on more blocks add them
-       up. */
-    int most = (int)tmm__min(slots / tiles, steps / 4);
-    for (int n = 4; n <= most && form->warps == 4; n++) {
-        double load = ceil((double)tiles * n / processors);
-        double guess = load > 1 ? form->whole : fmax(form->step, crowd * tiles * n);
-        guess = guess * ((steps + n - 1) / n * load) + 15000 + (n < 32 ? 300.0 : 100.0) * n;
-        if (guess >= *time) continue;
-        *time = guess;
-        blocks = s->sharers = tiles * n;
-        s->split_tiles = tiles;
-        s->reduce = 1;
-    }
-    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
-       at once; the block with the first one adds up the others. */
-    int rest = tiles % processors;
-    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
-    if (form->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
-        (long long)rest * steps <= INT_MAX) {
-        double guess = steps * (tiles / processors + 1.0 / pieces) * form->whole;
-        guess += area * (tiles / processors + 1) + 5000 + 7000.0 * (pieces - 1);
-        if (guess < *time) {
-            *time = guess;
-            blocks = tiles - rest + rest * pieces;
-            s->split_tiles = rest;
-            s->sharers = rest * pieces;
-            s->reduce = 0;
-        }
-    }
-    /* Even shares of the tiles of the last rounds. */
-    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
-    long long split_steps = (long long)split_tiles * steps;
-    double guess = 1.14 * form->whole * tiles * steps / processors + 16000;
-    guess += 0.4 * area * (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
-    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
-        *time = guess;
-        blocks = s->sharers = slots;
-        s->split_tiles = split_tiles;
-        s->reduce = 0;
+#define TMM__ROW(pass, name, warps, down, width, blocks) \
+    {pass - 1,                                           \
+     32 * down,                                          \
+     32 * warps,                                         \
+     2 * warps,                                          \
+     width,                                              \
+     blocks,                                             \
+     (const void *)TMM_FN(gemm_tensor_##name)},
+    static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
+#undef TMM__ROW
+    const tmm__device *device = tmm__current_device();
+    int blocks = 0;
+    double least = 0;
+    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
+        const tmm__tensor_instance *i = &instances[n];
+        tmm__division d;
+        tmm__schedule plan;
+        double clocks;
+        int large =
+            i->tile_m > 64 || i->tile_n > 64; /* it takes no operands smaller than its tile */
+        if ((i->width == 2) != wide || (large && (p->M < i->tile_m || p->N < i->tile_n))) continue;
+        if (TMM__TENSOR_BYTES(i->tile_m, i->tile_n) > device->shared) continue;
+        memset(&d, 0, sizeof d);
+        d.tiles_down = (int)((p->M - 1) / i->tile_m + 1);
+        d.tiles_across = (int)((p->N - 1) / i->tile_n + 1);
+        d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
+        d.processors = device->processors;
+        d.cut_k = cut_k;
+        int more = tmm__plan_tensor(&plan, i, &d, p->batch, &clocks);
+        clocks = TMM__TENSOR_GUESS(p->M, n, clocks);
+        if (blocks > 0 && clocks >= least) continue;
+        least = clocks;
+        *best = i, *s = plan, blocks = more;
     }
     return blocks;
 }
 
-/* A test prefers one form. */
-#ifndef TMM__TENSOR_GUESS
-#define TMM__TENSOR_GUESS(form, time) (time)
-#endif
-
-/* `batch` products by KERNEL TENSOR; arguments as for gemm__pipelined. */
-static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long long K, double alpha,
-                                              const double *A, long long rsA, long long csA,
-                                              long long strideA, const double *B, long long rsB,
-                                              long long csB, long long strideB, double beta,
-                                              double *C, long long ldc, long long strideC,
-                                              unsigned batch, int may, tmm_stream stream)
+static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
 {
-    enum { SIZE = 8 };
-    enum { LARGE, SMALL, ANY };
-    static thread_local unsigned long long asked[TMM__TENSOR_FORMS];
-    const void *const kernels[TMM__TENSOR_FORMS] = {(const void *)TMM_FN(gemm_tensor_128x128),
-                                                    (const void *)TMM_FN(gemm_tensor_64x64),
-                                                    (const void *)TMM_FN(gemm_tensor_any)};
+    enum { SIZE = 8, TILE = 128 };
+    TMM_FN(gemm__product) *p = &product;
+    const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
-    size_t along_A = (size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE;
-    size_t along_B = (size_t)B | csB * SIZE | strideB * SIZE | K * SIZE;
-    size_t lines_A = (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
-    size_t lines_B = (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
-    int modeA = csA == 1 && (rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
-    int modeB = rsB == 1 && (csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
+    size_t along_B = (size_t)p->B | p->csB * SIZE | p->strideB * SIZE | K * SIZE;
+    size_t lines_A = (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
+    size_t lines_B = (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
+    int modeA = p->csA == 1 && (p->rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    int modeB = p->rsB == 1 && (p->csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
     int wideA = (modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
     int wideB = (modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
 
     /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
        N K. */
-    int pack = 0;
     double packing = 2.0 * K * SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
-    double saving = 0.15 * 2 * M * N * K / device->arithmetic;
-    if (!(wideA && wideB) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 &&
-        TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + 128, N + 128))
-        pack = 1;
+    double saving = tmm__tuned()->pack_saves_tensor * 2 * M * N * K / device->arithmetic;
+    int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
+               TMM__WORTH_PACKING(packing, saving) &&
+               TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE);
 
+    /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
+    const tmm__tensor_instance *instance = NULL;
     tmm__schedule s;
-    memset(&s, 0, sizeof s);
-    char *memory = NULL;
+    TMM_FN(gemm__memory) memory;
     long long pitchA = 0, pitchB = 0;
-    int form = 0, blocks = 0;
-    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = pack = 0) {
-        int wide = pack || (wideA && wideB);
-        double best = 0;
-        pitchA = pack && !wideA ? (M + 127) / 128 * 128 : 0;
-        pitchB = pack && !wideB ? (N + 127) / 128 * 128 : 0;
-        for (int f = LARGE; f <= ANY; f++) {
-            const tmm__tensor_form *one = &tmm__tensor_forms[f];
-            tmm__schedule plan;
-            double time;
-            if ((f == ANY) == wide || (f == LARGE && (M < 128 || N < 128))) continue;
-            if (TMM__TENSOR_BYTES(one->tile_m, one->tile_n) > device->shared) continue;
-            int more =
-                TMM_FN(gemm__tensor_plan)(&plan, one, (int)((M - 1) / one->tile_m + 1),
-                                          (int)((N - 1) / one->tile_n + 1),
-                                          (int)((K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH),
-                                          batch, split, &time);
-            time = TMM__TENSOR_GUESS(f, time);
-            if (blocks > 0 && time >= best) continue;
-            best = time;
-            form = f, s = plan, blocks = more;
-        }
-        int tile_m = tmm__tensor_forms[form].tile_m, tile_n = tmm__tensor_forms[form].tile_n;
-        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
-        size_t partials = 0, flags = 0;
-        if (s.split_tiles > 0) {
-            partials = (size_t)s.sharers * tile_m * tile_n * SIZE;
-            flags = s.sharers * sizeof *s.flags;
-        }
-        if (bytesA + bytesB + partials == 0) break;
-        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
-        if (memory == NULL) { /* then without */
-            blocks = 0;
-            continue;
-        }
-        s.partials = memory + bytesA + bytesB;
-        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
-        s.ticket = tmm__ticket();
-#ifdef TMM_CLEAR_FLAGS
-        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
-#endif
+    int blocks = 0, cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
+    for (int tries = 0; tries < 2; tries++, cut_k = pack = 0) {
+        pitchA = pack && !wideA ? (M + TILE - 1) / TILE * TILE : 0;
+        pitchB = pack && !wideB ? (N + TILE - 1) / TILE * TILE : 0;
+        blocks = TMM_FN(gemm__tensor_plan)(&instance, &s, p, pack || (wideA && wideB), cut_k);
+        size_t tile = (size_t)(instance->tile_m * instance->tile_n) * SIZE;
+        if (TMM_FN(gemm__allocate)(&memory, &s, K, pitchA, pitchB, tile, p->stream)) break;
     }
-
-    if (pitchA + pitchB > 0) {
-        double *packed_A = (double *)memory, *packed_B = packed_A + K * pitchA;
-        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
-                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        TMM_FN(pack)<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB,
-                                                  csB, packed_B, pitchB);
-        if (pitchA > 0)
-            A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1, modeA = TMM__ALONG_LINES;
-        if (pitchB > 0)
-            B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1, modeB = TMM__ALONG_LINES;
-    }
-    dim3 grid(blocks, 1, batch);
-    int threads = 32 * tmm__tensor_forms[form].warps;
-    int bytes = TMM__TENSOR_BYTES(tmm__tensor_forms[form].tile_m, tmm__tensor_forms[form].tile_n);
-    tmm_status status = tmm__allow_shared(kernels[form], bytes, &asked[form]);
-    if (status == TMM_OK) {
-#define TMM__LAUNCH(name)                                                                        \
-    TMM_FN(name)<<<grid, threads, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, \
-                                                   csB, strideB, beta, C, ldc, strideC, modeA,   \
-                                                   modeB, s)
-        switch (form) {
-        case LARGE: TMM__LAUNCH(gemm_tensor_128x128); break;
-        case SMALL: TMM__LAUNCH(gemm_tensor_64x64); break;
-        default: TMM__LAUNCH(gemm_tensor_any); break;
-        }
-#undef TMM__LAUNCH
-    }
-    if (status == TMM_OK && s.reduce) {
-        int tiles = s.tiles_down * s.tiles_across;
-        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        TMM_FN(gemm_reduce)<<<dim3(4 * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
-                                                                        4, 2, pieces, parts, 1, s);
-    }
-    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
-    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
+    tmm_status status = TMM_FN(gemm__pack)(p, &s, &memory, pitchA, pitchB);
+    if (pitchA > 0) modeA = TMM__ALONG_LINES;
+    if (pitchB > 0) modeB = TMM__ALONG_LINES;
+    void *arguments[20];
+    int count = TMM_FN(gemm__arguments)(p, arguments);
+    arguments[count++] = &modeA, arguments[count++] = &modeB, arguments[count++] = &s;
+    if (status == TMM_OK)
+        status = tmm__launch(instance->kernel, dim3((unsigned)blocks, 1, p->batch),
+                             dim3((unsigned)(32 * instance->warps)),
+                             TMM__TENSOR_BYTES(instance->tile_m, instance->tile_n), arguments,
+                             p->stream);
+    if (status == TMM_OK && s.reduce)
+        status = TMM_FN(gemm__reduce)(p, &s, 4, 2, blocks / (s.tiles_down * s.tiles_across), 1);
+    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
 #endif
 #endif
 /* src/tiledmm/kernels/small_launch.h. LAUNCHERS of KERNEL SUM and SMALL.
-   Uses: once/device.h. Used by: type/dispatch.h. */
+   Uses: once/tuning.h, type/product.h. Used by: kernels/skinny_launch.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* How many blocks KERNEL SMALL and SKINNY should have at least; a test acts a large device. */
-#ifndef TMM__BUSY
-#define TMM__BUSY(processors) (processors)
-#endif
-
 /* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
    were parts, and giving back the memory of their sums. */
-static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, long long M, long long N, int parts,
-                                           TMM_TYPE alpha, void *partials, TMM_TYPE beta,
-                                           TMM_TYPE *C, long long ldc, long long strideC,
-                                           unsigned batch, tmm_stream stream)
+static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, TMM_FN(gemm__product) * p, int parts,
+                                           void *partials)
 {
-    if (status == TMM_OK && partials != NULL) {
-        dim3 grid((unsigned)((M * N + 31) / 32), 1, batch);
-        TMM_FN(gemm_sum)<<<grid, 256, 0, stream>>>(M, N, parts, alpha, (const TMM_SUM *)partials,
-                                                   beta, C, ldc, strideC);
-    }
-    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
-    if (partials != NULL) (void)cudaFreeAsync(partials, stream);
+    void *arguments[] = {&p->M,    &p->N, &parts,  &p->alpha,  &partials,
+                         &p->beta, &p->C, &p->ldc, &p->strideC};
+    if (partials == NULL) return status;
+    if (status == TMM_OK)
+        status = tmm__launch((const void *)TMM_FN(gemm_sum),
+                             dim3((unsigned)((p->M * p->N + 31) / 32), 1, p->batch), dim3(256), 0,
+                             arguments, p->stream);
+    (void)cudaFreeAsync(partials, p->stream);
     return status;
 }
 
-/* `batch` products by KERNEL SMALL (M, N > 0; as many as tiles fit in 32 bits). Strides as in the
-   kernels. */
-static inline tmm_status TMM_FN(gemm__small_launch)(long long M, long long N, long long K,
-                                                    TMM_TYPE alpha, const TMM_TYPE *A,
-                                                    long long rsA, long long csA, long long strideA,
-                                                    const TMM_TYPE *B, long long rsB, long long csB,
-                                                    long long strideB, TMM_TYPE beta, TMM_TYPE *C,
-                                                    long long ldc, long long strideC,
-                                                    unsigned batch, tmm_stream stream)
+/* An instance of KERNEL SMALL; `first` and `each_k`: nanoseconds of a launch and of each k, if there is
+   a multiprocessor for each tile. */
+typedef struct TMM_FN(small__instance) {
+    int rows, cols, bytes;
+    const void *kernel;
+    double first, each_k;
+} TMM_FN(small__instance);
+
+/* How a launch of KERNEL SMALL is made. */
+typedef struct TMM_FN(small__choice) {
+    TMM_FN(small__instance) instance;
+    long long tiles, parts;
+    void *partials;
+} TMM_FN(small__choice);
+
+/* Instance number n of the list. One that was not measured: by its area, along those that were. */
+static inline TMM_FN(small__instance) TMM_FN(gemm__small_instance)(int n)
 {
-    enum { FORMS = TMM__FEW_FORMS ? 2 : 4 };
-    /* What a product takes if there is a multiprocessor for each tile, measured on one H200 in a CUDA
-       graph: `first` ns, and `each` for every k. Parts of k take more time for KERNEL SUM, 1.4 us
-       and 1.4 us for each MB; and the host takes some 8 us for memory and two launches. */
-    const double sums = 1400, sums_byte = 1.4e-3, host = 8000;
-    static const struct {
-        int rows, cols, bytes;
-        double first, each;
-    } forms[FORMS] = {
-#if !TMM__FEW_FORMS
-        {16, 16, TMM_FN(small_bytes_16x16), 2000, TMM__IS_DOUBLE ? 4.5 : 5.2},
-#endif
-        {16, 32, TMM_FN(small_bytes_16x32), 2300, TMM__FEW_FORMS ? 6.9 : 6.2},
-#if !TMM__FEW_FORMS
-        {32, 32, TMM_FN(small_bytes_32x32), 2500, TMM__IS_DOUBLE ? 8.3 : 10.3},
-#endif
-        {32, 64, TMM_FN(small_bytes_32x64), 2700,
-         TMM__IS_DOUBLE   ? 11.5
-         : TMM__FEW_FORMS ? 19.4
-                          : 15.6}
-    };
-    static thread_local unsigned long long asked[FORMS];
+#define TMM__ROW(pass, name, rows, cols) \
+    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name), pass - 1, 0},
+    static const TMM_FN(small__instance) instances[] = {TMM__SMALL_LIST(TMM__ROW)};
+#undef TMM__ROW
+    TMM_FN(small__instance) instance;
+    memset(&instance, 0, sizeof instance);
+    if (n >= (int)(sizeof instances / sizeof *instances)) return instance;
+    instance = instances[n];
+    int line = (int)instance.first, type = TMM__IS_FLOAT ? 0 : TMM__IS_DOUBLE ? 1 : 2;
+    const tmm__tuning *t = tmm__tuned();
+    double area = instance.rows * instance.cols;
+    instance.first = line < TMM__TUNED_SMALL ? t->small.launch[line] : 2000 + 0.35 * area;
+    instance.each_k = line < TMM__TUNED_SMALL ? t->small.each_k[type][line] : 0;
+    if (instance.each_k == 0)
+        instance.each_k = t->small.each_k[type][3] * (0.2 + 0.8 * area / 2048);
+    return instance;
+}
+
+/* Takes the smallest tile of which each multiprocessor gets one at most, or the largest that is not
+   mostly outside C; and shares out k where few tiles have long sums. */
+static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
+                                                  const TMM_FN(gemm__product) * p)
+{
+    enum { MOST = 8 };
+    const long long M = p->M, N = p->N, K = p->K, steps = (K + 7) / 8;
     const tmm__device *device = tmm__current_device();
+    const tmm__tuning *t = tmm__tuned();
     const long long busy = TMM__BUSY(device->processors);
-    /* The largest tile that fits the device and is not mostly outside C. */
-    int largest = FORMS - 1;
-    while (largest > 0 && (forms[largest].bytes > device->shared || N <= forms[largest].cols / 2 ||
-                           (M <= 16 && forms[largest].rows > 16)))
+    TMM_FN(small__instance) all[MOST];
+    long long tiles[MOST];
+    int count = 0;
+    while (count < MOST && (all[count] = TMM_FN(gemm__small_instance)(count)).rows > 0) {
+        const TMM_FN(small__instance) *i = &all[count];
+        tiles[count] = ((M - 1) / i->rows + 1) * ((N - 1) / i->cols + 1) * p->batch;
+        count++;
+    }
+    int largest = count - 1;
+    while (largest > 0 && (all[largest].bytes > device->shared || N <= all[largest].cols / 2 ||
+                           (M <= 16 && all[largest].rows > 16)))
         largest--;
-    int least = forms[0].bytes / 3 * 2; /* with two stages, which kernels before sm_80 have */
+    int least = all[0].bytes / 3 * 2; /* with two stages, which kernels before sm_80 have */
     if (least > device->shared)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
                          least, device->shared);
-    long long tiles[FORMS], steps = (K + 7) / 8;
-    for (int n = 0; n < FORMS; n++)
-        tiles[n] = ((M - 1) / forms[n].rows + 1) * ((N - 1) / forms[n].cols + 1) * batch;
     /* Of double, many of 32 x 32 take longer than twice as many of 16 x 32. */
-    if (TMM__IS_DOUBLE && forms[largest].rows * forms[largest].cols == 32 * 32 && K <= 128 &&
+    if (TMM__IS_DOUBLE && all[largest].rows * all[largest].cols == 32 * 32 && K <= 128 &&
         tiles[largest] > busy)
         largest--;
-    /* The smallest tile of which each multiprocessor gets one at most, or the largest. */
-    int whole = 0, form;
+    int whole = 0, best = 0;
     while (whole < largest && tiles[whole] > busy) whole++;
-    form = whole;
+    best = whole;
     /* Few tiles and long K: parts of k, of 16 steps at least, two for each warp, and so many that
        fewer or more would take longer. Larger tiles take less time for twice as many parts. */
-    void *partials = NULL;
-    long long parts = 1;
-    const double alone = forms[whole].first + forms[whole].each * K;
-    double best = 0.9 * alone; /* a tenth is in doubt */
-    for (int n = whole; n <= largest && alone > host; n++) {
-        double part = sums_byte * sizeof(TMM_SUM) * M * N * batch, all = forms[n].each * K;
+    c->parts = 1, c->partials = NULL;
+    const double alone = all[whole].first + all[whole].each_k * K;
+    double shortest = t->small.gain * alone;
+    for (int n = whole; n <= largest && alone > t->small.host; n++) {
+        double part = t->small.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
+               sums = all[n].each_k * K;
         long long most = tmm__min(busy / tiles[n], steps / 16);
-        long long some = tmm__min(most, (long long)sqrt(all / part));
-        if (some < 2) continue;
-        double time = forms[n].first + all / some + sums + some * part;
-        if (time < best) form = n, parts = some, best = time;
+        long long parts = tmm__min(most, (long long)sqrt(sums / part));
+        if (parts < 2) continue;
+        double time = all[n].first + sums / parts + t->small.sum_launch + parts * part;
+        if (time < shortest) best = n, c->parts = parts, shortest = time;
     }
-    if (parts > 1)
-        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
-    if (partials == NULL) parts = 1, form = whole;
+    if (c->parts > 1)
+        c->partials =
+            tmm__workspace((size_t)(c->parts * M * N * p->batch) * sizeof(TMM_SUM), p->stream);
+    if (c->partials == NULL) c->parts = 1, best = whole;
+    c->instance = all[best];
+    c->tiles = tiles[best];
+    return TMM_OK;
+}
+
+/* As many products as tiles fit in 32 bits. */
+static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) product)
+{
+    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(small__choice) c;
+    const tmm__device *device = tmm__current_device();
+    const long long busy = TMM__BUSY(device->processors), steps = (p->K + 7) / 8;
+    tmm_status status = TMM_FN(gemm__small_plan)(&c, p);
+    if (status != TMM_OK) return status;
     /* Where there are many tiles, or few steps, fewer warps to each. */
     int team_log2 = 3;
-    while (team_log2 > 0 && ((tiles[form] << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
+    while (team_log2 > 0 && ((c.tiles << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
         team_log2--;
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    int bytes = (int)tmm__min(forms[form].bytes, device->shared);
-    dim3 grid((unsigned)(((tiles[form] << team_log2) + 7) / 8), (unsigned)parts);
-    tmm_status status = TMM_OK;
-#define TMM__LAUNCH(name)                                                                         \
-    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                  \
-    if (status == TMM_OK)                                                                         \
-    TMM_FN(name)<<<grid, 256, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, csB, \
-                                               strideB, beta, C, ldc, strideC, batch, team_log2,  \
-                                               (TMM_SUM *)partials)
-    switch (forms[form].rows * forms[form].cols) {
-#if !TMM__FEW_FORMS
-    case 16 * 16: TMM__LAUNCH(gemm_small_16x16); break;
-    case 32 * 32: TMM__LAUNCH(gemm_small_32x32); break;
-#endif
-    case 16 * 32: TMM__LAUNCH(gemm_small_16x32); break;
-    default: TMM__LAUNCH(gemm_small_32x64); break;
-    }
-#undef TMM__LAUNCH
-    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
-                             batch, stream);
+    int bytes = (int)tmm__min(c.instance.bytes, device->shared);
+    void *arguments[20];
+    int count = TMM_FN(gemm__arguments)(p, arguments);
+    arguments[count++] = &p->batch, arguments[count++] = &team_log2,
+    arguments[count++] = &c.partials;
+    status = tmm__launch(c.instance.kernel,
+                         dim3((unsigned)(((c.tiles << team_log2) + 7) / 8), (unsigned)c.parts),
+                         dim3(256), bytes, arguments, p->stream);
+    return TMM_FN(gemm__sum)(status, p, (int)c.parts, c.partials);
 }
 
 /* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status TMM_FN(gemm__small)(long long M, long long N, long long K, TMM_TYPE alpha,
-                                             const TMM_TYPE *A, long long rsA, long long csA,
-                                             long long strideA, const TMM_TYPE *B, long long rsB,
-                                             long long csB, long long strideB, TMM_TYPE beta,
-                                             TMM_TYPE *C, long long ldc, long long strideC,
-                                             unsigned batch, tmm_stream stream)
+static inline tmm_status TMM_FN(gemm__small)(TMM_FN(gemm__product) p)
 {
-    long long tiles = ((M - 1) / 16 + 1) * ((N - 1) / 16 + 1); /* INT_MAX at most */
-    long long most = INT_MAX / tiles;
+    long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
+    long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;
-    for (long long first = 0; first < batch && status == TMM_OK; first += most)
-        status = TMM_FN(gemm__small_launch)(M, N, K, alpha, A + first * strideA, rsA, csA, strideA,
-                                            B + first * strideB, rsB, csB, strideB, beta,
-                                            C + first * strideC, ldc, strideC,
-                                            (unsigned)tmm__min(batch - first, most), stream);
+    for (long long first = 0; first < batch && status == TMM_OK; first += most) {
+        p.batch = (unsigned)tmm__min(batch - first, most);
+        status = TMM_FN(gemm__small_launch)(p);
+        p.A += most * p.strideA, p.B += most * p.strideB, p.C += most * p.strideC;
+    }
     return status;
 }
 #endif
 /* src/tiledmm/kernels/skinny_launch.h. LAUNCHER of KERNEL SKINNY.
    Uses: kernels/small_launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* `batch` products by KERNEL SKINNY (at most 65535; M, N > 0, one of them 16 at most). */
-static inline tmm_status TMM_FN(gemm__skinny)(long long M, long long N, long long K, TMM_TYPE alpha,
-                                              const TMM_TYPE *A, long long rsA, long long csA,
-                                              long long strideA, const TMM_TYPE *B, long long rsB,
-                                              long long csB, long long strideB, TMM_TYPE beta,
-                                              TMM_TYPE *C, long long ldc, long long strideC,
-                                              unsigned batch, tmm_stream stream)
+/* M or N is 16 at most. */
+static inline tmm_status TMM_FN(gemm__skinny)(TMM_FN(gemm__product) product)
 {
-    enum { K_1, K_4, K_16, LINES_4, LINES_16, FORMS };
-#define TMM__FORM(edge)                                                                        \
-    {                                                                                          \
-        TMM_FN(skinny_bytes_##edge), TMM_FN(skinny_least_##edge), TMM_FN(skinny_lines_##edge), \
-            TMM_FN(skinny_depth_##edge)                                                        \
-    }
-    static const struct {
-        int bytes, least, lines, depth;
-    } forms[FORMS] = {TMM__FORM(k_1), TMM__FORM(k_4), TMM__FORM(k_16), TMM__FORM(lines_4),
-                      TMM__FORM(lines_16)};
-#undef TMM__FORM
-    static thread_local unsigned long long asked[FORMS];
+    typedef struct {
+        int along_k, width; /* as in the list */
+        int bytes, least, lines,
+            depth; /* of shared memory, of its sums; lines of a block; k of a stage */
+        const void *kernel;
+    } instance;
+#define TMM__ROW(pass, name, along_k, width) \
+    {along_k,                                \
+     width,                                  \
+     TMM_FN(skinny_bytes_##name),            \
+     TMM_FN(skinny_least_##name),            \
+     TMM_FN(skinny_lines_##name),            \
+     TMM_FN(skinny_depth_##name),            \
+     (const void *)TMM_FN(gemm_skinny_##name)},
+    static const instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
+#undef TMM__ROW
+    TMM_FN(gemm__product) *p = &product;
     const tmm__device *device = tmm__current_device();
-    int few_rows = M < N;
-    long long lines = few_rows ? N : M, width = few_rows ? M : N;
-    const TMM_TYPE *L = few_rows ? B : A, *S = few_rows ? A : B;
-    long long lineL = few_rows ? csB : rsA, kL = few_rows ? rsB : csA;
-    long long kS = few_rows ? csA : rsB, jS = few_rows ? rsA : csB;
-    long long strideL = few_rows ? strideB : strideA, strideS = few_rows ? strideA : strideB;
-    int form = width > 4 ? LINES_16 : LINES_4;
-    if (kL == 1) form = width > 4 ? K_16 : width > 1 ? K_4 : K_1;
-
-    if (forms[form].least > device->shared)
+    /* L is the large operand, S the narrow one. */
+    int few_rows = p->M < p->N;
+    long long lines = few_rows ? p->N : p->M, width = few_rows ? p->M : p->N;
+    const TMM_TYPE *L = few_rows ? p->B : p->A, *S = few_rows ? p->A : p->B;
+    long long lineL = few_rows ? p->csB : p->rsA, kL = few_rows ? p->rsB : p->csA;
+    long long kS = few_rows ? p->csA : p->rsB, jS = few_rows ? p->rsA : p->csB;
+    long long strideL = few_rows ? p->strideB : p->strideA;
+    long long strideS = few_rows ? p->strideA : p->strideB;
+    /* The narrowest instance that is wide enough. */
+    const instance *i = NULL;
+    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++)
+        if (instances[n].along_k == (kL == 1) && instances[n].width >= width &&
+            (i == NULL || instances[n].width < i->width))
+            i = &instances[n];
+    if (i->least > device->shared)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
                          "%d for a block",
-                         forms[form].least, device->shared);
+                         i->least, device->shared);
 
     /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
        one block a multiprocessor. */
-    long long blocks = (lines - 1) / forms[form].lines + 1;
-    long long wanted = (form == K_16 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
-    long long stages = (K + forms[form].depth - 1) / forms[form].depth;
-    long long parts = tmm__min(wanted / (blocks * batch), stages / 4);
+    long long blocks = (lines - 1) / i->lines + 1;
+    long long wanted =
+        (i->along_k && i->width == 16 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
+    long long stages = (p->K + i->depth - 1) / i->depth;
+    long long parts = tmm__min(wanted / (blocks * p->batch), stages / 4);
     void *partials = NULL;
     if (parts >= 2 && stages >= 32)
-        partials = tmm__workspace((size_t)(parts * M * N * batch) * sizeof(TMM_SUM), stream);
+        partials =
+            tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
     if (partials == NULL) parts = 1;
-    int bytes = (int)tmm__min(forms[form].bytes, device->shared); /* as for SMALL */
-    dim3 grid((unsigned)blocks, (unsigned)parts, batch);
-    tmm_status status = TMM_OK;
-#define TMM__LAUNCH(name)                                                                        \
-    status = tmm__allow_shared((const void *)TMM_FN(name), bytes, &asked[form]);                 \
-    if (status == TMM_OK)                                                                        \
-    TMM_FN(name)<<<grid, 256, bytes, stream>>>(lines, width, K, alpha, L, lineL, kL, strideL, S, \
-                                               kS, jS, strideS, beta, C, ldc, strideC, few_rows, \
-                                               (TMM_SUM *)partials)
-    switch (form) {
-    case K_1: TMM__LAUNCH(gemm_skinny_k_1); break;
-    case K_4: TMM__LAUNCH(gemm_skinny_k_4); break;
-    case K_16: TMM__LAUNCH(gemm_skinny_k_16); break;
-    case LINES_4: TMM__LAUNCH(gemm_skinny_lines_4); break;
-    default: TMM__LAUNCH(gemm_skinny_lines_16); break;
-    }
-#undef TMM__LAUNCH
-    return TMM_FN(gemm__sum)(status, M, N, (int)parts, alpha, partials, beta, C, ldc, strideC,
-                             batch, stream);
+    int bytes = (int)tmm__min(i->bytes, device->shared); /* as for SMALL */
+    void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
+                         &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
+                         &p->beta, &p->C,    &p->ldc, &p->strideC, &few_rows, &partials};
+    tmm_status status = tmm__launch(i->kernel, dim3((unsigned)blocks, (unsigned)parts, p->batch),
+                                    dim3(256), bytes, arguments, p->stream);
+    return TMM_FN(gemm__sum)(status, p, (int)parts, partials);
 }
 #endif
 /* src/tiledmm/kernels/float/launch.h. LAUNCHER of floats on tensor cores.
@@ -8906,33 +9165,21 @@ static inline const void *TMM_FN(gemm__float_kernel)(int form)
    for others they are empty, and then without the shared memory that their barriers take. */
 static inline int TMM_FN(gemm__float_fast)(void)
 {
-    static thread_local int asked, fast;
     const tmm__device *device = tmm__current_device();
-    if (asked == device->number + 1) return fast;
-    cudaFuncAttributes compiled;
-    fast = device->capability == 90 && device->shared >= TMM__FLOAT_BYTES(128, 192, 5) &&
-           cudaFuncGetAttributes(&compiled, TMM_FN(gemm__float_kernel)(0)) == cudaSuccess &&
-           compiled.sharedSizeBytes > 0;
-    (void)cudaGetLastError();
-    asked = device->number + 1;
-    return fast;
+    return device->capability == 90 && device->shared >= TMM__FLOAT_BYTES(128, 192, 5) &&
+           tmm__compiled(TMM_FN(gemm__float_kernel)(0))->static_shared > 0;
 }
 
 /* Are there kernels for mma.sync? In code for sm_80 or later, if it is not for wgmma. 2: it is for
    sm_90 or later, too, where a launch may begin early. */
 static inline int TMM_FN(gemm__float_mma)(void)
 {
-    static thread_local int asked, found;
     const tmm__device *device = tmm__current_device();
-    if (asked == device->number + 1) return found;
-    cudaFuncAttributes compiled;
-    found = device->capability >= 80 && device->shared >= TMM__FLOAT_MMA_BYTES(128, 128, 3) &&
-            cudaFuncGetAttributes(&compiled, TMM_FN(gemm__float_kernel)(0)) == cudaSuccess &&
-            compiled.ptxVersion >= 80 && compiled.sharedSizeBytes == 0;
-    if (found && compiled.ptxVersion >= 90) found = 2;
-    (void)cudaGetLastError();
-    asked = device->number + 1;
-    return found;
+    if (device->capability < 80 || device->shared < TMM__FLOAT_MMA_BYTES(128, 128, 3)) return 0;
+    const tmm__kernel_facts *facts = tmm__compiled(TMM_FN(gemm__float_kernel)(0));
+    return facts->static_shared > 0 || facts->ptx_version < 80 ? 0
+           : facts->ptx_version >= 90                          ? 2
+                                                               : 1;
 }
 
 /* A test prefers mma.sync, or the kernel for any device: 2 wgmma, 1 mma.sync, 0 the latter. */
@@ -8942,11 +9189,11 @@ static inline int TMM_FN(gemm__float_mma)(void)
 
 /* A launch that may begin while the one before it in the stream still works, if `early`: then the
    kernel waits itself. */
-#if TMM__CLUSTER_LAUNCH
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
                                                     int bytes, int early, void **arguments,
                                                     tmm_stream stream)
 {
+#if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
     cudaLaunchAttribute attribute;
     memset(&attribute, 0, sizeof attribute);
@@ -8958,9 +9205,12 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = early ? 1 : 0;
-    return tmm__cuda(cudaLaunchKernelExC(&config, kernel, arguments), "kernel launch");
-}
+    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)early;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 #endif
+}
 
 /* How operands are split for K: the least magnitude that an element may have after scaling, if it
    is not zero; and the bounds of the product of the scales of a row and a column. */
@@ -9024,7 +9274,6 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
     int threads = K <= 256 ? 256 : K <= 512 && few ? 1024 : K <= 2048 ? 512 : 1024;
     if (groups == 0) return TMM_OK;
     dim3 grid(groups, batch);
-#if TMM__CLUSTER_LAUNCH
     tmm__lines from_a = *a, from_b = *b;
     tmm__split to_a = *split_a, to_b = *split_b;
     int depth = (int)K;
@@ -9032,10 +9281,6 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
     return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, threads, 0,
                                       TMM_FN(gemm__float_fast)() || TMM_FN(gemm__float_mma)() == 2,
                                       arguments, stream);
-#else
-    tmm_split<<<grid, threads, 0, stream>>>((int)K, least, groups_A, *a, *split_a, *b, *split_b);
-    return tmm__cuda(cudaGetLastError(), "kernel launch");
-#endif
 }
 
 /* The form of KERNEL TENSOR FLOAT that takes least time, of those for wgmma (way 2), mma.sync (1)
@@ -9050,7 +9295,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         const tmm__float_form *one = &tmm__float_forms[f];
         double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
         /* Its blocks have one tile each. */
-        if (f == TMM__FLOAT_SHARED && (!(may & TMM__MAY_SPLIT) || batch > 1 || tiles > processors))
+        if (f == TMM__FLOAT_SHARED && (!(may & TMM__CUT_K) || batch > 1 || tiles > processors))
             continue;
         if (f > TMM__FLOAT_MMA) tiles /= 2;
         double time = (ceil(K / 64.0) * one->window + one->tile) * ceil(tiles / processors);
@@ -9069,14 +9314,13 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
 {
     const long long M = job.M, N = job.N, K = job.K;
     const int batch = job.batch;
-    static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
     int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form;
     int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
     double processors = tmm__current_device()->processors;
     (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &form);
     int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
     job.form = form, job.tile_m = tile_m, job.tile_n = tile_n;
-    job.six = TMM__FLOAT_SIX(may & TMM__MAY_SPLIT);
+    job.six = TMM__FLOAT_SIX(may & TMM__CUT_K);
     memset(&job.s, 0, sizeof job.s);
     job.s.tiles_down = (int)((M - 1) / tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / tile_n + 1);
@@ -9099,24 +9343,12 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
     }
     /* The first two forms are one kernel, and so are the next two, which ask for the same. */
     int allowed = form < 2 ? TMM__FLOAT_BYTES(128, 192, 5) : bytes;
-    tmm_status status =
-        tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), allowed, &asked[form < 2 ? 0 : form]);
+    tmm_status status = tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), allowed);
     if (status != TMM_OK) return status;
-#if TMM__CLUSTER_LAUNCH
     void *arguments[] = {&job};
     return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
                                       form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, arguments,
                                       stream);
-#else
-    (void)early, (void)fast, (void)mma;
-    if (form == TMM__FLOAT_ANY)
-        tmm_gemm_float_any<<<blocks, 256, bytes, stream>>>(job);
-    else if (form == TMM__FLOAT_MMA)
-        TMM_FN(gemm_float_mma_128)<<<blocks, 256, bytes, stream>>>(job);
-    else
-        TMM_FN(gemm_float_mma_64)<<<blocks, 256, bytes, stream>>>(job);
-    return tmm__cuda(cudaGetLastError(), "kernel launch");
-#endif
 }
 
 /* What KERNEL TENSOR FLOAT cannot do: short sums, for which the bound would not hold, and sizes
@@ -9133,16 +9365,15 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
    op(A) and op(B) as they are split already, or NULL. `memory`: the caller's; NULL: from the pool;
    *done is 0 if that has none. `may`: whether k may be shared out, which makes the bits depend on M
    and N. */
-static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long K, float alpha,
-                                             const float *A, long long rsA, long long csA,
-                                             long long strideA, const float *B, long long rsB,
-                                             long long csB, long long strideB, float beta, float *C,
-                                             long long ldc, long long strideC, unsigned batch,
-                                             const tmm__split *const *ready, char *memory, int may,
-                                             int *done, tmm_stream stream)
+static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
+                                             const tmm__split *const *ready, char *memory,
+                                             int *done)
 {
-    tmm__lines from[2] = {{A, M, rsA, csA, batch > 1 ? strideA : 0},
-                          {B, N, csB, rsB, batch > 1 ? strideB : 0}};
+    const long long M = p->M, N = p->N, K = p->K;
+    const unsigned batch = p->batch;
+    tmm_stream stream = p->stream;
+    tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
+                          {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
     tmm__split split[2];
     unsigned *unproven = NULL;
     /* Products at a time: all that take 1 GiB, or one. */
@@ -9174,26 +9405,26 @@ static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long
     tmm_status status = TMM_OK;
     for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
         unsigned products = (unsigned)tmm__min(batch - first, most);
-        from[0].X = A + first * from[0].product_stride;
-        from[1].X = B + first * from[1].product_stride;
+        from[0].X = p->A + first * from[0].product_stride;
+        from[1].X = p->B + first * from[1].product_stride;
         status = TMM_FN(gemm__float_split_launch)(K, &from[0], &split[0], groups[0], &from[1],
                                                   &split[1], groups[1], products, stream);
         tmm__float_job job;
         memset(&job, 0, sizeof job);
         job.M = M, job.N = N, job.K = K;
         job.from_a = from[0], job.from_b = from[1], job.a = split[0], job.b = split[1];
-        job.C = C + first * strideC, job.ldc = ldc, job.batchC = strideC;
-        job.alpha = alpha, job.beta = beta, job.batch = (int)products;
+        job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
+        job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
         job.unproven = unproven, job.units = (int)((N + 15) / 16);
         job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
-        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, may, stream);
+        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }
     if (own != NULL) (void)cudaFreeAsync(own, stream);
     return status;
 }
 #endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: kernels/*_launch.h, kernels/float/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
    is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
@@ -9203,8 +9434,8 @@ static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long lon
     int processors = tmm__current_device()->processors;
     double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
     double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
-    double small_cost = 1.4 * ceil(small_tiles / processors);
-    double large_cost = 4.0 * ceil(large_tiles / processors);
+    double small_cost = tmm__tuned()->register_64 * ceil(small_tiles / processors);
+    double large_cost = tmm__tuned()->register_128 * ceil(large_tiles / processors);
     return small_cost < large_cost ? 64 : 128;
 }
 
@@ -9218,7 +9449,7 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
     double work = (double)M * N * K * batch;
     if (M < 64 || N < 64 || K < 256) return 0;
     if (TMM_FN(gemm__float_fast)()) {
-        int form, may = batch == 1 ? TMM__MAY_SPLIT : 0;
+        int form, may = batch == 1 ? TMM__CUT_K : 0;
         double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
         double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
         return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
@@ -9256,6 +9487,7 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
                                               long long batch, int tensor)
 {
     const tmm__device *device = tmm__current_device();
+    const tmm__tuning *t = tmm__tuned();
     (void)tensor;
     double area = (double)M * N * batch / device->processors;
 #if TMM__FAST
@@ -9268,16 +9500,17 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
         if (M <= 32 && N <= 32) return TMM_SMALL;
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
-        bool long_k = batch == 1 && K > 2048 &&
+        bool long_k = batch == 1 && K > t->small_long_k &&
                       3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
-                      (TMM__IS_FLOAT ? area <= 1600 : TMM_FN(gemm__tensor_pays)());
-        if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6) && !long_k) return TMM_SMALL;
+                      (TMM__IS_FLOAT ? area <= t->small_long_k_area : TMM_FN(gemm__tensor_pays)());
+        if (area <= t->small_area && (wide <= 64 || area * K <= t->small_work) && !long_k)
+            return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
 #endif
     (void)K;
-    if (area <= 900) {
+    if (area <= t->shared_area) {
         /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
            Both were level at 320 x 320 for float, and for double between 384 and 512. */
 #if TMM__ONE_TILE
@@ -9295,20 +9528,27 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: type/choose.h, kernels/*_launch.h. Used by: callers. */
+   Uses: type/choose.h, the launchers. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                             long long N, long long K, TMM_TYPE alpha,
-                                             const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                             long long ldb, TMM_TYPE beta, TMM_TYPE *C,
-                                             long long ldc, long long strideA, long long strideB,
-                                             long long strideC, long long batch, tmm_stream stream)
+/* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
+   than N elements from each other. Looks at 4096 values of s at most. */
+static inline int TMM_FN(gemm__overlaps)(long long M, long long N, long long ldc, long long strideC,
+                                         long long batch)
 {
-    tmm_status status =
-        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
-    if (status != TMM_OK) return status;
+    for (long long s = 1; s < batch && s <= 4096; s++) {
+        long long offset = s * strideC, rows = offset / ldc;
+        if (rows <= M - 1 && offset - rows * ldc < N) return 1;
+        if (rows + 1 <= M - 1 && (rows + 1) * ldc - offset < N) return 1;
+        if (rows > M - 1) return 0;
+    }
+    return 0;
+}
+
+/* Checks what a batch adds to one product. */
+static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, long long ldc,
+                                                   const long long strides[3], long long batch)
+{
     if (batch < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "batch is negative: %lld", batch);
-    const long long strides[3] = {strideA, strideB, strideC};
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
             return tmm__fail(TMM_ERROR_ARGUMENT, "stride%c is negative: %lld", 'A' + n, strides[n]);
@@ -9317,9 +9557,24 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                              "stride%c (%lld, batch %lld) exceeds 64-bit addresses", 'A' + n,
                              strides[n], batch);
     }
-    if (batch > 1 && strideC == 0)
+    if (M == 0 || N == 0 || batch < 2) return TMM_OK;
+    if (strides[2] == 0)
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "strideC is 0: the products would overwrite each other");
+    if (TMM_FN(gemm__overlaps)(M, N, ldc, strides[2], batch))
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "strideC is %lld: products of %lld x %lld with ldc %lld would overwrite "
+                         "each other",
+                         strides[2], M, N, ldc);
+    return TMM_OK;
+}
+
+/* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot be
+   used, the better tile of TMM_REGISTER. */
+static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
+                                               long long lda, long long ldb, long long batch)
+{
+    const long long M = p->M, N = p->N, K = p->K;
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
         kernel =
             TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
@@ -9330,7 +9585,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     }
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
-    if (kernel == TMM_TENSOR && (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
+    if (kernel == TMM_TENSOR && ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
         kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb)
                      ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
                      : TMM_REGISTER;
@@ -9341,19 +9596,28 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     if (kernel == TMM_REGISTER)
         kernel =
             TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
-    long long tile; /* the edge of the tile of C that a block computes */
+    (void)lda, (void)ldb;
+    return kernel;
+}
+
+/* Is this kernel in the program, and can it do this product on this device? *tile becomes the least
+   edge of its tiles of C. */
+static inline tmm_status TMM_FN(gemm__supports)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
+                                                long long lda, long long ldb, int *tile)
+{
+    const long long M = p->M, N = p->N;
     switch (kernel) {
 #if TMM__ONE_TILE
-    case TMM_SHARED: tile = TMM_TILE; break;
+    case TMM_SHARED: *tile = TMM_TILE; break;
 #else
-    case TMM_SHARED_8: tile = 8; break;
-    case TMM_SHARED_16: tile = 16; break;
+    case TMM_SHARED_8: *tile = 8; break;
+    case TMM_SHARED_16: *tile = 16; break;
     case TMM_SHARED:
-    case TMM_SHARED_32: tile = 32; break;
+    case TMM_SHARED_32: *tile = 32; break;
 #endif
-    case TMM_GLOBAL: tile = 32; break;
-    case TMM_REGISTER_64: tile = 64; break;
-    case TMM_REGISTER_128: tile = 128; break;
+    case TMM_GLOBAL: *tile = 32; break;
+    case TMM_REGISTER_64: *tile = 64; break;
+    case TMM_REGISTER_128: *tile = 128; break;
 #if TMM__FAST
     case TMM_TENSOR:
 #if TMM__IS_FLOAT
@@ -9370,11 +9634,11 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                              "kernel tensor needs %d bytes of shared memory a block, more than "
                              "this device has",
                              TMM__TENSOR_BYTES(64, 64));
-        tile = 64;
+        *tile = 64;
         break;
-    case TMM_PIPELINED: tile = 64; break;
-    case TMM_SMALL: tile = 16; break;
-    case TMM_SKINNY: tile = 16; break;
+    case TMM_PIPELINED: *tile = 64; break;
+    case TMM_SMALL: *tile = 16; break;
+    case TMM_SKINNY: *tile = 16; break;
 #else
     case TMM_PIPELINED:
     case TMM_SMALL:
@@ -9394,100 +9658,120 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                          tmm_kernel_string(kernel));
     }
 #if TMM__FAST
-    if (kernel == TMM_SMALL && K > 8ll * INT_MAX - 8)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", K);
     if (kernel == TMM_SKINNY && M > 16 && N > 16)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
                          M, N);
+#endif
+    if (M > 0 && N > 0 && (M - 1) / *tile + 1 > INT_MAX / ((N - 1) / *tile + 1))
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "M x N is %lld x %lld: more than 2^31 - 1 tiles of %d x %d, the most that "
+                         "one launch can have",
+                         M, N, *tile, *tile);
+#if TMM__FAST
+    if (kernel == TMM_SMALL && p->K > 8ll * INT_MAX - 8)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
     if ((kernel == TMM_PIPELINED || (kernel == TMM_TENSOR && TMM__IS_DOUBLE)) &&
-        !TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
+        !TMM_FN(gemm__fits)(kernel, M, N, p->K, lda, ldb))
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
-                         tmm_kernel_string(kernel), K, lda, ldb);
+                         tmm_kernel_string(kernel), p->K, lda, ldb);
 #endif
-    if (M == 0 || N == 0 || batch == 0) return TMM_OK;
-    long long tiles_down = (M - 1) / tile + 1, tiles_across = (N - 1) / tile + 1;
-    if (tiles_down > INT_MAX / tiles_across)
-        return tmm__fail(TMM_ERROR_ARGUMENT,
-                         "M x N is %lld x %lld: more than 2^31 - 1 tiles of %lld x %lld, the most "
-                         "that one launch can have",
-                         M, N, tile, tile);
+    (void)lda, (void)ldb;
+    return TMM_OK;
+}
 
-    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
-       that may be NULL. */
-    if (alpha == 0) K = 0;
-    long long rsA = opA == TMM_OP_N ? lda : 1, csA = opA == TMM_OP_N ? 1 : lda;
-    long long rsB = opB == TMM_OP_N ? ldb : 1, csB = opB == TMM_OP_N ? 1 : ldb;
-    if (K == 0) {
-        alpha = 0;
-        rsA = csA = strideA = rsB = csB = strideB = 0;
-    }
-#if TMM__FAST
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    int may = batch > 1 ? 0 : TMM__MAY_SPLIT | TMM__MAY_PACK;
-#endif
-    for (long long first = 0; first < batch; first += 65535) { /* the limit of gridDim.z */
-        dim3 grid((unsigned)(tiles_down * tiles_across), 1,
-                  (unsigned)tmm__min(batch - first, 65535));
-        const TMM_TYPE *a = A + first * strideA, *b = B + first * strideB;
-        TMM_TYPE *c = C + first * strideC;
-#define TMM__LAUNCH(function, threads_x, threads_y)                                                \
-    function<<<grid, dim3(threads_x, threads_y), 0, stream>>>(M, N, K, alpha, a, rsA, csA,         \
-                                                              strideA, b, rsB, csB, strideB, beta, \
-                                                              c, ldc, strideC)
-        switch (kernel) {
-        case TMM_GLOBAL: TMM__LAUNCH(TMM_FN(gemm_global), 32, 32); break;
+/* TMM_GLOBAL, SHARED and REGISTER: a block for each tile. */
+static inline tmm_status TMM_FN(gemm__simple)(TMM_FN(gemm__product) p, tmm_kernel kernel, int tile)
+{
+    const void *function = (const void *)TMM_FN(gemm_global);
+    unsigned edge = kernel >= TMM_REGISTER ? 16 : (unsigned)tile; /* of a block's threads */
+    dim3 tiles((unsigned)(((p.M - 1) / tile + 1) * ((p.N - 1) / tile + 1)), 1, p.batch);
+    switch (kernel) {
 #if TMM__ONE_TILE
-        default: TMM__LAUNCH(TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE), TMM_TILE, TMM_TILE); break;
+    case TMM_SHARED: function = (const void *)TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE); break;
 #else
-        case TMM_SHARED_8: TMM__LAUNCH(TMM_FN(gemm_shared_8), 8, 8); break;
-        case TMM_SHARED_16: TMM__LAUNCH(TMM_FN(gemm_shared_16), 16, 16); break;
-        default: TMM__LAUNCH(TMM_FN(gemm_shared_32), 32, 32); break;
+    case TMM_SHARED_8: function = (const void *)TMM_FN(gemm_shared_8); break;
+    case TMM_SHARED_16: function = (const void *)TMM_FN(gemm_shared_16); break;
+    case TMM_SHARED:
+    case TMM_SHARED_32: function = (const void *)TMM_FN(gemm_shared_32); break;
 #endif
-        case TMM_REGISTER_64: TMM__LAUNCH(TMM_FN(gemm_register_64), 256, 1); break;
-        case TMM_REGISTER_128: TMM__LAUNCH(TMM_FN(gemm_register_128), 256, 1); break;
+    case TMM_REGISTER_64: function = (const void *)TMM_FN(gemm_register_64); break;
+    case TMM_REGISTER_128: function = (const void *)TMM_FN(gemm_register_128); break;
+    default: break; /* TMM_GLOBAL */
+    }
+    void *arguments[20];
+    (void)TMM_FN(gemm__arguments)(&p, arguments);
+    return tmm__launch(function, tiles, kernel >= TMM_REGISTER ? dim3(256) : dim3(edge, edge), 0,
+                       arguments, p.stream);
+}
+
+/* Products of one launch, by a kernel that supports them. */
+static inline tmm_status TMM_FN(gemm__run)(const TMM_FN(gemm__product) * p, tmm_kernel kernel,
+                                           int tile)
+{
+    switch (kernel) {
 #if TMM__FAST
 #if !TMM__IS_DOUBLE
-        case TMM_PIPELINED:
-            status = TMM_FN(gemm__pipelined)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                             strideB, beta, c, ldc, strideC, grid.z, may, stream);
-            break;
+    case TMM_PIPELINED: return TMM_FN(gemm__pipelined)(*p);
 #else
-        case TMM_TENSOR:
-            status = TMM_FN(gemm__tensor)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                          strideB, beta, c, ldc, strideC, grid.z, may, stream);
-            break;
+    case TMM_TENSOR: return TMM_FN(gemm__tensor)(*p);
 #endif
 #if TMM__FLOAT_TENSOR
-        case TMM_TENSOR: {
-            int done = 0;
-            status =
-                TMM_FN(gemm__float)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
-                                    beta, c, ldc, strideC, grid.z, NULL, NULL, may, &done, stream);
-            if (done || status != TMM_OK) break;
-            kernel = TMM_PIPELINED;
-            if (!TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb)) kernel = TMM_REGISTER;
-            return TMM_FN(gemm_batched_with)(kernel, opA, opB, M, N, K, alpha, a, lda, b, ldb, beta,
-                                             c, ldc, strideA, strideB, strideC, batch - first,
-                                             stream);
-        }
-#endif
-        case TMM_SMALL:
-            status = TMM_FN(gemm__small)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB, strideB,
-                                         beta, c, ldc, strideC, grid.z, stream);
-            break;
-        case TMM_SKINNY:
-            status = TMM_FN(gemm__skinny)(M, N, K, alpha, a, rsA, csA, strideA, b, rsB, csB,
-                                          strideB, beta, c, ldc, strideC, grid.z, stream);
-            break;
-#endif
-        }
-#undef TMM__LAUNCH
-        if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
-        if (status != TMM_OK) return status;
+    case TMM_TENSOR: {
+        int done = 0, least = 64;
+        tmm_status status = TMM_FN(gemm__float)(p, NULL, NULL, &done);
+        if (done || status != TMM_OK) return status;
+        /* Without memory for its operands, strictly. */
+        long long ldA = p->csA == 1 ? p->rsA : p->csA, ldB = p->csB == 1 ? p->rsB : p->csB;
+        if (TMM_FN(gemm__fits)(TMM_PIPELINED, p->M, p->N, p->K, ldA, ldB))
+            return TMM_FN(gemm__pipelined)(*p);
+        kernel = TMM_FN(gemm__resolve)(TMM_REGISTER, p, ldA, ldB, p->batch);
+        status = TMM_FN(gemm__supports)(kernel, p, ldA, ldB, &least);
+        return status != TMM_OK ? status : TMM_FN(gemm__simple)(*p, kernel, least);
     }
-    return TMM_OK;
+#endif
+    case TMM_SMALL: return TMM_FN(gemm__small)(*p);
+    case TMM_SKINNY: return TMM_FN(gemm__skinny)(*p);
+#endif
+    default: return TMM_FN(gemm__simple)(*p, kernel, tile);
+    }
+}
+
+TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
+                                             long long N, long long K, TMM_TYPE alpha,
+                                             const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
+                                             long long ldb, TMM_TYPE beta, TMM_TYPE *C,
+                                             long long ldc, long long strideA, long long strideB,
+                                             long long strideC, long long batch, tmm_stream stream)
+{
+    const long long strides[3] = {strideA, strideB, strideC};
+    int tile = 0;
+    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
+                                        C, ldc, sizeof(TMM_TYPE));
+    if (status == TMM_OK) status = TMM_FN(gemm__check_batch)(M, N, ldc, strides, batch);
+    if (status != TMM_OK) return status;
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
+    p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
+    p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
+    kernel = TMM_FN(gemm__resolve)(kernel, &p, lda, ldb, batch);
+    status = TMM_FN(gemm__supports)(kernel, &p, lda, ldb, &tile);
+    if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;
+    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
+       that may be NULL. */
+    if ((TMM_SUM)alpha == 0) p.K = 0;
+    if (p.K == 0) {
+        p.alpha = 0;
+        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
+    }
+    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
+    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    for (long long first = 0; first < batch && status == TMM_OK; first += 65535) { /* gridDim.z */
+        p.A = A + first * p.strideA, p.B = B + first * p.strideB, p.C = C + first * strideC;
+        p.batch = (unsigned)tmm__min(batch - first, 65535);
+        status = TMM_FN(gemm__run)(&p, kernel, tile);
+    }
+    return status;
 }
 
 TMM_API tmm_status TMM_FN(gemm_batched)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -9672,10 +9956,11 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         split[i] = TMM_FN(gemm__float_split)((char *)from->memory, &offset, from->lines, K, 1);
         ready[i] = &split[i];
     }
-    int done = 0, nA = opA == TMM_OP_N, nB = opB == TMM_OP_N;
-    status = TMM_FN(gemm__float)(M, N, K, alpha, A, nA ? lda : 1, nA ? 1 : lda, 0, B, nB ? ldb : 1,
-                                 nB ? 1 : ldb, 0, beta, C, ldc, 0, 1, ready, (char *)memory,
-                                 TMM__MAY_SPLIT, &done, stream);
+    int done = 0;
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
+    p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
+    p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
+    status = TMM_FN(gemm__float)(&p, ready, (char *)memory, &done);
     if (status == TMM_OK && !done)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to split A and B: %zu bytes", needed);
     return status;
@@ -9740,15 +10025,15 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
                                  beta, (TMM_TYPE *)C, ldc, stream);
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, lda, ldb);
+    p.alpha = alpha, p.A = (const TMM_TYPE *)A, p.B = (const TMM_TYPE *)B;
+    p.beta = beta, p.C = (TMM_TYPE *)C, p.ldc = ldc, p.batch = 1, p.stream = stream;
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, K, 1))
         kernel = TMM_TENSOR;
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(M, N, K)) {
-        int done, nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
-        tmm_status status =
-            TMM_FN(gemm__float)(M, N, K, alpha, (const float *)A, nA ? lda : 1, nA ? 1 : lda, 0,
-                                (const float *)B, nB ? ldb : 1, nB ? 1 : ldb, 0, beta, (float *)C,
-                                ldc, 0, 1, NULL, NULL, 0, &done, stream);
+        int done;
+        tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
         if (status == TMM_OK && !done)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel tensor: no memory to split blocks of A and B");
@@ -9764,22 +10049,19 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
         TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb))
         kernel = TMM_PIPELINED;
+    p.allowed = job->may;
+    /* What does not fit: the call below says why not. */
 #if TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(M, N, K, lda, ldb);
-    int direct = kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)();
-#define TMM__MULTIPLY TMM_FN(gemm__tensor)
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)() &&
+        TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
+        return TMM_FN(gemm__tensor)(p);
 #else
-    int direct = kernel == TMM_PIPELINED;
-#define TMM__MULTIPLY TMM_FN(gemm__pipelined)
+    if (kernel == TMM_PIPELINED && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
+        return TMM_FN(gemm__pipelined)(p);
 #endif
-    /* Otherwise the next call says why not. */
-    if (direct && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb)) {
-        int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
-        return TMM__MULTIPLY(M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1, nA ? 1 : lda, 0,
-                             (const TMM_TYPE *)B, nB ? ldb : 1, nB ? 1 : ldb, 0, beta,
-                             (TMM_TYPE *)C, ldc, 0, 1, job->may, stream);
-    }
-#undef TMM__MULTIPLY
+#else
+    (void)p;
 #endif
     if (kernel == TMM_AUTO) kernel = TMM_REGISTER;
     return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, (const TMM_TYPE *)A, lda,
@@ -9887,7 +10169,7 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
     job.size = sizeof(TMM_TYPE);
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
-    job.may = TMM__MAY_PACK;
+    job.may = TMM__PACK;
     job.launch = TMM_FN(gemm__part);
     return tmm__multi_run(&job, parts, count);
 }

@@ -55,7 +55,7 @@ build() {
 }
 build matmul demos/matmul.cu -Xcompiler -fopenmp -DWITH_CUBLAS -lcublas &
 # flags cleared: initcheck cannot know that an old one is harmless
-build matmul_check demos/matmul.cu -lineinfo -DTMM_CLEAR_FLAGS &
+build matmul_check demos/matmul.cu -lineinfo -DTMM__CLEAR_FLAGS=1 &
 build raytrace demos/raytrace.cu &
 build raytrace_check demos/raytrace.cu -lineinfo &
 build rays bench/rays.cu &

@@ -21,12 +21,13 @@
     ((packing) + (saving) > 0) /* KERNEL PIPELINED and TENSOR at sizes where it is not */
 /* KERNEL TENSOR with large tiles where it would take small ones */
 #undef TMM__TENSOR_GUESS
-#define TMM__TENSOR_GUESS(form, time) ((form) == M / 8 % 2 ? 0 : (time))
-#define TMM_CLEAR_FLAGS
+#undef TMM__CLEAR_FLAGS
+#define TMM__TENSOR_GUESS(M, instance, time) ((instance) == (M) / 8 % 2 ? 0 : (time))
+#define TMM__CLEAR_FLAGS 1
 #define TMM_TYPE double
 #define TMM_NAME dp
 #include "../tiledmm.cuh"
-#undef TMM_CLEAR_FLAGS
+#undef TMM__CLEAR_FLAGS
 #undef TMM__TENSOR_GUESS
 #ifndef FEWER
 #define TMM_NAME s24 /* ... and tile */

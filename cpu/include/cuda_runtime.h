@@ -58,31 +58,39 @@ struct dim3 {
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
-#define CUCC_ERRORS(X)                                                               \
-    X(cudaSuccess, 0, "no error")                                                    \
-    X(cudaErrorInvalidValue, 1, "invalid argument")                                  \
-    X(cudaErrorMemoryAllocation, 2, "out of memory")                                 \
-    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")            \
-    X(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                      \
-    X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                           \
-    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")      \
-    X(cudaErrorInsufficientDriver, 35,                                               \
-      "CUDA driver version is insufficient for CUDA runtime version")                \
-    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                 \
-    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                  \
-    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                         \
-    X(cudaErrorNoKernelImageForDevice, 209,                                          \
-      "no kernel image is available for execution on the device")                    \
-    X(cudaErrorUnsupportedPtxVersion, 222,                                           \
-      "the provided PTX was compiled with an unsupported toolchain.")                \
-    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                \
-    X(cudaErrorNotReady, 600, "device not ready")                                    \
-    X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")      \
-    X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch") \
-    X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")      \
-    X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")        \
-    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                     \
-    X(cudaErrorNotSupported, 801, "operation not supported")                         \
+#define CUCC_ERRORS(X)                                                                             \
+    X(cudaSuccess, 0, "no error")                                                                  \
+    X(cudaErrorInvalidValue, 1, "invalid argument")                                                \
+    X(cudaErrorMemoryAllocation, 2, "out of memory")                                               \
+    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                          \
+    X(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                                    \
+    X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                         \
+    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                    \
+    X(cudaErrorInsufficientDriver, 35,                                                             \
+      "CUDA driver version is insufficient for CUDA runtime version")                              \
+    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                               \
+    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                \
+    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                       \
+    X(cudaErrorNoKernelImageForDevice, 209,                                                        \
+      "no kernel image is available for execution on the device")                                  \
+    X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                       \
+    X(cudaErrorUnsupportedPtxVersion, 222,                                                         \
+      "the provided PTX was compiled with an unsupported toolchain.")                              \
+    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                              \
+    X(cudaErrorNotReady, 600, "device not ready")                                                  \
+    X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                    \
+    X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")               \
+    X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                      \
+    X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                    \
+    X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                      \
+    X(cudaErrorAssert, 710, "device-side assert triggered")                                        \
+    X(cudaErrorHardwareStackError, 714, "hardware stack error")                                    \
+    X(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")                  \
+    X(cudaErrorMisalignedAddress, 716, "misaligned address")                                       \
+    X(cudaErrorInvalidAddressSpace, 717, "operation not supported on global/shared address space") \
+    X(cudaErrorInvalidPc, 718, "invalid program counter")                                          \
+    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                   \
+    X(cudaErrorNotSupported, 801, "operation not supported")                                       \
     X(cudaErrorUnknown, 999, "unknown error")
 
 #define CUCC_ENUMERATOR(name, value, text) name = value,

@@ -293,7 +293,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
     h->job = *job;
     h->options = options ? options : &defaults;
     h->job.kernel = h->options->kernel;
-    h->job.may = h->options->memory == 0 && h->options->workspace == NULL ? TMM__MAY_PACK : 0;
+    h->job.may = h->options->memory == 0 && h->options->workspace == NULL ? TMM__PACK : 0;
     tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
     if (status != TMM_OK) return status;
     status = tmm__host_open(h, current);

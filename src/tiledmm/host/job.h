@@ -108,7 +108,7 @@ typedef struct tmm__job {
     const void *alpha, *beta;
     int reads_C;
     tmm_kernel kernel;
-    int may; /* TMM__MAY_PACK */
+    int may; /* TMM__PACK */
     /* Enqueues C = alpha op(A) op(B) + (more ? 1 : beta) C on device memory. */
     tmm_status (*launch)(const struct tmm__job *job, long long M, long long N, long long K,
                          const void *A, long long lda, const void *B, long long ldb, int more,

@@ -1,7 +1,7 @@
 /* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up pieces.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
-#if !TMM__FEW_FORMS
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and

@@ -191,7 +191,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         AT_ONCE = 2,                      /* rows that are stored */
         WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
         KEPT = 4,                         /* rows of sums in shared memory */
-        DRIFT = (TMM_SUM)0.5 == 0         /* see tmm__plan_pipelined */
+        DRIFT = TMM__IS_INTEGER           /* see tmm__plan_pipelined */
     };
     static_assert(!TN || KEPT * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
                   "they have room");

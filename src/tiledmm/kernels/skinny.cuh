@@ -132,7 +132,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
     };
     const bool tensor = TMM__TENSOR && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
-                        sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+                        sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -249,9 +249,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                         tmm__copy_part(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
                     } else {
 #pragma unroll
-                        for (int v = 0; v < WIDE; v++)
-                            TMM_FN(copy_one)
-                            (in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
+                        for (int v = 0; v < WIDE; v++) TMM_FN(copy_one)
+                        (in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
                     }
                 }
             }

@@ -114,9 +114,8 @@ static __device__ __forceinline__ void TMM__INSTANCE(small_fetch_,
 #pragma unroll
         for (int i = 0; i < 4; i++) {
 #pragma unroll
-            for (int j = 0; j < lines; j += 16)
-                TMM_FN(copy_one)
-                (&tile[2 * i * ld + j], x + j, full || (j < lines_left && 2 * i < k_left));
+            for (int j = 0; j < lines; j += 16) TMM_FN(copy_one)
+            (&tile[2 * i * ld + j], x + j, full || (j < lines_left && 2 * i < k_left));
             x += step;
         }
     }
@@ -149,7 +148,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         ACROSS = COLS / 8,
         SUMS = DOWN * ACROSS
     };
-    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !((TMM_SUM)0.5 == 0);
+    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
@@ -254,10 +253,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
 #pragma unroll
             for (int i = 0; i < ROWS / 16; i++)
 #pragma unroll
-                for (int j = 0; j < COLS / 8; j++)
-                    TMM_FN(dmma)
-                    (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
-                     fa[1][2 * i + 1], fb[0][j], fb[1][j]);
+                for (int j = 0; j < COLS / 8; j++) TMM_FN(dmma)
+            (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
+             fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
             const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
 #pragma unroll

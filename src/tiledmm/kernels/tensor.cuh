@@ -213,16 +213,13 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
         int left = end - begin;
-#define TMM__COPY(stage, i, rows, cols)                                                 \
-    do {                                                                                \
-        if ((i) < PASSES_A)                                                             \
-            TMM_FN(copy_pass)                                                           \
-            (shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i,            \
-             LINES * (ANY ? (i) : 0) < (rows));                                         \
-        else                                                                            \
-            TMM_FN(copy_pass)                                                           \
-            (shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES, (i)-PASSES_A, \
-             LINES * (ANY ? (i)-PASSES_A : 0) < (cols));                                \
+#define TMM__COPY(stage, i, rows, cols)                                                     \
+    do {                                                                                    \
+        if ((i) < PASSES_A) TMM_FN(copy_pass)                                               \
+        (shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i,                    \
+         LINES * (ANY ? (i) : 0) < (rows));                                                 \
+        else TMM_FN(copy_pass)(shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES, \
+                               (i)-PASSES_A, LINES * (ANY ? (i)-PASSES_A : 0) < (cols));    \
     } while (0)
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
@@ -372,10 +369,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
                 if (r < first_row || r >= M) continue;
 #pragma unroll
-                for (int j = 0; j < ACROSS; j++)
-                    TMM_FN(store_two)
-                    (c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j, alpha, beta,
-                     old[h][j], &sum[0][j][2 * h]);
+                for (int j = 0; j < ACROSS; j++) TMM_FN(store_two)
+                (c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j, alpha, beta,
+                 old[h][j], &sum[0][j][2 * h]);
             }
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)

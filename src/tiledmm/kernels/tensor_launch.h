@@ -1,6 +1,20 @@
 /* src/tiledmm/kernels/tensor_launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: once/plan.h, type/fits.h. Used by: type/dispatch.h. */
+   Uses: kernels/tensor_plan.h, type/product.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
+   one? Others than these have few tensor-core units for double. */
+static inline int TMM_FN(gemm__tensor_fits)(void)
+{
+    return TMM__IS_DOUBLE && tmm__current_device()->shared >= TMM__TENSOR_BYTES(64, 64);
+}
+
+static inline int TMM_FN(gemm__tensor_pays)(void)
+{
+    int capability = tmm__current_device()->capability;
+    return TMM_FN(gemm__tensor_fits)() &&
+           (capability == 80 || capability == 90 || capability == 100);
+}
+
 #if TMM__IS_DOUBLE
 /* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
    multiply-adds. Where it does not pay, units of double bound every kernel. */
@@ -11,198 +25,100 @@ static inline tmm_kernel TMM_FN(gemm__pipelined_double)(long long M, long long N
                ? TMM_TENSOR
                : TMM_REGISTER;
 }
-#endif
 
-#if TMM__IS_DOUBLE
-/* How KERNEL TENSOR is to compute tiles_down x tiles_across tiles, `batch` times, of `form` with
-   `steps` steps each: fills in the schedule and returns the blocks to launch for each product;
-   *time is what it should take, in clocks: bench/NOTES.md says where the numbers are from. `split`:
-   whether tiles may be cut along K. */
-static inline int TMM_FN(gemm__tensor_plan)(tmm__schedule *s, const tmm__tensor_form *form,
-                                            int tiles_down, int tiles_across, int steps,
-                                            unsigned batch, int split, double *time)
+/* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any operands;
+   and its schedule. Returns the blocks. */
+static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, tmm__schedule *s,
+                                            const TMM_FN(gemm__product) * p, int wide, int cut_k)
 {
-    int processors = tmm__current_device()->processors;
-    int slots = (form->blocks < 2 ? form->blocks : 2) * processors;
-    int tiles = tiles_down * tiles_across, blocks = tiles;
-    double area = (double)form->tile_m * form->tile_n;
-    double crowd = form->warps == 4 ? TMM__TENSOR_CROWD : 0; /* small tiles */
-    memset(s, 0, sizeof *s);
-    s->tiles_down = tiles_down;
-    s->tiles_across = tiles_across;
-    s->steps = steps;
-    /* Whole tiles, each by a block. Blocks that share a multiprocessor hide each other's first
-       copies and last stores. */
-    double rounds = ceil((double)tiles * batch / processors);
-    *time = rounds > 1 ? form->whole : fmax(form->step, crowd * tiles * batch);
-    *time *= steps * rounds;
-    *time += (form->blocks < 2 ? 1.0 : 0.8) * area * rounds;
-    if (!split || steps == 0) return blocks;
-    /* So many pieces of each that KERNEL REDUCE is worth its launch; from 32 on more blocks add them
-       up. */
-    int most = (int)tmm__min(slots / tiles, steps / 4);
-    for (int n = 4; n <= most && form->warps == 4; n++) {
-        double load = ceil((double)tiles * n / processors);
-        double guess = load > 1 ? form->whole : fmax(form->step, crowd * tiles * n);
-        guess = guess * ((steps + n - 1) / n * load) + 15000 + (n < 32 ? 300.0 : 100.0) * n;
-        if (guess >= *time) continue;
-        *time = guess;
-        blocks = s->sharers = tiles * n;
-        s->split_tiles = tiles;
-        s->reduce = 1;
-    }
-    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
-       at once; the block with the first one adds up the others. */
-    int rest = tiles % processors;
-    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
-    if (form->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
-        (long long)rest * steps <= INT_MAX) {
-        double guess = steps * (tiles / processors + 1.0 / pieces) * form->whole;
-        guess += area * (tiles / processors + 1) + 5000 + 7000.0 * (pieces - 1);
-        if (guess < *time) {
-            *time = guess;
-            blocks = tiles - rest + rest * pieces;
-            s->split_tiles = rest;
-            s->sharers = rest * pieces;
-            s->reduce = 0;
-        }
-    }
-    /* Even shares of the tiles of the last rounds. */
-    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
-    long long split_steps = (long long)split_tiles * steps;
-    double guess = 1.14 * form->whole * tiles * steps / processors + 16000;
-    guess += 0.4 * area * (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
-    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *time) {
-        *time = guess;
-        blocks = s->sharers = slots;
-        s->split_tiles = split_tiles;
-        s->reduce = 0;
+#define TMM__ROW(pass, name, warps, down, width, blocks) \
+    {pass - 1,                                           \
+     32 * down,                                          \
+     32 * warps,                                         \
+     2 * warps,                                          \
+     width,                                              \
+     blocks,                                             \
+     (const void *)TMM_FN(gemm_tensor_##name)},
+    static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
+#undef TMM__ROW
+    const tmm__device *device = tmm__current_device();
+    int blocks = 0;
+    double least = 0;
+    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
+        const tmm__tensor_instance *i = &instances[n];
+        tmm__division d;
+        tmm__schedule plan;
+        double clocks;
+        int large =
+            i->tile_m > 64 || i->tile_n > 64; /* it takes no operands smaller than its tile */
+        if ((i->width == 2) != wide || (large && (p->M < i->tile_m || p->N < i->tile_n))) continue;
+        if (TMM__TENSOR_BYTES(i->tile_m, i->tile_n) > device->shared) continue;
+        memset(&d, 0, sizeof d);
+        d.tiles_down = (int)((p->M - 1) / i->tile_m + 1);
+        d.tiles_across = (int)((p->N - 1) / i->tile_n + 1);
+        d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
+        d.processors = device->processors;
+        d.cut_k = cut_k;
+        int more = tmm__plan_tensor(&plan, i, &d, p->batch, &clocks);
+        clocks = TMM__TENSOR_GUESS(p->M, n, clocks);
+        if (blocks > 0 && clocks >= least) continue;
+        least = clocks;
+        *best = i, *s = plan, blocks = more;
     }
     return blocks;
 }
 
-/* A test prefers one form. */
-#ifndef TMM__TENSOR_GUESS
-#define TMM__TENSOR_GUESS(form, time) (time)
-#endif
-
-/* `batch` products by KERNEL TENSOR; arguments as for gemm__pipelined. */
-static inline tmm_status TMM_FN(gemm__tensor)(long long M, long long N, long long K, double alpha,
-                                              const double *A, long long rsA, long long csA,
-                                              long long strideA, const double *B, long long rsB,
-                                              long long csB, long long strideB, double beta,
-                                              double *C, long long ldc, long long strideC,
-                                              unsigned batch, int may, tmm_stream stream)
+static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
 {
-    enum { SIZE = 8 };
-    enum { LARGE, SMALL, ANY };
-    static thread_local unsigned long long asked[TMM__TENSOR_FORMS];
-    const void *const kernels[TMM__TENSOR_FORMS] = {(const void *)TMM_FN(gemm_tensor_128x128),
-                                                    (const void *)TMM_FN(gemm_tensor_64x64),
-                                                    (const void *)TMM_FN(gemm_tensor_any)};
+    enum { SIZE = 8, TILE = 128 };
+    TMM_FN(gemm__product) *p = &product;
+    const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
-    size_t along_A = (size_t)A | rsA * SIZE | strideA * SIZE | K * SIZE;
-    size_t along_B = (size_t)B | csB * SIZE | strideB * SIZE | K * SIZE;
-    size_t lines_A = (size_t)A | csA * SIZE | strideA * SIZE | M * SIZE;
-    size_t lines_B = (size_t)B | rsB * SIZE | strideB * SIZE | N * SIZE;
-    int modeA = csA == 1 && (rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
-    int modeB = rsB == 1 && (csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
+    size_t along_B = (size_t)p->B | p->csB * SIZE | p->strideB * SIZE | K * SIZE;
+    size_t lines_A = (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
+    size_t lines_B = (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
+    int modeA = p->csA == 1 && (p->rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    int modeB = p->rsB == 1 && (p->csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
     int wideA = (modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
     int wideB = (modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
 
     /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
        N K. */
-    int pack = 0;
     double packing = 2.0 * K * SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
-    double saving = 0.15 * 2 * M * N * K / device->arithmetic;
-    if (!(wideA && wideB) && batch == 1 && (may & TMM__MAY_PACK) && K > 0 &&
-        TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + 128, N + 128))
-        pack = 1;
+    double saving = tmm__tuned()->pack_saves_tensor * 2 * M * N * K / device->arithmetic;
+    int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
+               TMM__WORTH_PACKING(packing, saving) &&
+               TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE);
 
+    /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
+    const tmm__tensor_instance *instance = NULL;
     tmm__schedule s;
-    memset(&s, 0, sizeof s);
-    char *memory = NULL;
+    TMM_FN(gemm__memory) memory;
     long long pitchA = 0, pitchB = 0;
-    int form = 0, blocks = 0;
-    for (int split = batch == 1 && (may & TMM__MAY_SPLIT); blocks == 0; split = pack = 0) {
-        int wide = pack || (wideA && wideB);
-        double best = 0;
-        pitchA = pack && !wideA ? (M + 127) / 128 * 128 : 0;
-        pitchB = pack && !wideB ? (N + 127) / 128 * 128 : 0;
-        for (int f = LARGE; f <= ANY; f++) {
-            const tmm__tensor_form *one = &tmm__tensor_forms[f];
-            tmm__schedule plan;
-            double time;
-            if ((f == ANY) == wide || (f == LARGE && (M < 128 || N < 128))) continue;
-            if (TMM__TENSOR_BYTES(one->tile_m, one->tile_n) > device->shared) continue;
-            int more =
-                TMM_FN(gemm__tensor_plan)(&plan, one, (int)((M - 1) / one->tile_m + 1),
-                                          (int)((N - 1) / one->tile_n + 1),
-                                          (int)((K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH),
-                                          batch, split, &time);
-            time = TMM__TENSOR_GUESS(f, time);
-            if (blocks > 0 && time >= best) continue;
-            best = time;
-            form = f, s = plan, blocks = more;
-        }
-        int tile_m = tmm__tensor_forms[form].tile_m, tile_n = tmm__tensor_forms[form].tile_n;
-        size_t bytesA = (size_t)(K * pitchA) * SIZE, bytesB = (size_t)(K * pitchB) * SIZE;
-        size_t partials = 0, flags = 0;
-        if (s.split_tiles > 0) {
-            partials = (size_t)s.sharers * tile_m * tile_n * SIZE;
-            flags = s.sharers * sizeof *s.flags;
-        }
-        if (bytesA + bytesB + partials == 0) break;
-        memory = (char *)tmm__workspace(bytesA + bytesB + partials + flags, stream);
-        if (memory == NULL) { /* then without */
-            blocks = 0;
-            continue;
-        }
-        s.partials = memory + bytesA + bytesB;
-        s.flags = (unsigned long long *)(memory + bytesA + bytesB + partials);
-        s.ticket = tmm__ticket();
-#ifdef TMM_CLEAR_FLAGS
-        if (flags > 0) (void)cudaMemsetAsync(s.flags, 0, flags, stream);
-#endif
+    int blocks = 0, cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
+    for (int tries = 0; tries < 2; tries++, cut_k = pack = 0) {
+        pitchA = pack && !wideA ? (M + TILE - 1) / TILE * TILE : 0;
+        pitchB = pack && !wideB ? (N + TILE - 1) / TILE * TILE : 0;
+        blocks = TMM_FN(gemm__tensor_plan)(&instance, &s, p, pack || (wideA && wideB), cut_k);
+        size_t tile = (size_t)(instance->tile_m * instance->tile_n) * SIZE;
+        if (TMM_FN(gemm__allocate)(&memory, &s, K, pitchA, pitchB, tile, p->stream)) break;
     }
-
-    if (pitchA + pitchB > 0) {
-        double *packed_A = (double *)memory, *packed_B = packed_A + K * pitchA;
-        dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
-                     (unsigned)tmm__min((K + 63) / 64, 65535), 2);
-        TMM_FN(pack)<<<squares, 256, 0, stream>>>(K, M, A, rsA, csA, packed_A, pitchA, N, B, rsB,
-                                                  csB, packed_B, pitchB);
-        if (pitchA > 0)
-            A = packed_A, rsA = 1, csA = pitchA, s.packed_A = 1, modeA = TMM__ALONG_LINES;
-        if (pitchB > 0)
-            B = packed_B, csB = 1, rsB = pitchB, s.packed_B = 1, modeB = TMM__ALONG_LINES;
-    }
-    dim3 grid(blocks, 1, batch);
-    int threads = 32 * tmm__tensor_forms[form].warps;
-    int bytes = TMM__TENSOR_BYTES(tmm__tensor_forms[form].tile_m, tmm__tensor_forms[form].tile_n);
-    tmm_status status = tmm__allow_shared(kernels[form], bytes, &asked[form]);
-    if (status == TMM_OK) {
-#define TMM__LAUNCH(name)                                                                        \
-    TMM_FN(name)<<<grid, threads, bytes, stream>>>(M, N, K, alpha, A, rsA, csA, strideA, B, rsB, \
-                                                   csB, strideB, beta, C, ldc, strideC, modeA,   \
-                                                   modeB, s)
-        switch (form) {
-        case LARGE: TMM__LAUNCH(gemm_tensor_128x128); break;
-        case SMALL: TMM__LAUNCH(gemm_tensor_64x64); break;
-        default: TMM__LAUNCH(gemm_tensor_any); break;
-        }
-#undef TMM__LAUNCH
-    }
-    if (status == TMM_OK && s.reduce) {
-        int tiles = s.tiles_down * s.tiles_across;
-        int pieces = blocks / tiles, parts = pieces >= 32 ? 8 : 1;
-        TMM_FN(gemm_reduce)<<<dim3(4 * parts, tiles), 256, 0, stream>>>(M, N, alpha, beta, C, ldc,
-                                                                        4, 2, pieces, parts, 1, s);
-    }
-    if (status == TMM_OK) status = tmm__cuda(cudaGetLastError(), "kernel launch");
-    if (memory != NULL) (void)cudaFreeAsync(memory, stream);
+    tmm_status status = TMM_FN(gemm__pack)(p, &s, &memory, pitchA, pitchB);
+    if (pitchA > 0) modeA = TMM__ALONG_LINES;
+    if (pitchB > 0) modeB = TMM__ALONG_LINES;
+    void *arguments[20];
+    int count = TMM_FN(gemm__arguments)(p, arguments);
+    arguments[count++] = &modeA, arguments[count++] = &modeB, arguments[count++] = &s;
+    if (status == TMM_OK)
+        status = tmm__launch(instance->kernel, dim3((unsigned)blocks, 1, p->batch),
+                             dim3((unsigned)(32 * instance->warps)),
+                             TMM__TENSOR_BYTES(instance->tile_m, instance->tile_n), arguments,
+                             p->stream);
+    if (status == TMM_OK && s.reduce)
+        status = TMM_FN(gemm__reduce)(p, &s, 4, 2, blocks / (s.tiles_down * s.tiles_across), 1);
+    if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
 #endif

@@ -81,7 +81,7 @@
    alpha sum + beta C, the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
-    ((TMM_SUM)0.5 == 0      ? (TMM_SUM)((a) * (b))                       \
+    (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \
      : sizeof(TMM_SUM) == 4 ? (TMM_SUM)__fmul_rn((float)(a), (float)(b)) \
                             : (TMM_SUM)__dmul_rn((double)(a), (double)(b)))
 #endif
@@ -110,16 +110,16 @@
    not look into: it would change the order of the additions of all sums, which takes time to compile
    and gives nothing. */
 #ifdef __CUDA_ARCH__
-#define TMM__MULTIPLY_ADD(sum, a, b)                                            \
-    ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && (TMM_SUM)0.5 == 0 \
-                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))            \
+#define TMM__MULTIPLY_ADD(sum, a, b)                                          \
+    ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
+                 ? (TMM_SUM)tmm__mad((int)(a), (int)(b), (int)(sum))          \
                  : (TMM_SUM)((sum) + (a) * (b)))
 #else
 #define TMM__MULTIPLY_ADD(sum, a, b) ((sum) += (a) * (b))
 #endif
 
-/* 1 for types whose kernels have fewer instances. */
-#define TMM__FEW_FORMS (!TMM__IS_FLOAT && !TMM__IS_DOUBLE)
+/* Are sums integers? */
+#define TMM__IS_INTEGER ((TMM_SUM)0.5 == (TMM_SUM)0)
 
 /* Whether KERNEL TENSOR FLOAT is compiled, and whether TMM_AUTO may take it: TMM_FLOAT_TENSOR may
    be defined as nothing, 1 or 0. */

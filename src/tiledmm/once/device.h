@@ -2,9 +2,20 @@
    Uses: once/status.h. Used by: launchers, host/. */
 #if TMM__HOST && !defined(TMM__PART_DEVICE)
 #define TMM__PART_DEVICE
-/* What the launchers ask of the current device. A thread remembers it, for device n at place
-   n % TMM__KNOWN: some of the questions take CUDA a few tenths of a millisecond. */
-enum { TMM__KNOWN = 16 };
+/* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a few
+   tenths of a millisecond, so each is asked once. */
+typedef struct tmm__kernel_facts {
+    const void *kernel; /* NULL: this place is free */
+    int shared;         /* bytes of shared memory that a launch may ask for; 0: what all may have */
+    int has_attributes, ptx_version, static_shared; /* cudaFuncAttributes */
+    int has_clusters;
+    int clusters[TMM__MOST_CLUSTER +
+                 1]; /* how many clusters of n blocks fit on the device at once */
+} tmm__kernel_facts;
+
+/* What is known of a device; the only record of that. A thread keeps those of TMM__KNOWN devices,
+   device n at place n % TMM__KNOWN. */
+enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */
@@ -12,61 +23,108 @@ typedef struct tmm__device {
     int number;     /* as for cudaSetDevice; -1 if there is no device */
     int shared;     /* bytes of shared memory that a block can have, asked for */
     double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
+    tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
 
-static inline const tmm__device *tmm__current_device(void)
+/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. Only an error of this very call
+   is taken from CUDA's record: an older one is the caller's. */
+static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
+{
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, what, device) == cudaSuccess) return value;
+    (void)cudaGetLastError();
+    return otherwise;
+}
+
+static inline tmm__device *tmm__current_device(void)
 {
     static thread_local tmm__device devices[TMM__KNOWN]; /* processors is 0: not known yet */
-    int device = 0, major = 0, minor = 0, count = 0, pools = 0, clock = 0, memory = 0, width = 0;
-    int shared = 0, there = cudaGetDevice(&device) == cudaSuccess;
-    tmm__device *known = &devices[there && device > 0 ? device % TMM__KNOWN : 0];
-    if (there && known->processors > 0 && known->number == device) return known;
-    if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
-            cudaSuccess ||
-        cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) != cudaSuccess) {
+    static thread_local tmm__kernel_facts kernels[TMM__KNOWN][TMM__KNOWN_KERNELS];
+    int number = 0;
+    if (cudaGetDevice(&number) != cudaSuccess) {
         (void)cudaGetLastError();
-        device = -1;
+        number = -1;
     }
+    int place = number > 0 ? number % TMM__KNOWN : 0;
+    tmm__device *known = &devices[place];
+    if (known->processors > 0 && known->number == number && number >= 0) return known;
+    int count = tmm__attribute(cudaDevAttrMultiProcessorCount, number, 0);
+    int major = tmm__attribute(cudaDevAttrComputeCapabilityMajor, number, 0);
+    int minor = tmm__attribute(cudaDevAttrComputeCapabilityMinor, number, 0);
+    int shared = tmm__attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, number, 0);
+    memset(kernels[place], 0, sizeof kernels[place]);
+    known->kernels = kernels[place];
+    known->number = count > 0 ? number : -1;
     known->processors = count > 0 ? count : 1;
     known->capability = 10 * major + minor;
-    known->pools = pools;
-    known->number = device;
+    known->pools = tmm__attribute(cudaDevAttrMemoryPoolsSupported, number, 0);
     known->shared = shared > 49152 ? shared : 49152;
     /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
-    (void)cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device);
-    (void)cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, device);
-    (void)cudaDeviceGetAttribute(&width, cudaDevAttrGlobalMemoryBusWidth, device);
-    (void)cudaGetLastError();
+    int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
+    int memory = tmm__attribute(cudaDevAttrMemoryClockRate, number, 0);
+    int width = tmm__attribute(cudaDevAttrGlobalMemoryBusWidth, number, 0);
     known->arithmetic = 2.0 * 128 * known->processors * (clock > 0 ? clock : 1.5e6) * 1e3;
     known->bandwidth =
         memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
     return known;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have; once for each device,
-   which *asked remembers (one bit for each device). */
-static inline tmm_status tmm__allow_shared(const void *kernel, int bytes, unsigned long long *asked)
+/* The record of a kernel on the current device. If all places are taken, one that knows nothing. */
+static inline tmm__kernel_facts *tmm__facts(const void *kernel)
 {
-    int device = tmm__current_device()->number;
-    unsigned long long bit = device >= 0 && device < 64 ? 1ull << device : 0;
-    if (bytes <= 49152 || (*asked & bit)) return TMM_OK;
+    static thread_local tmm__kernel_facts none;
+    tmm__kernel_facts *kernels = tmm__current_device()->kernels;
+    size_t place = (size_t)kernel / 16 * 0x9E3779B1u;
+    for (int tries = 0; tries < TMM__KNOWN_KERNELS; tries++, place++) {
+        tmm__kernel_facts *facts = &kernels[place % TMM__KNOWN_KERNELS];
+        if (facts->kernel == NULL) facts->kernel = kernel;
+        if (facts->kernel == kernel) return facts;
+    }
+    memset(&none, 0, sizeof none);
+    return &none;
+}
+
+/* Lets a kernel have more shared memory than the 48 KB that all may have. */
+static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
+{
+    if (bytes <= 49152) return TMM_OK;
+    tmm__kernel_facts *facts = tmm__facts(kernel);
+    if (facts->shared >= bytes) return TMM_OK;
     tmm_status status =
         tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                   "cudaFuncSetAttribute");
-    if (status == TMM_OK) *asked |= bit;
+    if (status == TMM_OK) facts->shared = bytes;
     return status;
 }
 
-/* What is known of clusters of the blocks of a kernel on a device. */
-typedef struct tmm__clusters {
-    int asked;                       /* the device's number + 1 */
-    int most[TMM__MOST_CLUSTER + 1]; /* so many clusters of so many blocks fit on it at once */
-} tmm__clusters;
+/* For which PTX version a kernel was compiled (90: sm_90), and its static shared memory. */
+static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
+{
+    tmm__kernel_facts *facts = tmm__facts(kernel);
+    if (facts->has_attributes) return facts;
+    cudaFuncAttributes attributes;
+    facts->has_attributes = 1;
+    facts->ptx_version = facts->static_shared = 0;
+    if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess) {
+        facts->ptx_version = attributes.ptxVersion;
+        facts->static_shared = (int)attributes.sharedSizeBytes;
+    } else {
+        (void)cudaGetLastError();
+    }
+    return facts;
+}
 
-/* Whether clusters can be asked for when a kernel is launched: with nvcc from CUDA 11.8 on. */
+/* Launches a kernel. Its own status says how that went: CUDA's record may hold an error of before,
+   which the caller has seen and which is no concern of this launch. */
+static inline tmm_status tmm__launch(const void *kernel, dim3 grid, dim3 block, int bytes,
+                                     void **arguments, tmm_stream stream)
+{
+    tmm_status status = tmm__allow_shared(kernel, bytes);
+    if (status != TMM_OK) return status;
+    return tmm__launched(cudaLaunchKernel(kernel, grid, block, arguments, (size_t)bytes, stream));
+}
+
+/* Whether attributes can be given to a launch, such as clusters: with nvcc from CUDA 11.8 on. */
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1108
 #define TMM__CLUSTER_LAUNCH 1
 
@@ -96,34 +154,54 @@ static inline int tmm__cluster_bytes(int cluster, int fours, int item)
     return cluster * ((fours - 1) / cluster + 1) * 128 * item;
 }
 
-/* Asks what is to be known of clusters of this kernel: none before sm_90, or if the kernel was
-   compiled for an older device. */
-static inline void tmm__ask_clusters(tmm__clusters *known, const void *kernel, int fours, int item)
+/* Launches `blocks` blocks of 128 threads, `cluster` of them to a cluster. */
+static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, int cluster,
+                                              int bytes, void **arguments, tmm_stream stream)
 {
-    const tmm__device *device = tmm__current_device();
-    if (known->asked == device->number + 1) return;
-    memset(known, 0, sizeof *known);
-    known->asked = device->number + 1;
 #if TMM__CLUSTER_LAUNCH
-    cudaFuncAttributes compiled;
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute attribute;
+    tmm__cluster_config(&config, &attribute, blocks, cluster, bytes, stream);
+    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)kernel, (void)blocks, (void)cluster, (void)bytes, (void)arguments, (void)stream;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
+#endif
+}
+
+/* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
+   TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
+static inline const int *tmm__clusters(const void *kernel, int fours, int item)
+{
+    tmm__kernel_facts *facts = tmm__facts(kernel);
+    if (facts->has_clusters) return facts->clusters;
+    facts->has_clusters = 1;
+    memset(facts->clusters, 0, sizeof facts->clusters);
+#if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
         if (tmm__cluster_bytes(n, fours, item) > bytes) bytes = tmm__cluster_bytes(n, fours, item);
-    if (device->capability >= 90 && cudaFuncGetAttributes(&compiled, kernel) == cudaSuccess &&
-        compiled.ptxVersion >= 90 &&
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) ==
-            cudaSuccess)
-        for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
-            cudaLaunchConfig_t config;
-            cudaLaunchAttribute attribute;
-            tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
-            if (cudaOccupancyMaxActiveClusters(&known->most[n], kernel, &config) != cudaSuccess)
-                known->most[n] = 0;
-        }
-    (void)cudaGetLastError();
+    if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
+        return facts->clusters;
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) !=
+        cudaSuccess) {
+        (void)cudaGetLastError();
+        return facts->clusters;
+    }
+    facts->shared = bytes;
+    for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
+        cudaLaunchConfig_t config;
+        cudaLaunchAttribute attribute;
+        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
+        if (cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config) == cudaSuccess)
+            continue;
+        (void)cudaGetLastError();
+        facts->clusters[n] = 0;
+    }
 #else
-    (void)kernel, (void)fours, (void)item;
+    (void)fours, (void)item;
 #endif
+    return facts->clusters;
 }
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
@@ -140,10 +218,13 @@ inline cudaMemPool_t tmm__make_pool(int device)
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = device;
-    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) pool = NULL;
-    if (pool != NULL) /* refused, the pool only keeps less */
-        (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
-    (void)cudaGetLastError();
+    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    /* Refused, the pool only keeps less. */
+    if (cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep) != cudaSuccess)
+        (void)cudaGetLastError();
     return pool;
 }
 
@@ -181,10 +262,10 @@ inline cudaMemPool_t tmm__pool(int device)
    once got: the device's default pool would give it back at every synchronisation. */
 static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
 {
-    int device = 0;
+    const tmm__device *device = tmm__current_device();
     void *memory = NULL;
-    if (!tmm__current_device()->pools || cudaGetDevice(&device) != cudaSuccess) return NULL;
-    cudaMemPool_t pool = tmm__pool(device);
+    if (!device->pools || device->number < 0) return NULL;
+    cudaMemPool_t pool = tmm__pool(device->number);
     if (pool == NULL) return NULL;
     if (cudaMallocFromPoolAsync(&memory, bytes, pool, stream) != cudaSuccess) {
         (void)cudaGetLastError();

@@ -2,8 +2,8 @@
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
-/* What the launcher of KERNEL PIPELINED may do. */
-enum { TMM__MAY_SPLIT = 1, TMM__MAY_PACK = 2 };
+/* What a launcher is allowed to do. */
+enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
 enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };

@@ -37,6 +37,25 @@ static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
     return tmm__fail(TMM_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
 }
 
+/* Can a launch itself not cause this error? Then the device had failed before, which stays so: the
+   CUDA Runtime API says of these that they leave the process in an inconsistent state. */
+static inline int tmm__is_sticky(cudaError_t error)
+{
+    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchTimeout ||
+           error == cudaErrorHardwareStackError || error == cudaErrorIllegalInstruction ||
+           error == cudaErrorMisalignedAddress || error == cudaErrorInvalidAddressSpace ||
+           error == cudaErrorInvalidPc || error == cudaErrorLaunchFailure ||
+           error == cudaErrorAssert || error == cudaErrorECCUncorrectable;
+}
+
+/* What a launch returned, as a status. */
+static inline tmm_status tmm__launched(cudaError_t error)
+{
+    if (!tmm__is_sticky(error)) return tmm__cuda(error, "kernel launch");
+    return tmm__fail(TMM_ERROR_CUDA, "kernel launch: the device had failed before it: %s",
+                     cudaGetErrorString(error));
+}
+
 TMM_API const char *tmm_last_error(void)
 {
     return tmm__message();

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: kernels/*_launch.h, kernels/float/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
    is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
@@ -9,8 +9,8 @@ static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long lon
     int processors = tmm__current_device()->processors;
     double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
     double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
-    double small_cost = 1.4 * ceil(small_tiles / processors);
-    double large_cost = 4.0 * ceil(large_tiles / processors);
+    double small_cost = tmm__tuned()->register_64 * ceil(small_tiles / processors);
+    double large_cost = tmm__tuned()->register_128 * ceil(large_tiles / processors);
     return small_cost < large_cost ? 64 : 128;
 }
 
@@ -24,7 +24,7 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
     double work = (double)M * N * K * batch;
     if (M < 64 || N < 64 || K < 256) return 0;
     if (TMM_FN(gemm__float_fast)()) {
-        int form, may = batch == 1 ? TMM__MAY_SPLIT : 0;
+        int form, may = batch == 1 ? TMM__CUT_K : 0;
         double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
         double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
         return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
@@ -62,6 +62,7 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
                                               long long batch, int tensor)
 {
     const tmm__device *device = tmm__current_device();
+    const tmm__tuning *t = tmm__tuned();
     (void)tensor;
     double area = (double)M * N * batch / device->processors;
 #if TMM__FAST
@@ -74,16 +75,17 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
         if (M <= 32 && N <= 32) return TMM_SMALL;
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
-        bool long_k = batch == 1 && K > 2048 &&
+        bool long_k = batch == 1 && K > t->small_long_k &&
                       3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
-                      (TMM__IS_FLOAT ? area <= 1600 : TMM_FN(gemm__tensor_pays)());
-        if (area <= 2048 && (wide <= 64 || area * K <= 4.2e6) && !long_k) return TMM_SMALL;
+                      (TMM__IS_FLOAT ? area <= t->small_long_k_area : TMM_FN(gemm__tensor_pays)());
+        if (area <= t->small_area && (wide <= 64 || area * K <= t->small_work) && !long_k)
+            return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
 #endif
     (void)K;
-    if (area <= 900) {
+    if (area <= t->shared_area) {
         /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
            Both were level at 320 x 320 for float, and for double between 384 and 512. */
 #if TMM__ONE_TILE

@@ -57,15 +57,15 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
                                  beta, (TMM_TYPE *)C, ldc, stream);
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, lda, ldb);
+    p.alpha = alpha, p.A = (const TMM_TYPE *)A, p.B = (const TMM_TYPE *)B;
+    p.beta = beta, p.C = (TMM_TYPE *)C, p.ldc = ldc, p.batch = 1, p.stream = stream;
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, K, 1))
         kernel = TMM_TENSOR;
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(M, N, K)) {
-        int done, nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
-        tmm_status status =
-            TMM_FN(gemm__float)(M, N, K, alpha, (const float *)A, nA ? lda : 1, nA ? 1 : lda, 0,
-                                (const float *)B, nB ? ldb : 1, nB ? 1 : ldb, 0, beta, (float *)C,
-                                ldc, 0, 1, NULL, NULL, 0, &done, stream);
+        int done;
+        tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
         if (status == TMM_OK && !done)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel tensor: no memory to split blocks of A and B");
@@ -81,22 +81,19 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
         TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb))
         kernel = TMM_PIPELINED;
+    p.allowed = job->may;
+    /* What does not fit: the call below says why not. */
 #if TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(M, N, K, lda, ldb);
-    int direct = kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)();
-#define TMM__MULTIPLY TMM_FN(gemm__tensor)
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)() &&
+        TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
+        return TMM_FN(gemm__tensor)(p);
 #else
-    int direct = kernel == TMM_PIPELINED;
-#define TMM__MULTIPLY TMM_FN(gemm__pipelined)
+    if (kernel == TMM_PIPELINED && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
+        return TMM_FN(gemm__pipelined)(p);
 #endif
-    /* Otherwise the next call says why not. */
-    if (direct && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb)) {
-        int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
-        return TMM__MULTIPLY(M, N, K, alpha, (const TMM_TYPE *)A, nA ? lda : 1, nA ? 1 : lda, 0,
-                             (const TMM_TYPE *)B, nB ? ldb : 1, nB ? 1 : ldb, 0, beta,
-                             (TMM_TYPE *)C, ldc, 0, 1, job->may, stream);
-    }
-#undef TMM__MULTIPLY
+#else
+    (void)p;
 #endif
     if (kernel == TMM_AUTO) kernel = TMM_REGISTER;
     return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, (const TMM_TYPE *)A, lda,
@@ -204,7 +201,7 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
     job.size = sizeof(TMM_TYPE);
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
-    job.may = TMM__MAY_PACK;
+    job.may = TMM__PACK;
     job.launch = TMM_FN(gemm__part);
     return tmm__multi_run(&job, parts, count);
 }

@@ -151,10 +151,11 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         split[i] = TMM_FN(gemm__float_split)((char *)from->memory, &offset, from->lines, K, 1);
         ready[i] = &split[i];
     }
-    int done = 0, nA = opA == TMM_OP_N, nB = opB == TMM_OP_N;
-    status = TMM_FN(gemm__float)(M, N, K, alpha, A, nA ? lda : 1, nA ? 1 : lda, 0, B, nB ? ldb : 1,
-                                 nB ? 1 : ldb, 0, beta, C, ldc, 0, 1, ready, (char *)memory,
-                                 TMM__MAY_SPLIT, &done, stream);
+    int done = 0;
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
+    p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
+    p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
+    status = TMM_FN(gemm__float)(&p, ready, (char *)memory, &done);
     if (status == TMM_OK && !done)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to split A and B: %zu bytes", needed);
     return status;

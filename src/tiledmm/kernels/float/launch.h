@@ -58,33 +58,21 @@ static inline const void *TMM_FN(gemm__float_kernel)(int form)
    for others they are empty, and then without the shared memory that their barriers take. */
 static inline int TMM_FN(gemm__float_fast)(void)
 {
-    static thread_local int asked, fast;
     const tmm__device *device = tmm__current_device();
-    if (asked == device->number + 1) return fast;
-    cudaFuncAttributes compiled;
-    fast = device->capability == 90 && device->shared >= TMM__FLOAT_BYTES(128, 192, 5) &&
-           cudaFuncGetAttributes(&compiled, TMM_FN(gemm__float_kernel)(0)) == cudaSuccess &&
-           compiled.sharedSizeBytes > 0;
-    (void)cudaGetLastError();
-    asked = device->number + 1;
-    return fast;
+    return device->capability == 90 && device->shared >= TMM__FLOAT_BYTES(128, 192, 5) &&
+           tmm__compiled(TMM_FN(gemm__float_kernel)(0))->static_shared > 0;
 }
 
 /* Are there kernels for mma.sync? In code for sm_80 or later, if it is not for wgmma. 2: it is for
    sm_90 or later, too, where a launch may begin early. */
 static inline int TMM_FN(gemm__float_mma)(void)
 {
-    static thread_local int asked, found;
     const tmm__device *device = tmm__current_device();
-    if (asked == device->number + 1) return found;
-    cudaFuncAttributes compiled;
-    found = device->capability >= 80 && device->shared >= TMM__FLOAT_MMA_BYTES(128, 128, 3) &&
-            cudaFuncGetAttributes(&compiled, TMM_FN(gemm__float_kernel)(0)) == cudaSuccess &&
-            compiled.ptxVersion >= 80 && compiled.sharedSizeBytes == 0;
-    if (found && compiled.ptxVersion >= 90) found = 2;
-    (void)cudaGetLastError();
-    asked = device->number + 1;
-    return found;
+    if (device->capability < 80 || device->shared < TMM__FLOAT_MMA_BYTES(128, 128, 3)) return 0;
+    const tmm__kernel_facts *facts = tmm__compiled(TMM_FN(gemm__float_kernel)(0));
+    return facts->static_shared > 0 || facts->ptx_version < 80 ? 0
+           : facts->ptx_version >= 90                          ? 2
+                                                               : 1;
 }
 
 /* A test prefers mma.sync, or the kernel for any device: 2 wgmma, 1 mma.sync, 0 the latter. */
@@ -94,11 +82,11 @@ static inline int TMM_FN(gemm__float_mma)(void)
 
 /* A launch that may begin while the one before it in the stream still works, if `early`: then the
    kernel waits itself. */
-#if TMM__CLUSTER_LAUNCH
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
                                                     int bytes, int early, void **arguments,
                                                     tmm_stream stream)
 {
+#if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
     cudaLaunchAttribute attribute;
     memset(&attribute, 0, sizeof attribute);
@@ -110,9 +98,12 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = early ? 1 : 0;
-    return tmm__cuda(cudaLaunchKernelExC(&config, kernel, arguments), "kernel launch");
-}
+    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)early;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 #endif
+}
 
 /* How operands are split for K: the least magnitude that an element may have after scaling, if it
    is not zero; and the bounds of the product of the scales of a row and a column. */
@@ -176,7 +167,6 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
     int threads = K <= 256 ? 256 : K <= 512 && few ? 1024 : K <= 2048 ? 512 : 1024;
     if (groups == 0) return TMM_OK;
     dim3 grid(groups, batch);
-#if TMM__CLUSTER_LAUNCH
     tmm__lines from_a = *a, from_b = *b;
     tmm__split to_a = *split_a, to_b = *split_b;
     int depth = (int)K;
@@ -184,10 +174,6 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
     return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, threads, 0,
                                       TMM_FN(gemm__float_fast)() || TMM_FN(gemm__float_mma)() == 2,
                                       arguments, stream);
-#else
-    tmm_split<<<grid, threads, 0, stream>>>((int)K, least, groups_A, *a, *split_a, *b, *split_b);
-    return tmm__cuda(cudaGetLastError(), "kernel launch");
-#endif
 }
 
 /* The form of KERNEL TENSOR FLOAT that takes least time, of those for wgmma (way 2), mma.sync (1)
@@ -202,7 +188,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         const tmm__float_form *one = &tmm__float_forms[f];
         double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
         /* Its blocks have one tile each. */
-        if (f == TMM__FLOAT_SHARED && (!(may & TMM__MAY_SPLIT) || batch > 1 || tiles > processors))
+        if (f == TMM__FLOAT_SHARED && (!(may & TMM__CUT_K) || batch > 1 || tiles > processors))
             continue;
         if (f > TMM__FLOAT_MMA) tiles /= 2;
         double time = (ceil(K / 64.0) * one->window + one->tile) * ceil(tiles / processors);
@@ -221,14 +207,13 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
 {
     const long long M = job.M, N = job.N, K = job.K;
     const int batch = job.batch;
-    static thread_local unsigned long long asked[TMM__FLOAT_FORMS];
     int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form;
     int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
     double processors = tmm__current_device()->processors;
     (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &form);
     int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
     job.form = form, job.tile_m = tile_m, job.tile_n = tile_n;
-    job.six = TMM__FLOAT_SIX(may & TMM__MAY_SPLIT);
+    job.six = TMM__FLOAT_SIX(may & TMM__CUT_K);
     memset(&job.s, 0, sizeof job.s);
     job.s.tiles_down = (int)((M - 1) / tile_m + 1);
     job.s.tiles_across = (int)((N - 1) / tile_n + 1);
@@ -251,24 +236,12 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int ma
     }
     /* The first two forms are one kernel, and so are the next two, which ask for the same. */
     int allowed = form < 2 ? TMM__FLOAT_BYTES(128, 192, 5) : bytes;
-    tmm_status status =
-        tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), allowed, &asked[form < 2 ? 0 : form]);
+    tmm_status status = tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), allowed);
     if (status != TMM_OK) return status;
-#if TMM__CLUSTER_LAUNCH
     void *arguments[] = {&job};
     return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
                                       form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, arguments,
                                       stream);
-#else
-    (void)early, (void)fast, (void)mma;
-    if (form == TMM__FLOAT_ANY)
-        tmm_gemm_float_any<<<blocks, 256, bytes, stream>>>(job);
-    else if (form == TMM__FLOAT_MMA)
-        TMM_FN(gemm_float_mma_128)<<<blocks, 256, bytes, stream>>>(job);
-    else
-        TMM_FN(gemm_float_mma_64)<<<blocks, 256, bytes, stream>>>(job);
-    return tmm__cuda(cudaGetLastError(), "kernel launch");
-#endif
 }
 
 /* What KERNEL TENSOR FLOAT cannot do: short sums, for which the bound would not hold, and sizes
@@ -285,16 +258,15 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
    op(A) and op(B) as they are split already, or NULL. `memory`: the caller's; NULL: from the pool;
    *done is 0 if that has none. `may`: whether k may be shared out, which makes the bits depend on M
    and N. */
-static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long K, float alpha,
-                                             const float *A, long long rsA, long long csA,
-                                             long long strideA, const float *B, long long rsB,
-                                             long long csB, long long strideB, float beta, float *C,
-                                             long long ldc, long long strideC, unsigned batch,
-                                             const tmm__split *const *ready, char *memory, int may,
-                                             int *done, tmm_stream stream)
+static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
+                                             const tmm__split *const *ready, char *memory,
+                                             int *done)
 {
-    tmm__lines from[2] = {{A, M, rsA, csA, batch > 1 ? strideA : 0},
-                          {B, N, csB, rsB, batch > 1 ? strideB : 0}};
+    const long long M = p->M, N = p->N, K = p->K;
+    const unsigned batch = p->batch;
+    tmm_stream stream = p->stream;
+    tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
+                          {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
     tmm__split split[2];
     unsigned *unproven = NULL;
     /* Products at a time: all that take 1 GiB, or one. */
@@ -326,19 +298,19 @@ static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long
     tmm_status status = TMM_OK;
     for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
         unsigned products = (unsigned)tmm__min(batch - first, most);
-        from[0].X = A + first * from[0].product_stride;
-        from[1].X = B + first * from[1].product_stride;
+        from[0].X = p->A + first * from[0].product_stride;
+        from[1].X = p->B + first * from[1].product_stride;
         status = TMM_FN(gemm__float_split_launch)(K, &from[0], &split[0], groups[0], &from[1],
                                                   &split[1], groups[1], products, stream);
         tmm__float_job job;
         memset(&job, 0, sizeof job);
         job.M = M, job.N = N, job.K = K;
         job.from_a = from[0], job.from_b = from[1], job.a = split[0], job.b = split[1];
-        job.C = C + first * strideC, job.ldc = ldc, job.batchC = strideC;
-        job.alpha = alpha, job.beta = beta, job.batch = (int)products;
+        job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
+        job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
         job.unproven = unproven, job.units = (int)((N + 15) / 16);
         job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
-        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, may, stream);
+        if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }
     if (own != NULL) (void)cudaFreeAsync(own, stream);
     return status;

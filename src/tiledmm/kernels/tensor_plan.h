@@ -1,0 +1,86 @@
+/* src/tiledmm/kernels/tensor_plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
+   Uses: kernels/pipelined_plan.h. Used by: kernels/tensor_launch.h. */
+#if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
+#define TMM__PART_TENSOR_PLAN
+/* An instance of KERNEL TENSOR; `number` in the order of its list. */
+typedef struct tmm__tensor_instance {
+    int number, tile_m, tile_n, warps;
+    int width;  /* elements to a copy */
+    int blocks; /* to a multiprocessor */
+    const void *kernel;
+} tmm__tensor_instance;
+
+/* Clocks of a step of one of `tiles` tiles, `rounds` to a multiprocessor. Of an instance that was not
+   measured: as large tiles, by the area. */
+static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tiles, double rounds)
+{
+    const tmm__tuning *t = tmm__tuned();
+    double area = (double)i->tile_m * i->tile_n / (128 * 128);
+    int known = i->number < TMM__TUNED_TENSOR;
+    double alone = known ? t->tensor.alone[i->number] : t->tensor.alone[0] * area;
+    double busy = known ? t->tensor.busy[i->number] : t->tensor.busy[0] * area;
+    return rounds > 1 ? busy : fmax(alone, i->warps == 4 ? t->tensor.small_tiles * tiles : 0);
+}
+
+/* How KERNEL TENSOR is to compute the tiles of `d`, `batch` times: fills in the schedule and returns
+   the blocks to launch for each product. *clocks is what it should take. */
+static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance *i,
+                                   const tmm__division *d, unsigned batch, double *clocks)
+{
+    const tmm__tuning *t = tmm__tuned();
+    const int processors = d->processors, steps = d->steps;
+    const double busy = tmm__tensor_step(i, 1, 2);
+    int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
+    int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
+    double area = (double)i->tile_m * i->tile_n;
+    /* Whole tiles, each by a block. Blocks that share a multiprocessor hide each other's first
+       copies and last stores. */
+    double rounds = ceil((double)tiles * batch / processors);
+    *clocks = tmm__tensor_step(i, (double)tiles * batch, rounds) * (steps * rounds);
+    *clocks += t->tensor.store[i->blocks >= 2] * area * rounds;
+    if (!d->cut_k || steps == 0) return blocks;
+    /* So many pieces of each that KERNEL REDUCE is worth its launch. */
+    int most = (int)tmm__min(slots / tiles, steps / 4);
+    for (int n = 4; n <= most && i->warps == 4; n++) {
+        double load = ceil((double)tiles * n / processors);
+        double guess = tmm__tensor_step(i, (double)tiles * n, load);
+        guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
+        guess += t->tensor.reduce_piece[n >= t->tensor.reduce_wide_from] * n;
+        if (guess >= *clocks) continue;
+        *clocks = guess;
+        blocks = s->sharers = tiles * n;
+        s->split_tiles = tiles;
+        s->reduce = 1;
+    }
+    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
+       at once; the block with the first one adds up the others. */
+    int rest = tiles % processors;
+    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
+    if (i->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
+        (long long)rest * steps <= INT_MAX) {
+        double guess = steps * (tiles / processors + 1.0 / pieces) * busy;
+        guess += area * (tiles / processors + 1) + t->tensor.last_launch;
+        guess += t->tensor.last_piece * (pieces - 1);
+        if (guess < *clocks) {
+            *clocks = guess;
+            blocks = tiles - rest + rest * pieces;
+            s->split_tiles = rest;
+            s->sharers = rest * pieces;
+            s->reduce = 0;
+        }
+    }
+    /* Even shares of the tiles of the last rounds. */
+    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long split_steps = (long long)split_tiles * steps;
+    double guess = t->tensor.even_step * busy * tiles * steps / processors + t->tensor.even_launch;
+    guess += t->tensor.even_partial * area *
+             (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
+    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *clocks) {
+        *clocks = guess;
+        blocks = s->sharers = slots;
+        s->split_tiles = split_tiles;
+        s->reduce = 0;
+    }
+    return blocks;
+}
+#endif

@@ -1,0 +1,21 @@
+/* src/tiledmm/type/hooks.h. What tests define otherwise, before a type is made: all of it is here.
+   Uses: nothing. Used by: the launchers, tests/. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
+#ifndef TMM__BUSY
+#define TMM__BUSY(processors) (processors)
+#endif
+/* Seconds that packing takes and saves. Two launches' time must be saved, too. A test packs always. */
+#ifndef TMM__WORTH_PACKING
+#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack_launch < (saving))
+#endif
+/* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
+#ifndef TMM__TENSOR_GUESS
+#define TMM__TENSOR_GUESS(M, instance, time) (time)
+#endif
+/* 1: the flags of partial tiles are cleared before each launch. They need no such thing, but
+   compute-sanitizer's initcheck cannot know that. */
+#ifndef TMM__CLEAR_FLAGS
+#define TMM__CLEAR_FLAGS 0
+#endif
+#endif

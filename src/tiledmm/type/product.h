@@ -1,0 +1,123 @@
+/* src/tiledmm/type/product.h. One product, as all launchers take it.
+   Uses: once/device.h. Used by: the launchers, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from row
+   to row, from column to column, from product to product. */
+typedef struct TMM_FN(gemm__product) {
+    long long M, N, K;
+    TMM_TYPE alpha;
+    const TMM_TYPE *A;
+    long long rsA, csA, strideA;
+    const TMM_TYPE *B;
+    long long rsB, csB, strideB;
+    TMM_TYPE beta;
+    TMM_TYPE *C;
+    long long ldc, strideC;
+    unsigned batch; /* at most 65535 */
+    int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
+                       the device; TMM__PACK: operands may be packed, in memory for copies of them */
+    tmm_stream stream;
+} TMM_FN(gemm__product);
+
+/* Sizes and strides, for leading dimensions and ops; all else is zero. */
+static inline TMM_FN(gemm__product)
+    TMM_FN(gemm__make_product)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                               long long lda, long long ldb)
+{
+    TMM_FN(gemm__product) p;
+    memset((void *)&p, 0, sizeof p);
+    p.M = M, p.N = N, p.K = K;
+    p.rsA = opA == TMM_OP_N ? lda : 1, p.csA = opA == TMM_OP_N ? 1 : lda;
+    p.rsB = opB == TMM_OP_N ? ldb : 1, p.csB = opB == TMM_OP_N ? 1 : ldb;
+    return p;
+}
+
+/* The arguments that all kernels but SKINNY begin with. Returns how many. */
+static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **arguments)
+{
+    void *const list[] = {&p->M,    &p->N,       &p->K,   &p->alpha,  &p->A,   &p->rsA,
+                          &p->csA,  &p->strideA, &p->B,   &p->rsB,    &p->csB, &p->strideB,
+                          &p->beta, &p->C,       &p->ldc, &p->strideC};
+    memcpy(arguments, list, sizeof list);
+    return (int)(sizeof list / sizeof *list);
+}
+
+/* Can KERNEL PIPELINED, or TENSOR for double, do this? Not if there are too many tiles or steps for
+   32 bits, or if the lines that a thread copies one after the other, 16 apart (32 at most in
+   TENSOR), are too far from each other in memory. */
+static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N, long long K,
+                                     long long stride_A, long long stride_B)
+{
+    long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
+    long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
+    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
+    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
+}
+
+#if TMM__FAST
+/* Memory of a launch of KERNEL PIPELINED or TENSOR: packed operands, partial tiles, flags. */
+typedef struct TMM_FN(gemm__memory) {
+    char *all; /* from the pool; NULL: none was needed, or there was none */
+    size_t bytes;
+    TMM_TYPE *packed_A, *packed_B;
+} TMM_FN(gemm__memory);
+
+/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule
+   needs them in memory. 0 if there is too little. */
+static inline int TMM_FN(gemm__allocate)(TMM_FN(gemm__memory) * memory, tmm__schedule *s,
+                                         long long K, long long pitchA, long long pitchB,
+                                         size_t tile, tmm_stream stream)
+{
+    size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
+    size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
+    size_t sharers = s->split_tiles > 0 && s->cluster == 0 ? (size_t)s->sharers : 0;
+    size_t flags = sharers * sizeof *s->flags;
+    memset(memory, 0, sizeof *memory);
+    memory->bytes = bytesA + bytesB + sharers * tile + flags;
+    if (memory->bytes == 0) return 1;
+    memory->all = (char *)tmm__workspace(memory->bytes, stream);
+    if (memory->all == NULL) return 0;
+    memory->packed_A = (TMM_TYPE *)memory->all;
+    memory->packed_B = memory->packed_A + K * pitchA;
+    s->partials = memory->all + bytesA + bytesB;
+    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + sharers * tile);
+    s->ticket = tmm__ticket();
+    if (TMM__CLEAR_FLAGS && flags > 0) (void)cudaMemsetAsync(s->flags, 0, flags, stream);
+    return 1;
+}
+
+#if TMM__IS_FLOAT || TMM__IS_DOUBLE
+/* KERNEL PACK for the operands that have a pitch; afterwards *p and *s are those of packed ones. */
+static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__schedule *s,
+                                            const TMM_FN(gemm__memory) * memory, long long pitchA,
+                                            long long pitchB)
+{
+    TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
+    dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
+                 (unsigned)tmm__min((p->K + 63) / 64, 65535), 2);
+    void *arguments[] = {&p->K, &p->M, &p->A,   &p->rsA, &p->csA,   &packed_A, &pitchA,
+                         &p->N, &p->B, &p->rsB, &p->csB, &packed_B, &pitchB};
+    if (pitchA + pitchB == 0) return TMM_OK;
+    tmm_status status =
+        tmm__launch((const void *)TMM_FN(pack), squares, dim3(256), 0, arguments, p->stream);
+    if (pitchA > 0) p->A = packed_A, p->rsA = 1, p->csA = pitchA, s->packed_A = 1;
+    if (pitchB > 0) p->B = packed_B, p->csB = 1, p->rsB = pitchB, s->packed_B = 1;
+    return status;
+}
+#endif
+
+/* KERNEL REDUCE, for `pieces` pieces of each tile. `rows`: of C that a thread owns; `tensor`: whether
+   KERNEL TENSOR left them. */
+static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__schedule *s, int rows,
+                                              int warps_down, int pieces, int tensor)
+{
+    int tiles = s->tiles_down * s->tiles_across;
+    int parts = pieces >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+    void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
+                         &rows, &warps_down, &pieces,   &parts,   &tensor, s};
+    return tmm__launch((const void *)TMM_FN(gemm_reduce),
+                       dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
+                       p->stream);
+}
+#endif
+#endif
