@@ -86,6 +86,8 @@
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
+     TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: less than half of the compile
+                         time, if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
@@ -100,8 +102,6 @@
                          For PyCUDA, which wraps the source in extern "C", define it __global__
      TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
                          device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
-     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED and TMM_TENSOR before each launch. They
-                         need no such thing, but compute-sanitizer's initcheck cannot know that
 
    YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
    undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:
@@ -131,8 +131,9 @@
    TMM_AUTO_TENSOR, float: 117 at 1024, 205 at 4096, 189 at 5120, splitting included, where cuBLAS
    gives 40 to 44 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
-   5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
-   beta = 0, with u = 2^-24 or 2^-53; int is exact.
+   5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij + K v for alpha = 1
+   and beta = 0. float: u = 2^-24, v = 2^-150; double: u = 2^-53, v = 2^-1075; int is exact. K v is
+   what products lose that are smaller than the smallest normal number.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
@@ -3678,7 +3679,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
     }
 
     TMM_SUM old = 0;
-    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    if ((TMM_SUM)beta != 0)
+        old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
@@ -3777,7 +3779,8 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     if (row >= M || col >= N) return;
     C += blockIdx.z * batchC + row * ldc + col;
     TMM_SUM old = 0;
-    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    if ((TMM_SUM)beta != 0)
+        old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);
@@ -3961,7 +3964,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
             for (int j = 0; j < 4; j++) {
                 if (col + j >= N) continue;
                 TMM_SUM old = 0;
-                if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
+                if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
                 quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
@@ -4007,7 +4010,7 @@ static __device__ __forceinline__ TMM_FN(sums4)
     TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
 {
     TMM_FN(sums4) old = {{0, 0, 0, 0}};
-    if (beta == 0) return old;
+    if ((TMM_SUM)beta == 0) return old;
     TMM_FN(elements4) four = {{0, 0, 0, 0}};
     if (whole) four = *(const TMM_FN(elements4) *)C;
 #pragma unroll
@@ -4055,7 +4058,7 @@ static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long
     for (int h = 0; h < 2 * rows; h++)
 #pragma unroll
         for (int j = 0; j < 4; j++) old[h / 2][h % 2].v[j] = 0;
-    if (beta != 0) {
+    if ((TMM_SUM)beta != 0) {
 #pragma unroll
         for (int h = 0; h < 2 * rows; h++) {
             bool any = row + h / 2 >= first_row && row + h / 2 < end && (wanted >> h % 2 * 4 & 15);
@@ -4099,7 +4102,7 @@ static __device__ __forceinline__ void TMM_FN(store_two)(TMM_TYPE *C, long long 
     for (int j = 0; j < 2; j++) {
         bool inside = wanted >> j & 1;
         TMM_SUM old = 0;
-        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
+        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
         two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
 #ifdef TMM_EPILOGUE
         if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
@@ -4147,8 +4150,9 @@ static __device__ __forceinline__ void TMM_FN(store_some)(TMM_TYPE *C, long long
                                                           TMM_TYPE alpha, TMM_TYPE beta,
                                                           const TMM_SUM *sum)
 {
-    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = beta == 0 ? 0 : wanted;
+    TMM_SUM factor =
+        (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
     TMM_TYPE some[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) TMM_FN(load_if)(&some[j], C + j, read >> j & 1);
@@ -4169,8 +4173,9 @@ static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long 
                                                          TMM_TYPE alpha, TMM_TYPE beta,
                                                          const TMM_SUM *sum)
 {
-    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = beta == 0 ? 0 : wanted;
+    TMM_SUM factor =
+        (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
     TMM_FN(elements4) fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -4358,7 +4363,7 @@ TMM_KERNEL void __launch_bounds__(256)
             unsigned wanted = tmm__inside(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
-            if (beta != 0) old = TMM_FN(load_two)(c, false, wanted);
+            if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);
             TMM_FN(store_two)(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
         }
 }
@@ -5350,10 +5355,11 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         TMM_FN(vector) old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if (beta != 0) old = *(const TMM_FN(vector) *)out;
+        if ((TMM_SUM)beta != 0) old = *(const TMM_FN(vector) *)out;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) {
-            TMM_SUM more = beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
+            TMM_SUM more =
+                (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
             old.v[j] = TMM_FN(value)(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
         }
         *(TMM_FN(vector) *)out = old;
@@ -6149,7 +6155,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
-                unsigned mine = beta != 0 && r >= first_row && r < M ? wanted : 0;
+                unsigned mine = (TMM_SUM)beta != 0 && r >= first_row && r < M ? wanted : 0;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
                     old[h][j] = TMM_FN(load_two)(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
@@ -8631,7 +8637,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
     /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
        part of what M N K costs. */
     long long pitchA = 0, pitchB = 0;
-    double packing = ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * SIZE / device->bandwidth;
+    double packing =
+        ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
     double saving = nn ? tmm__tuned()->pack_saves_nn : tmm__tuned()->pack_saves_any;
     saving *= 2.0 * M * N * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
@@ -8850,7 +8857,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
 
     /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
        N K. */
-    double packing = 2.0 * K * SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
+    double packing =
+        2.0 * K * (double)SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
     double saving = tmm__tuned()->pack_saves_tensor * 2 * M * N * K / device->arithmetic;
     int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
                TMM__WORTH_PACKING(packing, saving) &&
@@ -9585,7 +9593,8 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
     }
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
-    if (kernel == TMM_TENSOR && ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
+    if (kernel == TMM_TENSOR &&
+        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
         kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb)
                      ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
                      : TMM_REGISTER;
@@ -9935,8 +9944,8 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
     if (options->B != NULL)
         opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
-    status =
-        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb, C, ldc,
+                             sizeof(TMM_TYPE));
     if (status != TMM_OK) return status;
     void *memory = options->memory;
     if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
@@ -9944,7 +9953,7 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                          "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
                          options->bytes, needed);
     if (M == 0 || N == 0) return TMM_OK;
-    if (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
+    if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
         return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                  stream);
     tmm__split split[2];
@@ -10073,8 +10082,8 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, const tmm_host_options *options)
 {
-    tmm_status status =
-        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
+                                        C, ldc, sizeof(TMM_TYPE));
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
@@ -10083,12 +10092,12 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
     tmm__job job;
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = alpha == 0 ? 0 : K;
+    job.M = M, job.N = N, job.K = (TMM_SUM)alpha == 0 ? 0 : K;
     job.size = sizeof(TMM_TYPE);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
-    job.reads_C = !(beta == 0);
+    job.reads_C = !((TMM_SUM)beta == 0);
     job.launch = TMM_FN(gemm__part);
     return tmm__host_run(&job, options, NULL, NULL);
 }
@@ -10122,7 +10131,7 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
 {
     const void *unread = &unread;
     long long rows = 0, rows_B = 0;
-    int reads = M > 0 && N > 0 && K > 0 && !(alpha == 0);
+    int reads = M > 0 && N > 0 && K > 0 && !((TMM_SUM)alpha == 0);
     if (kernel != TMM_AUTO && tmm_kernel_string(kernel) == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
     if (count < 1)
@@ -10142,8 +10151,8 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
         rows_B += p->rows_B;
         long long lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
         if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-        status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, !(alpha == 0), p->A, lda, unread,
-                                 N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
+        status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, !((TMM_SUM)alpha == 0), p->A, lda,
+                                 unread, N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
         if (status == TMM_OK && p->rows_B > 0)
             status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
                                        opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
@@ -10217,7 +10226,7 @@ static inline TMM__OPTIMIZE void TMM_FN(gemm__cpu_block)(long long i0, long long
         for (int j = 0; j < cols; j++) {
             TMM_TYPE *c = C + (i0 + i) * ldc + j0 + j;
             TMM_SUM value = (TMM_SUM)alpha * sum[i][j];
-            if (beta != 0) value += (TMM_SUM)beta * (TMM_SUM)*c;
+            if ((TMM_SUM)beta != 0) value += (TMM_SUM)beta * (TMM_SUM)*c;
             *c = (TMM_TYPE)value;
         }
 }
@@ -10228,10 +10237,10 @@ static inline tmm_status TMM_FN(gemm__cpu)(tmm_op opA, tmm_op opB, long long M, 
                                            long long lda, const TMM_TYPE *B, long long ldb,
                                            TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads)
 {
-    tmm_status status =
-        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
+                                        C, ldc, sizeof(TMM_TYPE));
     if (status != TMM_OK || M == 0 || N == 0) return status;
-    if (alpha == 0) K = 0;
+    if ((TMM_SUM)alpha == 0) K = 0;
     if (K == 0) alpha = 0;
     long long rsA = opA == TMM_OP_N ? lda : 1, csA = opA == TMM_OP_N ? 1 : lda;
     long long rsB = opB == TMM_OP_N ? ldb : 1, csB = opB == TMM_OP_N ? 1 : ldb;
@@ -10458,13 +10467,17 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM_TYPE          float
 #define TMM_NAME          s
 #include "tiledmm.cuh"
+#ifndef TMM_NO_DOUBLE
 #define TMM_TYPE double
 #define TMM_NAME d
 #include "tiledmm.cuh"
+#endif
+#ifndef TMM_NO_INT
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
 #include "tiledmm.cuh"
+#endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE
 #undef TMM_EPILOGUE

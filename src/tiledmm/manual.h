@@ -86,6 +86,8 @@
      TMM_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
      TMM_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
                          (no nvcc) gets declarations without asking
+     TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: less than half of the compile
+                         time, if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
@@ -100,8 +102,6 @@
                          For PyCUDA, which wraps the source in extern "C", define it __global__
      TMM_EPILOGUE(value, row, col)  an expression applied to each finished element of C on the
                          device, e.g. a clamp or bias[col] with a __device__ or __constant__ bias
-     TMM_CLEAR_FLAGS     clears the flags of TMM_PIPELINED and TMM_TENSOR before each launch. They
-                         need no such thing, but compute-sanitizer's initcheck cannot know that
 
    YOUR OWN TYPE, TILE OR EPILOGUE in three lines, as often as you like (after it the macros are
    undefined again). This makes tmm_ugemm, tmm_umatmul, ... for unsigned:
@@ -131,8 +131,9 @@
    TMM_AUTO_TENSOR, float: 117 at 1024, 205 at 4096, 189 at 5120, splitting included, where cuBLAS
    gives 40 to 44 (gemm_cublas.csv; 300 ms a point, in turn with it).
    Largest error of 2000 random elements at 4096, with A and B uniform in (-1, 1): 1.3e-04 (float),
-   5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij for alpha = 1 and
-   beta = 0, with u = 2^-24 or 2^-53; int is exact.
+   5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij + K v for alpha = 1
+   and beta = 0. float: u = 2^-24, v = 2^-150; double: u = 2^-53, v = 2^-1075; int is exact. K v is
+   what products lose that are smaller than the smallest normal number.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.

@@ -7,13 +7,17 @@
 #define TMM_TYPE          float
 #define TMM_NAME          s
 #include "tiledmm.cuh"
+#ifndef TMM_NO_DOUBLE
 #define TMM_TYPE double
 #define TMM_NAME d
 #include "tiledmm.cuh"
+#endif
+#ifndef TMM_NO_INT
 #define TMM_TYPE int
 #define TMM_SUM  unsigned /* signed sums that overflow are undefined in C, these wrap */
 #define TMM_NAME i
 #include "tiledmm.cuh"
+#endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE
 #undef TMM_EPILOGUE

@@ -56,7 +56,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
     }
 
     TMM_SUM old = 0;
-    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    if ((TMM_SUM)beta != 0)
+        old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);

@@ -125,7 +125,7 @@ TMM_KERNEL void __launch_bounds__(256)
             unsigned wanted = tmm__inside(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
-            if (beta != 0) old = TMM_FN(load_two)(c, false, wanted);
+            if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);
             TMM_FN(store_two)(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
         }
 }

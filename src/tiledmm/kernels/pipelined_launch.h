@@ -88,7 +88,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
     /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
        part of what M N K costs. */
     long long pitchA = 0, pitchB = 0;
-    double packing = ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * SIZE / device->bandwidth;
+    double packing =
+        ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
     double saving = nn ? tmm__tuned()->pack_saves_nn : tmm__tuned()->pack_saves_any;
     saving *= 2.0 * M * N * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&

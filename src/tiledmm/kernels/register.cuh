@@ -169,7 +169,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
             for (int j = 0; j < 4; j++) {
                 if (col + j >= N) continue;
                 TMM_SUM old = 0;
-                if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
+                if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)c[j]);
                 quad.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[0][4 * q + j]) + old);
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));

@@ -87,7 +87,8 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
     if (row >= M || col >= N) return;
     C += blockIdx.z * batchC + row * ldc + col;
     TMM_SUM old = 0;
-    if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
+    if ((TMM_SUM)beta != 0)
+        old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C); /* beta = 0 must not read C */
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
 #ifdef TMM_EPILOGUE
     value = TMM_EPILOGUE(value, row, col);

@@ -350,10 +350,11 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         TMM_FN(vector) old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if (beta != 0) old = *(const TMM_FN(vector) *)out;
+        if ((TMM_SUM)beta != 0) old = *(const TMM_FN(vector) *)out;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) {
-            TMM_SUM more = beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
+            TMM_SUM more =
+                (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
             old.v[j] = TMM_FN(value)(total.v[j], alpha, more, true, tile_row + r, tile_col + c + j);
         }
         *(TMM_FN(vector) *)out = old;

@@ -22,7 +22,7 @@ static __device__ __forceinline__ TMM_FN(sums4)
     TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
 {
     TMM_FN(sums4) old = {{0, 0, 0, 0}};
-    if (beta == 0) return old;
+    if ((TMM_SUM)beta == 0) return old;
     TMM_FN(elements4) four = {{0, 0, 0, 0}};
     if (whole) four = *(const TMM_FN(elements4) *)C;
 #pragma unroll
@@ -70,7 +70,7 @@ static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long
     for (int h = 0; h < 2 * rows; h++)
 #pragma unroll
         for (int j = 0; j < 4; j++) old[h / 2][h % 2].v[j] = 0;
-    if (beta != 0) {
+    if ((TMM_SUM)beta != 0) {
 #pragma unroll
         for (int h = 0; h < 2 * rows; h++) {
             bool any = row + h / 2 >= first_row && row + h / 2 < end && (wanted >> h % 2 * 4 & 15);
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void TMM_FN(store_two)(TMM_TYPE *C, long long 
     for (int j = 0; j < 2; j++) {
         bool inside = wanted >> j & 1;
         TMM_SUM old = 0;
-        if (beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
+        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
         two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
 #ifdef TMM_EPILOGUE
         if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
@@ -162,8 +162,9 @@ static __device__ __forceinline__ void TMM_FN(store_some)(TMM_TYPE *C, long long
                                                           TMM_TYPE alpha, TMM_TYPE beta,
                                                           const TMM_SUM *sum)
 {
-    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = beta == 0 ? 0 : wanted;
+    TMM_SUM factor =
+        (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
     TMM_TYPE some[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) TMM_FN(load_if)(&some[j], C + j, read >> j & 1);
@@ -184,8 +185,9 @@ static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long 
                                                          TMM_TYPE alpha, TMM_TYPE beta,
                                                          const TMM_SUM *sum)
 {
-    TMM_SUM factor = beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = beta == 0 ? 0 : wanted;
+    TMM_SUM factor =
+        (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
     TMM_FN(elements4) fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)

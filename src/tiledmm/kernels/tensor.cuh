@@ -359,7 +359,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
-                unsigned mine = beta != 0 && r >= first_row && r < M ? wanted : 0;
+                unsigned mine = (TMM_SUM)beta != 0 && r >= first_row && r < M ? wanted : 0;
 #pragma unroll
                 for (int j = 0; j < ACROSS; j++)
                     old[h][j] = TMM_FN(load_two)(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);

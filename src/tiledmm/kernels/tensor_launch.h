@@ -86,7 +86,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
 
     /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
        N K. */
-    double packing = 2.0 * K * SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
+    double packing =
+        2.0 * K * (double)SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
     double saving = tmm__tuned()->pack_saves_tensor * 2 * M * N * K / device->arithmetic;
     int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
                TMM__WORTH_PACKING(packing, saving) &&

@@ -40,7 +40,7 @@ static inline TMM__OPTIMIZE void TMM_FN(gemm__cpu_block)(long long i0, long long
         for (int j = 0; j < cols; j++) {
             TMM_TYPE *c = C + (i0 + i) * ldc + j0 + j;
             TMM_SUM value = (TMM_SUM)alpha * sum[i][j];
-            if (beta != 0) value += (TMM_SUM)beta * (TMM_SUM)*c;
+            if ((TMM_SUM)beta != 0) value += (TMM_SUM)beta * (TMM_SUM)*c;
             *c = (TMM_TYPE)value;
         }
 }
@@ -51,10 +51,10 @@ static inline tmm_status TMM_FN(gemm__cpu)(tmm_op opA, tmm_op opB, long long M, 
                                            long long lda, const TMM_TYPE *B, long long ldb,
                                            TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads)
 {
-    tmm_status status =
-        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
+                                        C, ldc, sizeof(TMM_TYPE));
     if (status != TMM_OK || M == 0 || N == 0) return status;
-    if (alpha == 0) K = 0;
+    if ((TMM_SUM)alpha == 0) K = 0;
     if (K == 0) alpha = 0;
     long long rsA = opA == TMM_OP_N ? lda : 1, csA = opA == TMM_OP_N ? 1 : lda;
     long long rsB = opB == TMM_OP_N ? ldb : 1, csB = opB == TMM_OP_N ? 1 : ldb;

@@ -105,8 +105,8 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, const tmm_host_options *options)
 {
-    tmm_status status =
-        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
+                                        C, ldc, sizeof(TMM_TYPE));
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
@@ -115,12 +115,12 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
     tmm__job job;
     memset(&job, 0, sizeof job);
     job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = alpha == 0 ? 0 : K;
+    job.M = M, job.N = N, job.K = (TMM_SUM)alpha == 0 ? 0 : K;
     job.size = sizeof(TMM_TYPE);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
-    job.reads_C = !(beta == 0);
+    job.reads_C = !((TMM_SUM)beta == 0);
     job.launch = TMM_FN(gemm__part);
     return tmm__host_run(&job, options, NULL, NULL);
 }
@@ -154,7 +154,7 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
 {
     const void *unread = &unread;
     long long rows = 0, rows_B = 0;
-    int reads = M > 0 && N > 0 && K > 0 && !(alpha == 0);
+    int reads = M > 0 && N > 0 && K > 0 && !((TMM_SUM)alpha == 0);
     if (kernel != TMM_AUTO && tmm_kernel_string(kernel) == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
     if (count < 1)
@@ -174,8 +174,8 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
         rows_B += p->rows_B;
         long long lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
         if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-        status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, !(alpha == 0), p->A, lda, unread,
-                                 N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
+        status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, !((TMM_SUM)alpha == 0), p->A, lda,
+                                 unread, N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
         if (status == TMM_OK && p->rows_B > 0)
             status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
                                        opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));

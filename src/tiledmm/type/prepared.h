@@ -130,8 +130,8 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
     if (options->B != NULL)
         opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
-    status =
-        tmm__check_gemm(opA, opB, M, N, K, !(alpha == 0), A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE));
+    status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb, C, ldc,
+                             sizeof(TMM_TYPE));
     if (status != TMM_OK) return status;
     void *memory = options->memory;
     if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
@@ -139,7 +139,7 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                          "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
                          options->bytes, needed);
     if (M == 0 || N == 0) return TMM_OK;
-    if (alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
+    if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
         return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                  stream);
     tmm__split split[2];
