@@ -145,10 +145,28 @@ check_text "no device" \
 check_text "out of memory" \
     '^half: cudaSuccess more: cudaErrorMemoryAllocation free 500000 of 1000000 again: cudaSuccess clean: cudaSuccess $' \
     env CUCC_MEMORY=1000000 ./devices memory
-check "a number in the environment" 2 'CUCC_DEVICES must be a number, not two' \
-    env CUCC_DEVICES=two ./devices two
-check "an order in the environment" 2 'CUCC_ORDER must be forward, backward or shuffle:SEED' \
-    env CUCC_ORDER=sideways ./order 1
+while read -r setting sentence; do
+    check "refused: $setting" 2 "^cucc: $sentence, not ${setting#*=} \$" env "$setting" ./order 1
+done <<'END'
+CUCC_DEVICES=two CUCC_DEVICES must be a number from 0 to 16
+CUCC_DEVICES=17 CUCC_DEVICES must be a number from 0 to 16
+CUCC_MEMORY=-1 CUCC_MEMORY must be a number from 0
+CUCC_THREADS=-1 CUCC_THREADS must be a number from 1 to 256
+CUCC_THREADS=0 CUCC_THREADS must be a number from 1 to 256
+CUCC_THREADS=257 CUCC_THREADS must be a number from 1 to 256
+CUCC_THREADS=99999999999999999999 CUCC_THREADS must be a number from 1 to 256
+CUCC_ORDER=sideways CUCC_ORDER must be forward, backward or shuffle:SEED
+CUCC_ORDER=shuffle:x CUCC_ORDER must be forward, backward or shuffle:SEED
+CUCC_STREAMS=foo CUCC_STREAMS must be late or late:SEED
+CUCC_STREAMS=later CUCC_STREAMS must be late or late:SEED
+CUCC_STREAMS=late: CUCC_STREAMS must be late or late:SEED
+CUCC_FAIL=mallok:1 CUCC_FAIL must be KIND:N, N from 1, KIND one of malloc pinned copy .*
+CUCC_FAIL=malloc CUCC_FAIL must be KIND:N, .*
+CUCC_FAIL=malloc:0 CUCC_FAIL must be KIND:N, .*
+CUCC_FAIL=malloc:two CUCC_FAIL must be KIND:N, .*
+CUCC_FAIL=mallo:1 CUCC_FAIL must be KIND:N, .*
+END
+check "refused: CUCC_FAIL that a program sets" 2 '^cucc: CUCC_FAIL must be .*, not malloc:x $' ./faults planted
 
 # ---- faults in every mode ----------------------------------------------------------------------
 
