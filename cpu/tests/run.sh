@@ -81,6 +81,8 @@ build faults "$tests/faults.cu"
 build faults-ucontext "$tests/faults.cu" -DCUCC_UCONTEXT
 build faults-sanitized "$tests/faults.cu" --sanitize
 build bounds "$tests/bounds.cu" --sanitize
+build float16 "$tests/float16.cu"
+build float16-sanitized "$tests/float16.cu" --sanitize
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
 build late "$tests/late.cu"
@@ -95,6 +97,7 @@ if command -v clang++ >/dev/null; then
     export CXX=clang++
     build language-clang "${language[@]}"
     build faults-clang "$tests/faults.cu"
+    build float16-clang "$tests/float16.cu"
     build bounds-clang "$tests/bounds.cu" --sanitize
     unset CXX
 fi
@@ -118,6 +121,23 @@ for program in language linked language-ucontext language-sanitized language-cla
             env CUCC_ORDER=$order CUCC_THREADS=3 ./$program
     done
 done
+
+for program in float16 float16-sanitized float16-clang; do
+    [ -e $program ] && check_text "half and bfloat16, $program" '^0 failures $' ./$program
+done
+while read -r expression; do
+    check "nvcc does not take it either: $expression" 1 'ambiguous|no match' \
+        "$cucc" "-DAMBIGUOUS=$expression" -c "$tests/float16.cu" -o ambiguous.o
+done <<'END'
+q = a == 0.0f
+q = b < f
+a = a + 1.0f
+f += b
+a = {}
+f = q ? b : f
+b = __hadd(b, f)
+b = a
+END
 
 right='^cudaSuccess right $'
 for order in forward backward shuffle:1 shuffle:2; do
