@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The one entry: ./build.sh run | test | bench | report | install | clean. --help says more.
+# The one entry: ./build.sh run | test | bench | report | join | install | clean. --help says more.
 set -u
 HERE=$PWD # where demos are to write what they are asked to
-cd "$(dirname "$0")" || exit 1
+cd "$(dirname "$(readlink -f "$0")")" || exit 1
+ROOT=$PWD
 ARCHITECTURES="75 80 86 89 90 90a 100 120"
 WARNINGS=(-Werror all-warnings -Xcompiler "-Wall,-Wextra")
 JOBS=$(nproc 2>/dev/null || echo 2)
@@ -20,6 +21,9 @@ usage() {
 ./build.sh report [OPTIONS]        runs demos and benchmarks and makes the report of them: page.html,
                                    plots, tables, CSV in build/report; --help lists the options;
                                    --system first: with the Python that is there, no installation
+./build.sh join [--check | --where FILE:LINE]
+                                   joins src/ into the two headers; says which part differs; which
+                                   part a line is from
 ./build.sh install PREFIX          puts the headers, the CMake package and the .pc file under PREFIX
 ./build.sh clean                   removes what was built
 TEXT
@@ -27,6 +31,7 @@ TEXT
 
 say() { printf '%s\n' "$*"; }
 die() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
+folder() { mkdir -p "$1" 2>/dev/null || refuse "cannot make the folder $PWD/$1: it needs a checkout that it may write to"; }
 refuse() { printf 'build.sh: %s\n' "$*" >&2; exit 2; } # what was asked cannot be done
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -81,9 +86,12 @@ run_demo() {
         } >&2
         exit 2
     fi
-    mkdir -p "build/run/$(dirname "$demo")" || exit 1
+    grep -qw main "$source" || refuse "$source is a library, not a program; its first lines say how to use it"
     local mpi=() launch=() host=${CXX:-g++}
     if grep -q '<mpi\.h>' "$source"; then # such a demo runs as several ranks
+        case ${RANKS-4} in
+        '' | 0* | *[!0-9]* | ?????*) refuse "RANKS must be a whole number from 1 to 9999, not '$RANKS'" ;;
+        esac
         need mpicxx libopenmpi-dev
         need mpirun openmpi-bin
         host=mpicxx
@@ -95,6 +103,7 @@ run_demo() {
         fi
         say "build.sh: ${RANKS:-4} ranks (RANKS=N ./build.sh run $demo for another number)"
     fi
+    folder "build/run/$(dirname "$demo")"
     if have nvcc && have_gpu; then
         program=build/run/$demo
         say "build.sh: nvcc and a GPU are here: $demo runs on the GPU"
@@ -145,11 +154,13 @@ make_report() {
     *" --help "* | *" -h "*) have python3 && exec python3 bench/report --help ;; # nothing to install for that
     esac
     need g++ g++
+    need python3 python3-venv
+    # what it would refuse is refused before anything is installed
+    python3 -B -c 'import runpy, sys; runpy.run_path("bench/report")["parse_options"]()' "$@" || exit
     if newer build/report-python/ready "$wanted"; then
-        need python3 python3-venv
         python3 -c 'import ensurepip' 2>/dev/null || get "Python's venv" python3-venv
+        folder build
         say "build.sh: installing matplotlib into build/report-python"
-        mkdir -p build || exit 1
         {
             rm -rf build/report-python
             python3 -m venv build/report-python &&
@@ -352,13 +363,14 @@ summary() { # one line per job, and what failed or was skipped in it
 
 run_tests() {
     local only_gpu=0 name file
-    case ${1-} in
+    case $* in
     '') ;;
     --gpu) only_gpu=1 ;;
-    *) refuse "test takes --gpu or nothing, not '$1'" ;;
+    *) refuse "test takes --gpu or nothing, not '$*'" ;;
     esac
+    folder build/test
     rm -rf build/test
-    mkdir -p build/test || exit 1
+    folder build/test
     local started=$SECONDS
     say "build.sh: a line for each part as it ends, $JOBS at a time; the long ones take minutes"
     if [ $only_gpu = 0 ]; then
@@ -420,18 +432,35 @@ make_bench() {
     case ${1-} in
     -*) refuse "bench takes a folder, not '$1'; bench/gpu.sh FOLDER PART... runs only some parts" ;;
     esac
+    [ $# -le 1 ] || refuse "bench takes one folder, not '$*'; bench/gpu.sh FOLDER PART... runs only some parts"
     have nvcc || refuse "bench needs nvcc and a GPU, and there is no nvcc; ./build.sh report measures the CPU runner"
     have_gpu || refuse "bench needs nvcc and a GPU, and there is no GPU; ./build.sh report measures the CPU runner"
     exec bash bench/gpu.sh "${1:-build/bench}"
 }
 
+clean() {
+    [ $# = 0 ] || refuse "clean takes nothing, not '$*'"
+    rm -rf build 2>/dev/null || die "cannot remove all of $PWD/build"
+}
+
+case ${1-}:${2-} in # run and report have a --help of their own
+test:-h | test:--help | bench:-h | bench:--help | join:-h | join:--help | install:-h | install:--help | clean:-h | clean:--help)
+    usage
+    exit
+    ;;
+esac
 case ${1-} in
 run) shift; run_demo "$@" ;;
 test) shift; run_tests "$@" ;;
 bench) shift; make_bench "$@" ;;
 report) shift; make_report "$@" ;;
-install) shift; exec bash cmake/install.sh "$@" ;;
-clean) rm -rf build ;;
+join) shift; exec bash src/join.sh "$@" ;;
+install) # from where the caller is, whose folder PREFIX may begin
+    shift
+    cd "$HERE" || exit 1
+    exec bash "$ROOT/cmake/install.sh" "$@"
+    ;;
+clean) shift; clean "$@" ;;
 -h | --help | help) usage ;;
 '')
     usage >&2

@@ -243,34 +243,9 @@ static worker &worker_in_kernel(const char *function)
 
 /* ---- running the threads of a block ---------------------------------------------------------- */
 
-enum thread_order { forward, backward, shuffled };
-
-static struct {
-    thread_order kind = forward;
-    uint64_t seed = 0;
-} configured_order;
-
-static void read_configured_order()
-{
-    const char *text = getenv("CUCC_ORDER");
-    if (!text || !strcmp(text, "forward")) return;
-    char *end = nullptr;
-    if (!strcmp(text, "backward")) {
-        configured_order.kind = backward;
-    } else if (!strncmp(text, "shuffle:", 8) && text[8]) {
-        configured_order.kind = shuffled;
-        configured_order.seed = strtoull(text + 8, &end, 10);
-    }
-    if (configured_order.kind == forward || (end && *end)) {
-        fprintf(stderr, "cucc: CUCC_ORDER must be forward, backward or shuffle:SEED, not %s\n",
-                text);
-        exit(2);
-    }
-}
-
 static void shuffle_order(worker &w)
 {
-    if (configured_order.kind != shuffled) return;
+    if (environment().order != shuffled) return;
     for (unsigned int i = w.threads; i > 1; i--) std::swap(w.order[i - 1], w.order[w.random() % i]);
 }
 
@@ -478,7 +453,7 @@ static void run_block(worker &w, uint64_t block)
     dim3 grid = w.launch->request.grid;
     blockIdx = {(unsigned int)(block % grid.x), (unsigned int)(block / grid.x % grid.y),
                 (unsigned int)(block / grid.x / grid.y)};
-    w.random.seed((unsigned int)(configured_order.seed * 1000003 + block + 1));
+    w.random.seed((unsigned int)(environment().order_seed * 1000003 + block + 1));
     shuffle_order(w);
     fill_shared_memory(w);
     memset(w.state, unstarted, w.threads);
@@ -583,7 +558,7 @@ static void begin_launch(worker &w, launch_state &launch)
     w.threads = launch.threads;
     for (unsigned int t = 0; t < w.threads; t++) {
         w.index[t] = {t % block.x, t / block.x % block.y, t / block.x / block.y};
-        w.order[t] = configured_order.kind == backward ? w.threads - 1 - t : t;
+        w.order[t] = environment().order == backward ? w.threads - 1 - t : t;
     }
     blockDim = block;
     gridDim = launch.request.grid;
@@ -662,30 +637,19 @@ static worker_pool &the_pool()
 {
     static worker_pool *pool = [] {
         worker_pool *p = new worker_pool;
-        read_configured_order();
-        for (int i = 0; i < worker_count(); i++) p->workers.push_back(new_worker());
-        for (int i = 1; i < worker_count(); i++)
+        for (int i = 0; i < environment().workers; i++) p->workers.push_back(new_worker());
+        for (int i = 1; i < environment().workers; i++)
             std::thread(worker_main, std::ref(*p), std::ref(*p->workers[(size_t)i])).detach();
         return p;
     }();
     return *pool;
 }
 
-int worker_count()
-{
-    static int count = [] {
-        uint64_t cores = std::thread::hardware_concurrency();
-        uint64_t n = environment_number("CUCC_THREADS", cores);
-        return n < 1 ? 1 : n > 256 ? 256 : (int)n;
-    }();
-    return count;
-}
-
 /* The caller holds the launch lock. */
 void run_blocks(launch_state &launch)
 {
     worker_pool &pool = the_pool();
-    int helpers = worker_count() - 1;
+    int helpers = environment().workers - 1;
     if (launch.blocks <= (uint64_t)helpers) helpers = (int)launch.blocks - 1;
     if (helpers) {
         std::lock_guard<std::mutex> lock(pool.lock);

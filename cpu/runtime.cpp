@@ -22,7 +22,7 @@ using namespace cucc;
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-enum { max_devices = 16, pinned_host = -1, nowhere = -2, managed = -3 };
+enum { pinned_host = -1, nowhere = -2, managed = -3 };
 
 struct allocation {
     size_t size;
@@ -79,9 +79,8 @@ runtime_state &state()
 {
     static runtime_state *s = [] {
         runtime_state *r = new runtime_state;
-        r->devices = (int)environment_number("CUCC_DEVICES", 1);
-        if (r->devices > max_devices) r->devices = max_devices;
-        r->memory = environment_number("CUCC_MEMORY", (uint64_t)4 << 30);
+        r->devices = environment().devices;
+        r->memory = environment().memory;
         atexit(report_leaks);
         return r;
     }();
@@ -103,20 +102,6 @@ cudaError_t enter()
     if (!s.devices) return failed(cudaErrorNoDevice);
     if (s.device[current_device].sticky) return failed(s.device[current_device].sticky);
     return cudaSuccess;
-}
-
-/* CUCC_FAIL=KIND:N makes the N-th call of a kind fail, counted from where the variable was set. */
-bool planted(const char *kind)
-{
-    static std::string seen;
-    static long count;
-    const char *text = getenv("CUCC_FAIL");
-    if (!text || !*text) return false;
-    state_lock lock(state().lock);
-    if (seen != text) seen = text, count = 0;
-    size_t length = strlen(kind);
-    if (strncmp(text, kind, length) || text[length] != ':') return false;
-    return ++count == atol(text + length + 1);
 }
 
 cudaError_t check_device(int device)
@@ -427,20 +412,14 @@ cudaError_t check_event(cudaEvent_t event)
  * and streams then advance in a random order, as far as events let them: a synchronisation that is
  * missing shows. Without it, the queues stay empty. */
 struct late_streams {
-    bool on = false;
+    bool on = environment().late_streams;
     std::recursive_mutex lock;
-    uint64_t random = 1;
+    uint64_t random = environment().late_seed;
 };
 
 late_streams &late()
 {
-    static late_streams *l = [] {
-        late_streams *made = new late_streams;
-        const char *text = getenv("CUCC_STREAMS");
-        made->on = text && !strncmp(text, "late", 4);
-        if (made->on && text[4] == ':') made->random = strtoull(text + 5, nullptr, 10);
-        return made;
-    }();
+    static late_streams *l = new late_streams;
     return *l;
 }
 
@@ -577,19 +556,6 @@ std::vector<memory_range> live_memory()
 
 namespace cucc
 {
-uint64_t environment_number(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    if (!text || !*text) return otherwise;
-    char *end;
-    uint64_t value = strtoull(text, &end, 10);
-    if (*end) {
-        fprintf(stderr, "cucc: %s must be a number, not %s\n", name, text);
-        exit(2);
-    }
-    return value;
-}
-
 void register_symbol(void *address, size_t size)
 {
     char *bytes = (char *)address;
@@ -793,7 +759,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     p->maxGridSize[1] = p->maxGridSize[2] = 65535;
     p->totalConstMem = 65536;
     p->major = 7;
-    p->multiProcessorCount = worker_count();
+    p->multiProcessorCount = environment().workers;
     p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = 1;
     p->pciBusID = device;
     p->asyncEngineCount = 2;

@@ -1,5 +1,5 @@
 /* What the parts of the CPU runner's runtime share: runtime.cpp (memory, devices, streams),
- * blocks.cpp (runs the blocks of a launch) and counts.cpp (loads and stores, --count only). */
+ * environment.cpp (the variables CUCC_*), blocks.cpp (runs the blocks of a launch) and counts.cpp (loads and stores, --count only). */
 #ifndef CUCC_RUNTIME_H
 #define CUCC_RUNTIME_H
 
@@ -16,6 +16,8 @@ enum {
     max_warps = max_threads / warp_lanes,
     static_shared_limit = 48 * 1024,
     shared_limit = 227 * 1024,
+    max_devices = 16,
+    max_workers = 256,
 };
 
 struct memory_range {
@@ -47,12 +49,21 @@ struct launch_state {
 /* blocks.cpp: runs every block; afterwards launch.failed tells whether one had a fault. */
 void run_blocks(launch_state &launch);
 bool inside_kernel();
-int worker_count();
 bool inside_shared_memory(const void *address);
 const launch_state *current_launch();
 
-/* The value of an environment variable; a value that is not a number ends the program. */
-uint64_t environment_number(const char *name, uint64_t otherwise);
+/* environment.cpp */
+enum thread_order { forward, backward, shuffled };
+struct settings {
+    int devices, workers;
+    size_t memory; /* of each device */
+    thread_order order = forward;
+    uint64_t order_seed = 0;
+    bool late_streams = false;
+    uint64_t late_seed = 1;
+};
+const settings &environment();
+bool planted(const char *kind); /* whether this call of that kind is to fail */
 
 /* counts.cpp */
 access_counts take_counts(); /* of this OS thread, since the last call */

@@ -312,6 +312,10 @@ inline float __uint_as_float(unsigned int a) { return cucc::same_bits<float>(a);
 inline long long __double_as_longlong(double a) { return cucc::same_bits<long long>(a); }
 inline int __popc(unsigned int a) { return __builtin_popcount(a); }
 inline int __ffs(int a) { return __builtin_ffs(a); }
+inline int __hadd(int a, int b) { return (int)(((long long)a + b) >> 1); }
+inline int __rhadd(int a, int b) { return (int)(((long long)a + b + 1) >> 1); }
+inline unsigned int __uhadd(unsigned int a, unsigned int b) { return (unsigned int)(((uint64_t)a + b) >> 1); }
+inline unsigned int __urhadd(unsigned int a, unsigned int b) { return (unsigned int)(((uint64_t)a + b + 1) >> 1); }
 inline int __clz(int a) { return a ? __builtin_clz((unsigned int)a) : 32; }
 
 #define CUCC_MIN_MAX(T)                              \

@@ -86,6 +86,10 @@ int main(int, char **argv)
     if (IS("range")) return ended(cudaMemcpy(host, device, 129, cudaMemcpyDeviceToHost));
     if (IS("memset")) return ended(cudaMemset(device + 1, 0, 128));
     if (IS("twice")) return ended(cudaFree(freed));
+    if (IS("planted")) {
+        setenv("CUCC_FAIL", "malloc:x", 1);
+        cudaMalloc(&freed, 4);
+    }
     if (IS("recover")) {
         early_exit<<<4, 32>>>(device);
         cudaDeviceReset();

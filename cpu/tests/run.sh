@@ -81,6 +81,8 @@ build faults "$tests/faults.cu"
 build faults-ucontext "$tests/faults.cu" -DCUCC_UCONTEXT
 build faults-sanitized "$tests/faults.cu" --sanitize
 build bounds "$tests/bounds.cu" --sanitize
+build float16 "$tests/float16.cu"
+build float16-sanitized "$tests/float16.cu" --sanitize
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
 build late "$tests/late.cu"
@@ -95,6 +97,7 @@ if command -v clang++ >/dev/null; then
     export CXX=clang++
     build language-clang "${language[@]}"
     build faults-clang "$tests/faults.cu"
+    build float16-clang "$tests/float16.cu"
     build bounds-clang "$tests/bounds.cu" --sanitize
     unset CXX
 fi
@@ -118,6 +121,23 @@ for program in language linked language-ucontext language-sanitized language-cla
             env CUCC_ORDER=$order CUCC_THREADS=3 ./$program
     done
 done
+
+for program in float16 float16-sanitized float16-clang; do
+    [ -e $program ] && check_text "half and bfloat16, $program" '^0 failures $' ./$program
+done
+while read -r expression; do
+    check "nvcc does not take it either: $expression" 1 'ambiguous|no match' \
+        "$cucc" "-DAMBIGUOUS=$expression" -c "$tests/float16.cu" -o ambiguous.o
+done <<'END'
+q = a == 0.0f
+q = b < f
+a = a + 1.0f
+f += b
+a = {}
+f = q ? b : f
+b = __hadd(b, f)
+b = a
+END
 
 right='^cudaSuccess right $'
 for order in forward backward shuffle:1 shuffle:2; do
@@ -145,10 +165,28 @@ check_text "no device" \
 check_text "out of memory" \
     '^half: cudaSuccess more: cudaErrorMemoryAllocation free 500000 of 1000000 again: cudaSuccess clean: cudaSuccess $' \
     env CUCC_MEMORY=1000000 ./devices memory
-check "a number in the environment" 2 'CUCC_DEVICES must be a number, not two' \
-    env CUCC_DEVICES=two ./devices two
-check "an order in the environment" 2 'CUCC_ORDER must be forward, backward or shuffle:SEED' \
-    env CUCC_ORDER=sideways ./order 1
+while read -r setting sentence; do
+    check "refused: $setting" 2 "^cucc: $sentence, not ${setting#*=} \$" env "$setting" ./order 1
+done <<'END'
+CUCC_DEVICES=two CUCC_DEVICES must be a number from 0 to 16
+CUCC_DEVICES=17 CUCC_DEVICES must be a number from 0 to 16
+CUCC_MEMORY=-1 CUCC_MEMORY must be a number from 0
+CUCC_THREADS=-1 CUCC_THREADS must be a number from 1 to 256
+CUCC_THREADS=0 CUCC_THREADS must be a number from 1 to 256
+CUCC_THREADS=257 CUCC_THREADS must be a number from 1 to 256
+CUCC_THREADS=99999999999999999999 CUCC_THREADS must be a number from 1 to 256
+CUCC_ORDER=sideways CUCC_ORDER must be forward, backward or shuffle:SEED
+CUCC_ORDER=shuffle:x CUCC_ORDER must be forward, backward or shuffle:SEED
+CUCC_STREAMS=foo CUCC_STREAMS must be late or late:SEED
+CUCC_STREAMS=later CUCC_STREAMS must be late or late:SEED
+CUCC_STREAMS=late: CUCC_STREAMS must be late or late:SEED
+CUCC_FAIL=mallok:1 CUCC_FAIL must be KIND:N, N from 1, KIND one of malloc pinned copy .*
+CUCC_FAIL=malloc CUCC_FAIL must be KIND:N, .*
+CUCC_FAIL=malloc:0 CUCC_FAIL must be KIND:N, .*
+CUCC_FAIL=malloc:two CUCC_FAIL must be KIND:N, .*
+CUCC_FAIL=mallo:1 CUCC_FAIL must be KIND:N, .*
+END
+check "refused: CUCC_FAIL that a program sets" 2 '^cucc: CUCC_FAIL must be .*, not malloc:x $' ./faults planted
 
 # ---- faults in every mode ----------------------------------------------------------------------
 

@@ -1,0 +1,114 @@
+/* The variables CUCC_* of the environment, read when a program first needs the runner. A value that
+ * means nothing ends the program with a sentence and status 2. */
+#include "runtime.h"
+#include <string>
+#include <thread>
+
+namespace cucc
+{
+[[noreturn]] static void refuse(const char *name, const char *wanted, const char *text)
+{
+    fprintf(stderr, "cucc: %s must be %s, not %s\n", name, wanted, text);
+    exit(2);
+}
+
+/* A whole number in digits alone that is all of the text; strtoull would take signs and blanks. */
+static bool parse_number(const char *text, uint64_t &value)
+{
+    value = 0;
+    if (!*text) return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || value > (UINT64_MAX - 9) / 10) return false;
+        value = value * 10 + (uint64_t)(*text - '0');
+    }
+    return true;
+}
+
+static uint64_t read_number(const char *name, uint64_t otherwise, uint64_t least, uint64_t most)
+{
+    const char *text = getenv(name);
+    uint64_t value;
+    if (!text || !*text) return otherwise;
+    if (parse_number(text, value) && value >= least && value <= most) return value;
+    std::string wanted = "a number from " + std::to_string(least);
+    if (most != UINT64_MAX) wanted += " to " + std::to_string(most);
+    refuse(name, wanted.c_str(), text);
+}
+
+static void read_order(settings &s)
+{
+    const char *text = getenv("CUCC_ORDER");
+    if (!text || !*text || !strcmp(text, "forward")) return;
+    if (!strcmp(text, "backward"))
+        s.order = backward;
+    else if (!strncmp(text, "shuffle:", 8) && parse_number(text + 8, s.order_seed))
+        s.order = shuffled;
+    else
+        refuse("CUCC_ORDER", "forward, backward or shuffle:SEED", text);
+}
+
+static void read_streams(settings &s)
+{
+    const char *text = getenv("CUCC_STREAMS");
+    if (!text || !*text) return;
+    if (strncmp(text, "late", 4) ||
+        (text[4] && (text[4] != ':' || !parse_number(text + 5, s.late_seed))))
+        refuse("CUCC_STREAMS", "late or late:SEED", text);
+    s.late_streams = true;
+}
+
+/* CUCC_FAIL=KIND:N. */
+struct failure_plan {
+    std::string text, kind;
+    uint64_t call = 0; /* 0: none */
+};
+
+static failure_plan read_plan(const char *text)
+{
+    static const char *const kinds[] = {"malloc", "pinned", "copy",  "launch",
+                                        "kernel", "stream", "event", "device"};
+    failure_plan plan;
+    plan.text = text;
+    const char *colon = strchr(text, ':');
+    plan.kind = plan.text.substr(0, colon ? (size_t)(colon - text) : plan.text.size());
+    bool known = false;
+    std::string wanted = "KIND:N, N from 1, KIND one of";
+    for (const char *kind : kinds) {
+        known |= plan.kind == kind;
+        wanted += std::string(" ") + kind;
+    }
+    if (!known || !colon || !parse_number(colon + 1, plan.call) || !plan.call)
+        refuse("CUCC_FAIL", wanted.c_str(), text);
+    return plan;
+}
+
+/* Programs may set the variable while they run; calls are counted from then on. */
+bool planted(const char *kind)
+{
+    static std::mutex lock;
+    static failure_plan plan;
+    static uint64_t calls;
+    const char *text = getenv("CUCC_FAIL");
+    if (!text || !*text) return false;
+    std::lock_guard<std::mutex> guard(lock);
+    if (plan.text != text) plan = read_plan(text), calls = 0;
+    return plan.kind == kind && ++calls == plan.call;
+}
+
+const settings &environment()
+{
+    static const settings made = [] {
+        settings s;
+        uint64_t cores = std::thread::hardware_concurrency();
+        cores = cores < 1 ? 1 : cores > max_workers ? (uint64_t)max_workers : cores;
+        s.devices = (int)read_number("CUCC_DEVICES", 1, 0, max_devices);
+        s.memory = read_number("CUCC_MEMORY", (uint64_t)4 << 30, 0, UINT64_MAX);
+        s.workers = (int)read_number("CUCC_THREADS", cores, 1, max_workers);
+        read_order(s);
+        read_streams(s);
+        planted("");
+        return s;
+    }();
+    return made;
+}
+} // namespace cucc
