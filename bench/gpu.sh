@@ -5,7 +5,6 @@
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
-#   tables.txt     what the demos and bench/rays print
 #   gemm.csv       demos/matmul.cu, with cuBLAS beside our kernels: a row per measurement
 #   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
@@ -13,7 +12,8 @@
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
 #   memory.csv     demos/memory
-# and ends with a line of what failed. Takes about ten minutes on an H200.
+# and ends with a line of what failed; what demos and benchmarks print is in build/bench/printed.txt.
+# Takes about ten minutes on an H200.
 set -u
 out=${1:?usage: bench/gpu.sh OUTDIR [PART...]}
 for tool in nvcc nvidia-smi; do
@@ -120,19 +120,19 @@ if wants sanitizer; then
 fi
 
 seconds=90
-show() { # show NAME COMMAND: appends what it prints to tables.txt
+show() { # show NAME COMMAND: appends what it prints to printed.txt
     local name=$1
     shift
-    printf '\n===== %s\n' "$name" >>"$out/tables.txt"
+    printf '\n===== %s\n' "$name" >>$work/printed.txt
     timeout "$seconds" "$@" >$work/one.txt 2>&1 || fault "$name"
-    cat $work/one.txt >>"$out/tables.txt"
+    cat $work/one.txt >>$work/printed.txt
 }
 beside() { # beside NAME COMMAND: as show, but longer, and the end of it on the screen, too
     seconds=300 show "$@"
     grep -E '^gemm:|^limits|^memory' $work/one.txt
     sed -n '/^ratio to/,$p' $work/one.txt
 }
-: >"$out/tables.txt"
+: >$work/printed.txt
 
 if wants matmul; then
     step "matrix multiply, the sizes of the course reports"

@@ -4,7 +4,7 @@
 From the rows of bench/accuracy: the error by kind of data at one K, and by K for three kinds.
 From the rows of bench/gemm: the ratio to cublasSgemm and the error by size, for A and B uniform in
 (-1, 1). Which of the two follows from the columns. Errors are |C - Cref| / (|A||B|) in units of
-u = 2^-24. Needs matplotlib.
+u = 2^-24. Needs matplotlib, which brings Pillow.
 """
 import csv
 import sys
@@ -13,6 +13,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
+from plot_gemm import save  # noqa: E402
 
 U = 2.0**-24
 # name in the CSV of bench/accuracy: label, colour, marker
@@ -90,7 +91,7 @@ def plot_kinds(rows, out):
                     fontsize=12)
     figure.legend(handles=handles, loc="lower center", ncols=len(handles), fontsize=10)
     figure.tight_layout(rect=(0, 0.045, 1, 1))
-    figure.savefig(out)
+    save(figure, out)
 
 
 def plot_sizes(rows, out):
@@ -151,7 +152,7 @@ def plot_sizes(rows, out):
     figure.suptitle(f"C = A B in float, {where}", fontsize=10)
     figure.legend(loc="lower center", ncols=3, fontsize=9)
     figure.tight_layout(rect=(0, 0.065, 1, 1))
-    figure.savefig(out)
+    save(figure, out)
 
 
 def main():

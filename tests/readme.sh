@@ -1,32 +1,154 @@
 #!/usr/bin/env bash
-# README.md and its like: every link leads somewhere, to a heading that is there, and a link to a line to
-# the section that it names.
-# `bash tests/readme.sh --fix` first puts the numbers of lines right.
+# README.md and its like: every link leads to a file and a heading that are there, README keeps to
+# its limits, its first program is demos/first.cu, its tables say what the CSV files do, the pages
+# in bench/notes have one form, and the index of bench/results names all that is there.
+# shellcheck disable=SC2016 # $ and ` in single quotes are for awk and sed
 . "$(dirname "$0")/tap.bash"
-if [ "${1-}" = --fix ]; then
-    while IFS= read -r name; do
-        line=$(grep -n "=== $name ===" tiledmm.cuh | cut -d: -f1)
-        [ -n "$line" ] && sed -i "s/\[$name\](tiledmm\.cuh#L[0-9]*)/[$name](tiledmm.cuh#L$line)/g" README.md
-    done < <(grep -o '\[KERNEL [A-Z ]*\](tiledmm.cuh#L' README.md | sed 's/^\[\(.*\)\].*/\1/' | sort -u)
-fi
+
 # The headings of a page as the anchors that GitHub makes of them.
 anchors() { sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'; }
-for page in README.md CONTRIBUTING.md bench/NOTES.md cpu/README.md demos/memory/README.md demos/python/README.md; do
+links() { # PAGE: the targets of its links and pictures
+    grep -o '\](\([^) ]*\))' "$1" | sed 's/^](\(.*\))$/\1/'
+    grep -o 'src="[^"]*"' "$1" | sed 's/src="\(.*\)"/\1/'
+}
+report() { # NAME FAULTS
+    if [ -z "$2" ]; then ok "$1"; else not_ok "$1:$2"; fi
+}
+
+pages=(README.md CONTRIBUTING.md cpu/README.md demos/*/README.md bench/NOTES.md bench/notes/*.md bench/results/README.md)
+for page in "${pages[@]}"; do
     folder=$(dirname "$page") bad=
-    while IFS= read -r link; do
-        text=${link%%](*} target=${link#*](}
-        text=${text#[} target=${target%)}
+    while IFS= read -r target; do
         case $target in http*) continue ;; esac
-        file=${target%%#*} line=${target##*#L}
-        [ -e "$folder/$file" ] || bad="$bad $target: no such file;"
-        case $target in
-        "#"*) anchors "$page" | grep -qx -- "${target#?}" || bad="$bad $target: no such heading;" ;;
-        *#L*)
-            found=$(grep -n "=== $text ===" "$folder/$file" | cut -d: -f1)
-            [ "$found" = "$line" ] || bad="$bad $target: $text is at line ${found:-none};"
-            ;;
-        esac
-    done < <(grep -o '\[[^]]*\]([^) ]*)' "$page"; grep -o 'src="[^"]*"' "$page" | sed 's/src="\(.*\)"/[image](\1)/')
-    if [ -z "$bad" ]; then ok "$page: links"; else not_ok "$page: links$bad"; fi
+        file=${target%%#*} heading=
+        case $target in *"#"*) heading=${target#*#} ;; esac
+        if [ -n "$file" ]; then file=$folder/$file; else file=$page; fi
+        if [ ! -e "$file" ]; then
+            bad="$bad $target: no such file;"
+        elif [ -n "$heading" ] && ! anchors "$file" | grep -qx -- "$heading"; then
+            bad="$bad $target: no such heading;"
+        fi
+    done < <(links "$page")
+    report "$page: links" "$bad"
 done
+
+# at_most NAME LIMIT NUMBER
+at_most() { if [ "$3" -le "$2" ]; then ok "$1: at most $2"; else not_ok "$1: $3, more than $2"; fi; }
+at_most "README.md: lines" 150 "$(wc -l <README.md)"
+at_most "README.md: numbers" 150 "$(grep -oE '[0-9][0-9.,]*' README.md | wc -l)"
+at_most "CONTRIBUTING.md: lines" 60 "$(wc -l <CONTRIBUTING.md)"
+
+# The first program of README, from its #include to the end of main.
+sed -n '/^```c/,/^```$/p' README.md | sed '/^```$/q' | sed -n '/^#include/,/^}/p' >"$work/readme.c"
+if [ -e demos/first.cu ]; then
+    sed -n '/^#include/,/^}/p' demos/first.cu | sed 's,"\.\./tiledmm,"tiledmm,' >"$work/first.c"
+    diff "$work/readme.c" "$work/first.c" >"$work/first.diff"
+else
+    echo "there is no demos/first.cu" >"$work/first.diff"
+fi
+if [ -s "$work/readme.c" ] && [ ! -s "$work/first.diff" ]; then
+    ok "README.md: its first program is demos/first.cu"
+else
+    not_ok "README.md: its first program is demos/first.cu" "$work/first.diff"
+fi
+
+# A figure in a table of README is that of the CSV file, rounded to the digits that it shows.
+figures() { # FILE AWK: the program prints  KEY VALUE  for each figure of the CSV files
+    awk -F, "$2" "${@:3}" | sort >"$work/$1.csv"
+    [ -s "$work/$1.csv" ] || echo "- no rows" >"$work/$1.csv"
+}
+compare() { # NAME FILE: standard input has  KEY<tab>FIGURE, to be those of figures FILE
+    awk -F'\t' -v name="$2" '
+        FNR == NR { value[$1] = $2; next }
+        {
+            digits = $2
+            places = sub(/^[0-9]*\./, "", digits) ? length(digits) : 0
+            off = $2 - value[$1]
+            if (!($1 in value)) print $1 ": not in the CSV file"
+            else if ((off < 0 ? -off : off) > 0.505 * 10 ^ -places) print $1 ": " $2 " for " value[$1]
+            count++
+        }
+        END { if (!count) print "no figures found" }' "$work/$2.csv" - >"$work/$2.bad"
+    if [ -s "$work/$2.bad" ]; then not_ok "$1" "$work/$2.bad"; else ok "$1"; fi
+}
+results=bench/results/h200
+
+figures ladder '
+    function put(rung, v, k) { k = rung " " $3 " " $4; if (!(k in best) || v > best[k]) best[k] = v }
+    FILENAME ~ /gemm.csv$/ && $4 == $5 && $4 == $6 && $4 ~ /^(128|1024|4096)$/ {
+        if ($1 == "shared_32") put("TMM_SHARED", $13 / 1000)
+        else if ($1 ~ /^register_/) put("TMM_REGISTER", $13 / 1000)
+        else if ($1 ~ /^(global|pipelined|small)$/) put("TMM_" toupper($1), $13 / 1000)
+        else if ($1 == "tensor") put("TMM_TENSOR, double", $13 / 1000)
+        else if ($1 == "cuBLAS") put("cuBLAS", $13 / 1000)
+    }
+    FILENAME ~ /gemm_cublas.csv$/ && $1 == "auto_tensor" && $4 == "nn" && $8 == 1 && $9 == $7 &&
+    $5 == $6 && $5 == $7 && $12 == 0 { k = "TMM_TENSOR, float float " $5; if (!(k in best)) best[k] = $19 }
+    END { for (k in best) print k "\t" best[k] }' $results/gemm.csv $results/gemm_cublas.csv
+compare "README.md: the ladder is that of gemm.csv and gemm_cublas.csv" ladder < <(awk -F' *[|] *' '
+    /^\| rung/ { on = 1; next } on && !/^\|/ { on = 0 }
+    on && !/---/ {
+        rung = $2
+        sub(/^\[/, "", rung)
+        sub(/\].*/, "", rung)
+        split("float 128,float 1024,float 4096,double 128,double 1024,double 4096", column, ",")
+        for (i = 1; i <= 6; i++) if ($(3 + i) != "-") print rung " " column[i] "\t" $(3 + i)
+    }' README.md)
+
+# The slower of the two ways that README's table names.
+figures memory '
+    { key[$1 "," $2] = $10 }
+    END {
+        n = split("global,float; every 32nd:shared,tile with rows of 32:local,local; any index:" \
+            "constant,constant; 32 words:readonly,plain; sum in y[i]:texture,global; four loads:" \
+            "registers,1 x 1:pinned,copy from pageable:mapped,mapped; 8 passes:" \
+            "managed,managed; page faults:async_copy,ordinary; through registers", name, ":")
+        for (i = 1; i <= n; i++) { split(name[i], part, ","); print part[1] "\t" key[name[i]] }
+    }' $results/memory.csv
+compare "README.md: kinds of memory are those of memory.csv" memory \
+    < <(sed -n 's,^| \[[^]]*\](demos/memory/\([a-z_]*\)\.cu).*| *\([0-9.]*\) |$,\1\t\2,p' README.md)
+
+figures rays '
+    $2 == "exercise" && $3 ~ /^(lab global|global|constant call|shared|culled)$/ { print $3 " " $6 "\t" $9 }
+    ' $results/rays.csv
+compare "README.md: rays are those of rays.csv" rays < <(awk -F' *[|] *' '
+    /^\| \| [0-9]+ \|/ { first = $3; second = $4 }
+    /^\| (course exercise, global|RAYT_[A-Z]*) \|/ {
+        name = tolower($2)
+        sub(/course exercise, /, "lab ", name)
+        sub(/^rayt_/, "", name)
+        sub(/^constant$/, "constant call", name)
+        print name " " first "\t" $3
+        print name " " second "\t" $4
+    }' README.md)
+
+figures host '
+    FILENAME ~ /x4/ && $1 == "host" && $3 == 16384 && $5 == "pinned" { print $2 " " $4 "\t" $6 }
+    FILENAME ~ /x4/ && $1 == "host" && $3 == 16384 && $4 == 4 { print $2 " Xt\t" $12 }
+    FILENAME ~ /x2/ && $1 == "host" && $3 == 16384 && $4 == 2 { print $2 " 2\t" $6 }
+    ' $results/host_x2.csv $results/host_x4.csv
+compare "README.md: many GPUs are those of host_x2.csv and host_x4.csv" host < <(awk -F' *[|] *' '
+    /^\| (float|double) \| [0-9]/ {
+        print $2 " 1\t" $3 "\n" $2 " 2\t" $4 "\n" $2 " 4\t" $5 "\n" $2 " Xt\t" $6
+    }' README.md)
+
+# The pages of notes: one form, and short. What has no kernel need not have all headings.
+for page in bench/notes/*.md; do
+    bad=
+    for heading in "Bound by" "Now" "Decisions" "Not tried"; do
+        grep -qx "## $heading" "$page" || bad="$bad no heading $heading;"
+    done
+    [ "$(wc -l <"$page")" -le 150 ] || bad="$bad more than 150 lines;"
+    long=$(awk 'length($0) > 220 { printf " line %d has %d characters;", NR, length($0) }' "$page")
+    sed -n '/^## Now/,/^## Decisions/p' "$page" | grep -q '\.csv' || bad="$bad Now names no CSV file;"
+    grep -qF "notes/$(basename "$page"))" bench/NOTES.md || bad="$bad not in bench/NOTES.md;"
+    report "$page: form" "$bad$long"
+done
+
+bad=
+while IFS= read -r file; do
+    grep -qF "(${file#bench/results/})" bench/results/README.md || bad="$bad $file is not in bench/results/README.md;"
+done < <(find bench/results -type f ! -name README.md | sort)
+report "bench/results: an index of all files" "$bad"
+at_most "bench/results: bytes" 800000 "$(find bench/results -type f -exec cat {} + | wc -c)"
 tap_done
