@@ -1,3 +1,4 @@
+/* Joined from the parts in src/raytrace by `./build.sh join`: edit those, not this file. */
 /* raytrace.cuh - v0.1 - sphere ray casting for CUDA through every kind of memory: one file, plain C
    style, nothing to link but the CUDA runtime. Licence: MIT No Attribution (text at the end).
 
@@ -80,20 +81,18 @@
      The host compiler's -ffast-math may change what the CPU makes of NaN.
 
    CONTENTS   search for the words in capitals
-     CONFIGURATION, LINKAGE, INTERSECTION (the records, the arithmetic), TYPES, DECLARATIONS
+     INTERSECTION (the records, the arithmetic), TYPES, DECLARATIONS
      KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES
-     STATUS, LAUNCHERS, HOST LAYER, CPU REFERENCE, SCENES, PICTURES, HISTORY */
-
-/* ============================== CONFIGURATION ================================================= */
-/* The file includes itself, by its name, with RAYT__EMIT set to pass through KERNEL TILE only, once
-   per tile. */
-#ifndef RAYT__EMIT
-#ifndef RAYT_VERSION
+     STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
+     HISTORY */
+/* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
+   Uses: nothing. Used by: all parts. */
+#if !defined(RAYT__PART_CONFIG)
+#define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
-/* ============================== LINKAGE ======================================================= */
 #if defined(__CUDACC_RTC__)
 #define RAYT__KERNELS 1 /* NVRTC: kernels only, no host code */
 #define RAYT__HOST    0
@@ -153,7 +152,11 @@
 
 #define RAYT__JOIN_(a, b) a##b
 #define RAYT__JOIN(a, b)  RAYT__JOIN_(a, b)
-
+#endif
+/* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
+   Uses: nothing. Used by: all kernels, host/cpu.h, host/scenes.h. */
+#if !defined(RAYT__PART_INTERSECTION)
+#define RAYT__PART_INTERSECTION
 /* ============================== INTERSECTION ================================================== */
 /* The sphere and the arithmetic of one ray, the same text for every kernel and for the CPU.
 
@@ -254,8 +257,11 @@ static __host__ __device__ __forceinline__ uchar4 rayt_shade(float dz, float rad
 }
 #endif
 /* END OF INTERSECTION */
-
-#ifndef __CUDACC_RTC__
+#endif
+/* src/raytrace/types.h. Statuses and kinds of memory.
+   Uses: config.h. Used by: functions.h, host/. */
+#if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TYPES)
+#define RAYT__PART_TYPES
 /* ============================== TYPES ========================================================= */
 typedef enum rayt_status {
     RAYT_OK = 0,
@@ -283,7 +289,11 @@ typedef struct CUstream_st *rayt_stream; /* what cudaStream_t is, without CUDA's
 
 /* Called after each band of rows: `done` of `rows` are in the image. */
 typedef void (*rayt_progress)(int done, int rows, void *context);
-
+#endif
+/* src/raytrace/functions.h. Declarations of the functions.
+   Uses: types.h, intersection.cuh. Used by: callers. */
+#if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_FUNCTIONS)
+#define RAYT__PART_FUNCTIONS
 /* ============================== DECLARATIONS ================================================== */
 /* The name of a status: "RAYT_OK", ... Never NULL. */
 RAYT_API const char *rayt_status_string(rayt_status status);
@@ -346,9 +356,11 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
    cell (needs UTF-8). Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns);
-#endif /* !__CUDACC_RTC__ */
-
-#if RAYT__KERNELS
+#endif
+/* src/raytrace/kernels/global.cuh. The kernel with spheres in global memory.
+   Uses: intersection.cuh. Used by: host/launch.h. */
+#if RAYT__KERNELS && !defined(RAYT__PART_GLOBAL)
+#define RAYT__PART_GLOBAL
 /* The four kernels that follow render `rows` rows of the image, from first_row on, one pixel a
    thread, and differ only in where a thread finds the spheres, and in what order they lie there:
 
@@ -407,7 +419,11 @@ RAYT_KERNEL void __launch_bounds__(256)
     image[(size_t)row * width + column] = pixel;
 }
 /* END OF KERNEL */
-
+#endif
+/* src/raytrace/kernels/readonly.cuh. The kernel with spheres in the read-only cache.
+   Uses: intersection.cuh. Used by: host/launch.h. */
+#if RAYT__KERNELS && !defined(RAYT__PART_READONLY)
+#define RAYT__PART_READONLY
 /* ============================== KERNEL READONLY =============================================== */
 /* The same spheres, loaded by way of the read-only (texture) cache: __ldg promises that nobody
    writes them while the kernel runs. `const ... *__restrict__` lets the compiler do it by itself.
@@ -452,7 +468,11 @@ RAYT_KERNEL void __launch_bounds__(256)
     image[(size_t)row * width + column] = pixel;
 }
 /* END OF KERNEL */
-
+#endif
+/* src/raytrace/kernels/constant.cuh. The kernel with spheres in constant memory.
+   Uses: intersection.cuh. Used by: host/launch.h. */
+#if RAYT__KERNELS && !defined(RAYT__PART_CONSTANT)
+#define RAYT__PART_CONSTANT
 /* ============================== KERNEL CONSTANT =============================================== */
 /* Spheres in constant memory, which has a cache of its own, made for the case that all lanes of a
    warp want the same address. A load from there brings 8 bytes at most, where one from global
@@ -550,7 +570,11 @@ RAYT_KERNEL void __launch_bounds__(256)
     if (depths) depths[(size_t)row * width + column] = nearest;
 }
 /* END OF KERNEL */
-
+#endif
+/* src/raytrace/kernels/shared.cuh. The kernel with spheres in shared memory.
+   Uses: intersection.cuh. Used by: host/launch.h. */
+#if RAYT__KERNELS && !defined(RAYT__PART_SHARED)
+#define RAYT__PART_SHARED
 /* ============================== KERNEL SHARED ================================================= */
 /* Spheres in shared memory, 256 at a time: each thread of the block copies one, then all walk
    through the 256. Global memory, or rather the caches, deliver a sphere once a block instead of
@@ -612,7 +636,11 @@ RAYT_KERNEL void __launch_bounds__(256)
     image[(size_t)row * width + column] = pixel;
 }
 /* END OF KERNEL */
-
+#endif
+/* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image.
+   Uses: intersection.cuh. Used by: kernels/tile.cuh, kernels/binning.cuh. */
+#if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
+#define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
 /* What RAYT_CULLED is made of. Decisions about whole rectangles of pixels (can the sphere touch
    it? how near can it come there?) are made with a margin, so that they may err on the side of
@@ -917,10 +945,9 @@ static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const
             ((unsigned *)image)[(size_t)(row + n / w) * width + column + n % w] = word;
     }
 }
-#endif /* RAYT__KERNELS */
-#endif /* RAYT_VERSION */
-#endif /* !RAYT__EMIT */
-
+#endif
+/* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
+   Uses: kernels/culling.cuh. Used by: kernels/instances.h, host/launch.h. */
 #ifdef RAYT__EMIT
 /* ============================== KERNEL TILE =================================================== */
 /* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads first list the spheres
@@ -1132,12 +1159,11 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
 #undef RAYT_ACROSS
 #undef RAYT_LANE_W
 #undef RAYT_LANE_H
-#endif /* RAYT__EMIT */
-
-#ifndef RAYT__EMIT
-#ifndef RAYT__ONCE
-#define RAYT__ONCE
-#if RAYT__KERNELS
+#endif
+/* src/raytrace/kernels/binning.cuh. Kernels that give each tile a list of spheres.
+   Uses: kernels/culling.cuh. Used by: host/launch.h. */
+#if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BINNING)
+#define RAYT__PART_BINNING
 /* ============================== BINNING ======================================================= */
 /* With many thousands of spheres a tile should not look at all of them. Four small kernels give
    each tile a list of its own, in no particular order, before KERNEL TILE renders:
@@ -1251,10 +1277,15 @@ RAYT_KERNEL void __launch_bounds__(256)
         room + (unsigned long long)wanted <= (unsigned long long)capacity ? (int)room : -1;
     counts[tile] = 0;
 }
-
+#endif
+/* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
+   Uses: kernels/tile.cuh. Used by: host/launch.h. */
+#if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
+#define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */
-/* KERNEL TILE for tiles of 64 and 32 pixels. Small tiles, with small regions, are for small
-   spheres, and for images of few pixels, which must keep all multiprocessors busy. */
+/* KERNEL TILE for tiles of 64 and 32 pixels. The file includes itself, by its name, with RAYT__EMIT
+   set: then all of it but KERNEL TILE is left out. Small tiles, with small regions, are for
+   small spheres, and for images of few pixels, which must keep all multiprocessors busy. */
 #define RAYT__EMIT
 #define RAYT_TILE   64
 #define RAYT_ACROSS 4
@@ -1267,9 +1298,11 @@ RAYT_KERNEL void __launch_bounds__(256)
 #define RAYT_LANE_H 1
 #include "raytrace.cuh"
 #undef RAYT__EMIT
-#endif /* RAYT__KERNELS */
-
-#if RAYT__HOST
+#endif
+/* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
+   Uses: types.h. Used by: host/. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
+#define RAYT__PART_STATUS
 /* ============================== STATUS ======================================================== */
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
    the files that include this one. */
@@ -1336,7 +1369,12 @@ RAYT_API const char *rayt_where_string(rayt_where where)
     }
     return NULL;
 }
-
+#endif
+/* src/raytrace/host/checks.h. Checks of arguments that the functions share.
+   Uses: host/status.h. Used by: host/. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
+#define RAYT__PART_CHECKS
+/* ============================== CHECKS ======================================================= */
 enum { RAYT__MOST_PIXELS = 1 << 24, RAYT__MOST_SPHERES = 1 << 30 };
 
 static inline rayt_status rayt__check_size(const char *name, int size)
@@ -1378,8 +1416,12 @@ static inline rayt_status rayt__check_where(rayt_where where)
     if (rayt_where_string(where) != NULL) return RAYT_OK;
     return rayt__fail(RAYT_ERROR_ARGUMENT, "where is %d, which is no rayt_where", (int)where);
 }
-
-/* ============================== LAUNCHERS ===================================================== */
+#endif
+/* src/raytrace/host/scratch.h. Memory for the kernels of one call.
+   Uses: host/status.h. Used by: host/launch.h. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
+#define RAYT__PART_SCRATCH
+/* ============================== SCRATCH ====================================================== */
 /* Memory for the kernels of one call, in the order of the stream where the device can do that. */
 typedef struct rayt__scratch {
     char *memory;
@@ -1459,7 +1501,12 @@ static inline rayt_status rayt__give_back(rayt__scratch *scratch, cudaStream_t s
     }
     return status == RAYT_OK ? rayt__cuda(error, "release of scratch memory") : status;
 }
-
+#endif
+/* src/raytrace/host/launch.h. Launches of one band of rows.
+   Uses: kernels/, host/scratch.h. Used by: host/render.h. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
+#define RAYT__PART_LAUNCH
+/* ============================== LAUNCHERS ==================================================== */
 static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int count, uchar4 *band,
                                                 int width, int height, int first_row, int rows,
                                                 cudaStream_t stream)
@@ -1615,7 +1662,12 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt_sphere *sphe
     }
     return rayt__cuda(cudaGetLastError(), "kernel launch");
 }
-
+#endif
+/* src/raytrace/host/render.h. Images of any size: on the device, and from host memory.
+   Uses: host/launch.h, host/checks.h. Used by: callers. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_RENDER)
+#define RAYT__PART_RENDER
+/* ============================== RENDERING ==================================================== */
 /* Rows of a launch, at most: whole tiles, within 65535 blocks of 16 rows and 2^24 tiles. */
 static inline int rayt__most_rows(int width)
 {
@@ -1702,7 +1754,11 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
     cudaFree(band);
     return status;
 }
-
+#endif
+/* src/raytrace/host/cpu.h. The same image by the CPU.
+   Uses: intersection.cuh, host/checks.h. Used by: callers. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CPU)
+#define RAYT__PART_CPU
 /* ============================== CPU REFERENCE ================================================= */
 static inline RAYT__OPTIMIZE void rayt__cpu_row(const rayt_sphere *spheres, const int *reaching,
                                                 int count, unsigned char *pixels, int width,
@@ -1758,7 +1814,11 @@ RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsi
     free(reaching);
     return RAYT_OK;
 }
-
+#endif
+/* src/raytrace/host/scenes.h. Random scenes.
+   Uses: intersection.cuh, host/checks.h. Used by: callers. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCENES)
+#define RAYT__PART_SCENES
 /* ============================== SCENES ======================================================== */
 /* splitmix64; uniform in [0, 1) with the 24 bits that a float holds. */
 static inline float rayt__random(unsigned long long *state)
@@ -1793,7 +1853,11 @@ RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned
     }
     return RAYT_OK;
 }
-
+#endif
+/* src/raytrace/host/files.h. PICTURES: files that appear whole or not at all; PPM.
+   Uses: host/checks.h. Used by: host/png.h, callers. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_FILES)
+#define RAYT__PART_FILES
 /* ============================== PICTURES ====================================================== */
 /* A file that gets its name only when it is complete. */
 typedef struct rayt__file {
@@ -1873,7 +1937,11 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
     for (size_t p = 0; p < (size_t)width * height; p++) fwrite(image + 4 * p, 1, 3, file.stream);
     return rayt__close(&file);
 }
-
+#endif
+/* src/raytrace/host/png.h. PNG files.
+   Uses: host/files.h. Used by: callers. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
+#define RAYT__PART_PNG
 /* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),
    here one block of the fixed Huffman code. Each row holds the differences of its pixels from
    their left neighbours (filter 1), and repeated bytes, such as the zeros of a plain background,
@@ -2019,7 +2087,11 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
     free(bytes);
     return rayt__close(&file);
 }
-
+#endif
+/* src/raytrace/host/preview.h. Previews in a terminal.
+   Uses: host/checks.h. Used by: callers. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PREVIEW)
+#define RAYT__PART_PREVIEW
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns)
 {
@@ -2060,10 +2132,7 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
     if (ferror(file)) return rayt__fail(RAYT_ERROR_FILE, "the preview could not be written");
     return RAYT_OK;
 }
-#endif /* RAYT__HOST */
-#endif /* RAYT__ONCE */
-#endif /* !RAYT__EMIT */
-
+#endif
 /* ============================== HISTORY =======================================================
    0.1  global, read-only, constant, shared and culled kernels; CPU reference; scenes; PNG, PPM and
         terminal pictures.

@@ -16,6 +16,20 @@ none() {
 none tiledmm/host 'TMM_TYPE|TMM_NAME|TMM_FN|TMM_SUM' "knows no element type"
 none tiledmm/host '<<<|TMM_(GLOBAL|SHARED|REGISTER|PIPELINED|SMALL|SKINNY|TENSOR)\b' "knows no kernel"
 none tiledmm/once '^[^#]*\bTMM_FN\(|<<<' "has nothing that is made per type"
+none raytrace/kernels 'rayt_status|cudaError|cudaStream' "knows nothing of the host"
+launchers=$(grep -rlE '<<<|cudaLaunchKernel' src/raytrace)
+if [ "$launchers" = src/raytrace/host/launch.h ]; then
+    ok "of src/raytrace only host/launch.h launches kernels"
+else
+    not_ok "of src/raytrace only host/launch.h launches kernels: $launchers"
+fi
+private=$(cd src/raytrace && grep -nE 'rayt__|RAYT__' intersection.cuh kernels/{global,readonly,constant,shared}.cuh |
+    grep -vE 'RAYT__(PART_|KERNELS &&)' | head -n 3)
+if [ -z "$private" ]; then
+    ok "what is made to be pasted from src/raytrace has no private name"
+else
+    not_ok "what is made to be pasted from src/raytrace has no private name: $private"
+fi
 
 # --- refusals, on a copy ---
 copy=$PWD/$work/copy before=$PWD/$work/before wanted=
@@ -57,6 +71,8 @@ long_part() { yes '/* */' | head -n 600 >>"$kernel"; }
 wanted="at most 600 lines" refused "a part of more than 600 lines" long_part
 wrong_name() { sed -i '1s/shared/other/' "$kernel"; }
 wanted="$kernel:1: the first line must begin" refused "a part with another name in its first line" wrong_name
+wanted="src/raytrace/kernels/other.cuh is not in" refused "an unlisted part of raytrace" \
+    cp src/raytrace/kernels/global.cuh src/raytrace/kernels/other.cuh
 hand_edit() { sed -i '3000s/$/ /' tiledmm.cuh; }
 only_check=1 wanted="tiledmm.cuh:3000 is not what the parts give: $(bash src/join.sh --where tiledmm.cuh:3000)" \
     refused "a header edited by hand" hand_edit

@@ -1,0 +1,66 @@
+/* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
+   Uses: nothing. Used by: all parts. */
+#if !defined(RAYT__PART_CONFIG)
+#define RAYT__PART_CONFIG
+#define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
+
+#if defined(__CUDACC_RTC__)
+#define RAYT__KERNELS 1 /* NVRTC: kernels only, no host code */
+#define RAYT__HOST    0
+#ifndef RAYT_KERNEL
+#define RAYT_KERNEL extern "C" __global__
+#endif
+#ifndef RAYT_TABLE
+#define RAYT_TABLE __constant__
+#endif
+#elif defined(__CUDACC__) && !defined(RAYT_EXTERN)
+#define RAYT__KERNELS 1
+#define RAYT__HOST    1
+#ifndef RAYT_KERNEL
+#define RAYT_KERNEL static __global__
+#endif
+#ifndef RAYT_TABLE
+#define RAYT_TABLE static __constant__
+#endif
+#else
+#define RAYT__KERNELS 0 /* C or C++ without nvcc, or RAYT_EXTERN: declarations only */
+#define RAYT__HOST    0
+#endif
+
+#if defined(RAYT_IMPLEMENTATION) || !RAYT__HOST
+#ifdef __cplusplus
+#define RAYT_API extern "C"
+#else
+#define RAYT_API extern
+#endif
+#else
+#define RAYT_API static inline
+#endif
+
+#ifndef __CUDACC_RTC__
+#include <stdio.h>
+#endif
+#if RAYT__HOST
+#include <cuda_runtime.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
+#endif
+
+/* The CPU reference is meant to run at a fair speed however the file is compiled: nvcc gives the
+   host compiler no -O of its own. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define RAYT__OPTIMIZE __attribute__((optimize("O2")))
+#else
+#define RAYT__OPTIMIZE
+#endif
+
+#define RAYT__JOIN_(a, b) a##b
+#define RAYT__JOIN(a, b)  RAYT__JOIN_(a, b)
+#endif

@@ -1,0 +1,85 @@
+/* src/raytrace/host/scratch.h. Memory for the kernels of one call.
+   Uses: host/status.h. Used by: host/launch.h. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
+#define RAYT__PART_SCRATCH
+/* ============================== SCRATCH ====================================================== */
+/* Memory for the kernels of one call, in the order of the stream where the device can do that. */
+typedef struct rayt__scratch {
+    char *memory;
+    int in_order;
+} rayt__scratch;
+
+/* A pool of this header's own for a device, which keeps what it has once got: the default pool
+   would give it back at every synchronisation, and each call would wait for memory again. NULL if
+   there is none. Made when first asked for, by one thread at a time: C++ sees to that for static
+   variables, and that those of `inline` functions are the same in all files of a program. */
+inline cudaMemPool_t rayt__make_pool(int device)
+{
+    cudaMemPoolProps props;
+    cudaMemPool_t pool = NULL;
+    unsigned long long keep = 64u << 20; /* more than that goes back when it is not used */
+    memset(&props, 0, sizeof props);
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    props.location.id = device;
+    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) pool = NULL;
+    if (pool != NULL) /* refused, the pool only keeps less */
+        (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    (void)cudaGetLastError();
+    return pool;
+}
+
+inline cudaMemPool_t rayt__pool(void)
+{
+    int device = -1;
+    (void)cudaGetDevice(&device);
+#define RAYT__POOL(n)                                         \
+    if (device == n) {                                        \
+        static const cudaMemPool_t pool = rayt__make_pool(n); \
+        return pool;                                          \
+    }
+    RAYT__POOL(0)
+    RAYT__POOL(1)
+    RAYT__POOL(2)
+    RAYT__POOL(3)
+    RAYT__POOL(4)
+    RAYT__POOL(5)
+    RAYT__POOL(6)
+    RAYT__POOL(7)
+#undef RAYT__POOL
+    return NULL;
+}
+
+static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaStream_t stream)
+{
+    cudaMemPool_t pool = rayt__pool();
+    scratch->memory = NULL;
+    scratch->in_order = 1;
+    if (pool) {
+        if (cudaMallocFromPoolAsync((void **)&scratch->memory, bytes, pool, stream) == cudaSuccess)
+            return RAYT_OK;
+        (void)cudaGetLastError(); /* the default pool may still have some */
+    }
+    cudaError_t error = cudaMallocAsync((void **)&scratch->memory, bytes, stream);
+    scratch->in_order = error != cudaErrorNotSupported;
+    if (!scratch->in_order) {
+        (void)cudaGetLastError();
+        error = cudaMalloc((void **)&scratch->memory, bytes);
+    }
+    return rayt__cuda(error, "scratch memory");
+}
+
+/* Returns `status`, or what went wrong here if that is RAYT_OK. */
+static inline rayt_status rayt__give_back(rayt__scratch *scratch, cudaStream_t stream,
+                                          rayt_status status)
+{
+    cudaError_t error;
+    if (scratch->in_order) {
+        error = cudaFreeAsync(scratch->memory, stream);
+    } else {
+        error = cudaStreamSynchronize(stream); /* the kernels may still be at work */
+        if (error == cudaSuccess) error = cudaFree(scratch->memory);
+    }
+    return status == RAYT_OK ? rayt__cuda(error, "release of scratch memory") : status;
+}
+#endif

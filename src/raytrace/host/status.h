@@ -1,0 +1,71 @@
+/* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
+   Uses: types.h. Used by: host/. */
+#if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
+#define RAYT__PART_STATUS
+/* ============================== STATUS ======================================================== */
+/* One buffer a thread and program: `inline` (not static) functions share their variables between
+   the files that include this one. */
+inline char *rayt__message(void)
+{
+    static thread_local char message[256];
+    return message;
+}
+
+static inline rayt_status rayt__fail(rayt_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(rayt__message(), 256, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* A CUDA error as a status; `what` is the call that returned it. */
+static inline rayt_status rayt__cuda(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return RAYT_OK;
+    (void)cudaGetLastError(); /* take it from the record, so that later calls do not find it */
+    if (error == cudaErrorMemoryAllocation)
+        return rayt__fail(RAYT_ERROR_MEMORY, "%s: out of device memory", what);
+    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
+        return rayt__fail(RAYT_ERROR_DEVICE, "%s: no usable CUDA device: %s", what,
+                          cudaGetErrorString(error));
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion)
+        return rayt__fail(RAYT_ERROR_DEVICE,
+                          "%s: the program was compiled for other devices than this one; "
+                          "rebuild with nvcc -arch=native",
+                          what);
+    return rayt__fail(RAYT_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
+}
+
+RAYT_API const char *rayt_last_error(void)
+{
+    return rayt__message();
+}
+
+RAYT_API const char *rayt_status_string(rayt_status status)
+{
+    switch (status) {
+    case RAYT_OK: return "RAYT_OK";
+    case RAYT_ERROR_ARGUMENT: return "RAYT_ERROR_ARGUMENT";
+    case RAYT_ERROR_MEMORY: return "RAYT_ERROR_MEMORY";
+    case RAYT_ERROR_DEVICE: return "RAYT_ERROR_DEVICE";
+    case RAYT_ERROR_CUDA: return "RAYT_ERROR_CUDA";
+    case RAYT_ERROR_FILE: return "RAYT_ERROR_FILE";
+    }
+    return "unknown rayt_status";
+}
+
+RAYT_API const char *rayt_where_string(rayt_where where)
+{
+    switch (where) {
+    case RAYT_GLOBAL: return "global";
+    case RAYT_READONLY: return "readonly";
+    case RAYT_CONSTANT: return "constant";
+    case RAYT_SHARED: return "shared";
+    case RAYT_CULLED: return "culled";
+    case RAYT_WHERE_COUNT: break;
+    }
+    return NULL;
+}
+#endif

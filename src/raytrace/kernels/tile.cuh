@@ -1,0 +1,214 @@
+/* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
+   Uses: kernels/culling.cuh. Used by: kernels/instances.h, host/launch.h. */
+#ifdef RAYT__EMIT
+/* ============================== KERNEL TILE =================================================== */
+/* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads first list the spheres
+   that can touch the tile, sorted front to back; if there are none, they make it black. Else each
+   of the 8 warps renders two regions of the tile, each lane RAYT_LANE_W x RAYT_LANE_H neighbouring
+   pixels.
+
+         tile of 64 x 64:                  region (RAYT_ACROSS 4, lanes of 4 x 2 pixels):
+         +---+---+---+---+                 +----+----+----+----+
+         | 0 | 1 | 2 | 3 |  warps          |  0 |  1 |  2 |  3 |  lanes,
+         +---+---+---+---+                 |  4 |  5 |  6 |  7 |  16 x 16 pixels
+         | 4 | 5 | 6 | 7 |                 |  8 |  9 | ...     |
+         +---+---+---+---+                 | ...               |
+         | 0 | 1 | 2 | 3 |                 |                   |
+         +---+---+---+---+                 | 28 | 29 | 30 | 31 |
+         | 4 | 5 | 6 | 7 |                 +----+----+----+----+
+         +---+---+---+---+
+   Per region a warp takes 32 spheres of the list at a time, one a lane, and lets a ballot say
+   which of them can touch the region, and come nearer there than its farthest pixel is by then. The
+   first of those is tested against all its pixels, and the others are asked again. When everything
+   in the region is nearer than the largest z of the next spheres of the list, the region is done.
+
+   The walk compares depths with approximate square roots and notes where two are too close to
+   tell, which is rare. Those pixels are decided exactly, by the whole warp (rayt__mend), which
+   delays the block, and the last block is what the launch waits for. For the others the sphere is
+   certain, and one exact square root a pixel remains.
+
+   A tile loads 16 bytes of each sphere that it looks at, and 32 of each that it lists, from the
+   caches; 4 bytes a pixel are written. What bounds it: the issue of instructions and the latency of
+   the steps of a block; with few spheres, the writing of the image.
+
+   With `starts`, tile number t looks only at the spheres lists[starts[t]] .. + counts[t] - 1, if
+   starts[t] is not negative; see BINNING. A list too long for shared memory is worked off in parts,
+   for each region anew. */
+RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
+    RAYT__JOIN(rayt_render_tile_,
+               RAYT_TILE)(const rayt_sphere *__restrict__ spheres, int count,
+                          const int *__restrict__ starts, const int *__restrict__ counts,
+                          const int *__restrict__ lists, uchar4 *__restrict__ image, int width,
+                          int height, int first_row, int rows)
+{
+    enum {
+        LANE_W = RAYT_LANE_W,
+        LANE_H = RAYT_LANE_H,
+        REGION_W = RAYT_ACROSS * LANE_W,
+        REGION_H = 32 / RAYT_ACROSS * LANE_H,
+        REGIONS_ACROSS = RAYT_TILE / REGION_W,
+        REGIONS = REGIONS_ACROSS * (RAYT_TILE / REGION_H),
+        WARPS = RAYT__THREADS / 32
+    };
+    static_assert(REGIONS % WARPS == 0,
+                  "all warps must render as many regions: they share barriers");
+    __shared__ rayt__list list;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int tiles_across = (width - 1) / RAYT_TILE + 1;
+    int tile_column = (int)(blockIdx.x % tiles_across) * RAYT_TILE;
+    int tile_row = (int)(blockIdx.x / tiles_across) * RAYT_TILE;
+    float tile_x = rayt_coordinate(tile_column, width);
+    float tile_y = rayt_coordinate(first_row + tile_row, height);
+    bool aligned = width % 4 == 0 && (size_t)image % 16 == 0;
+
+    const int *ids = nullptr;
+    int entries = count;
+    if (starts && starts[blockIdx.x] >= 0) {
+        ids = lists + starts[blockIdx.x];
+        entries = counts[blockIdx.x];
+    }
+
+    rayt__gather(&list, spheres, ids, 0, entries, tile_x, tile_y, RAYT_TILE);
+    if (list.count == 0) {
+        rayt__black(image, width, rows, tile_column, tile_row, RAYT_TILE, aligned);
+        return;
+    }
+    bool whole = list.count <= RAYT__LISTED; /* else parts of the entries are listed, in turn */
+    int part = whole ? entries : RAYT__LISTED;
+    if (whole) rayt__sort(&list, spheres);
+
+    for (int region = warp; region < REGIONS; region += WARPS) {
+        int region_column = region % REGIONS_ACROSS * REGION_W;
+        int region_row = region / REGIONS_ACROSS * REGION_H;
+        int column = tile_column + region_column + lane % RAYT_ACROSS * LANE_W;
+        int row = tile_row + region_row + lane / RAYT_ACROSS * LANE_H;
+        float region_x = tile_x + (float)region_column, region_y = tile_y + (float)region_row;
+        float px = rayt_coordinate(column, width), py = rayt_coordinate(first_row + row, height);
+
+        /* Pixels outside the image have something in front of everything. */
+        float nearest[LANE_H][LANE_W], square[LANE_H][LANE_W], farthest = RAYT_NOTHING;
+        /* Place in the list; if that has parts, ~index of a sphere instead. */
+        int found[LANE_H][LANE_W];
+#pragma unroll
+        for (int y = 0; y < LANE_H; y++)
+#pragma unroll
+            for (int x = 0; x < LANE_W; x++) {
+                nearest[y][x] = row + y < rows && column + x < width ? RAYT_NOTHING : RAYT__MOST;
+                square[y][x] = 1;
+                found[y][x] = RAYT__LISTED;
+            }
+        bool doubtful = false;
+
+        for (int first = 0; first < entries; first += part) {
+            if (!whole) {
+                rayt__gather(&list, spheres, ids, first, min(first + part, entries), tile_x, tile_y,
+                             RAYT_TILE);
+                rayt__sort(&list, spheres);
+            }
+            int listed = list.count;
+            float doubt = __int_as_float((int)list.doubt);
+
+            for (int base = 0; base < listed; base += 32) {
+                /* Nothing from here on comes nearer than this. */
+                float hidden = rayt__smallest(farthest);
+                if (hidden > list.top[base] + doubt) break;
+                float bound = -RAYT__MOST;
+                if (base + lane < listed) {
+                    float4 ball = list.ball[base + lane];
+                    bound =
+                        rayt__bound(ball, rayt__apart(ball, region_x, region_y, REGION_W, REGION_H),
+                                    doubt);
+                }
+                unsigned touching = __ballot_sync(0xffffffffu, bound >= hidden);
+                while (touching) {
+                    int next = __ffs((int)touching) - 1;
+                    float4 ball = list.ball[base + next];
+                    int name = whole ? base + next : ~list.id[base + next];
+                    float rr = rayt_mul(ball.w, ball.w), rest[LANE_W];
+#pragma unroll
+                    for (int x = 0; x < LANE_W; x++) {
+                        float dx = rayt_sub(px + (float)x, ball.x);
+                        rest[x] = rayt_sub(rr, rayt_mul(dx, dx));
+                    }
+                    farthest = RAYT__MOST;
+#pragma unroll
+                    for (int y = 0; y < LANE_H; y++) {
+                        float dy = rayt_sub(py + (float)y, ball.y), yy = rayt_mul(dy, dy);
+#pragma unroll
+                        for (int x = 0; x < LANE_W; x++) {
+                            /* NaN, for which all comparisons are false, beside the sphere */
+                            float dz2 = rayt_sub(rest[x], yy);
+                            float depth = ball.z + rayt__near_sqrt(dz2);
+                            doubtful |= fabsf(depth - nearest[y][x]) <= doubt;
+                            if (depth > nearest[y][x]) {
+                                nearest[y][x] = depth;
+                                square[y][x] = dz2;
+                                found[y][x] = name;
+                            }
+                            farthest = fminf(farthest, nearest[y][x]);
+                        }
+                    }
+                    /* On to the next that is not hidden. */
+                    touching &= 0xfffffffeu << next;
+                    if (touching)
+                        touching &= __ballot_sync(0xffffffffu, bound >= rayt__smallest(farthest));
+                }
+            }
+        }
+
+        unsigned pixel[LANE_H][LANE_W];
+        if (whole) {
+#pragma unroll
+            for (int y = 0; y < LANE_H; y++)
+#pragma unroll
+                for (int x = 0; x < LANE_W; x++)
+                    pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), list.ball[found[y][x]].w,
+                                              list.tint[found[y][x]], &doubtful);
+        } else {
+#pragma unroll
+            for (int y = 0; y < LANE_H; y++)
+#pragma unroll
+                for (int x = 0; x < LANE_W; x++) {
+                    pixel[y][x] = RAYT__BLACK;
+                    if (found[y][x] >= 0) continue;
+                    const float4 *record = (const float4 *)&spheres[~found[y][x]];
+                    float radius = __ldg(record).w;
+                    pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), radius,
+                                              rayt__tint(__ldg(record + 1), radius), &doubtful);
+                }
+        }
+
+#pragma unroll
+        for (int y = 0; y < LANE_H; y++) {
+            if (row + y >= rows) continue;
+            unsigned *to = (unsigned *)(image + (size_t)(row + y) * width + column);
+            if (aligned && column + LANE_W <= width) {
+#if RAYT_LANE_W == 4
+                *(uint4 *)to = make_uint4(pixel[y][0], pixel[y][1], pixel[y][2], pixel[y][3]);
+#else
+                *(uint2 *)to = make_uint2(pixel[y][0], pixel[y][1]);
+#endif
+            } else {
+#pragma unroll
+                for (int x = 0; x < LANE_W; x++)
+                    if (column + x < width) to[x] = pixel[y][x];
+            }
+        }
+
+        unsigned undecided = __ballot_sync(0xffffffffu, doubtful);
+        while (undecided) {
+            int whose = __ffs((int)undecided) - 1;
+            undecided &= undecided - 1;
+            rayt__mend(spheres, whole ? list.id : ids, whole ? list.count : entries,
+                       __shfl_sync(0xffffffffu, px, whose), __shfl_sync(0xffffffffu, py, whose),
+                       LANE_W, LANE_H, whose, image, width, rows,
+                       __shfl_sync(0xffffffffu, column, whose),
+                       __shfl_sync(0xffffffffu, row, whose));
+        }
+    }
+}
+#undef RAYT_TILE
+#undef RAYT_ACROSS
+#undef RAYT_LANE_W
+#undef RAYT_LANE_H
+#endif

@@ -1,0 +1,89 @@
+/* Joined from the parts in src/raytrace by `./build.sh join`: edit those, not this file. */
+/* raytrace.cuh - v0.1 - sphere ray casting for CUDA through every kind of memory: one file, plain C
+   style, nothing to link but the CUDA runtime. Licence: MIT No Attribution (text at the end).
+
+   USE    #include "raytrace.cuh"       in any .cu file; everything is static, no set-up
+          rayt_random_scene(spheres, 100, 1, 640, 480, 20, 120);            host arrays
+          rayt_render_host(RAYT_CULLED, spheres, 100, image, 640, 480, NULL, NULL);
+          rayt_write_png("picture.png", image, 640, 480);
+
+   API    An image has 4 bytes a pixel, red green blue alpha (always 255), and no gaps: pixel
+          (column, row) of an image w pixels wide starts at image + 4 * (row * w + column). Images
+          are ROW-MAJOR, row 0 is the top of a picture file.
+
+   Rays run along z, one through the centre of each pixel (an orthographic camera at z = infinity):
+   that of (column, row) has x = column - width / 2 and y = row - height / 2, so that one unit is
+   one pixel and (0, 0) is the middle of the picture. Of the spheres on a ray the one that is hit
+   at the largest z is seen, the lowest index among equals. Its colour is scaled by dz / radius,
+   where dz is the distance from the centre plane of the sphere to the hit: bright in the middle,
+   dark at the rim. A ray that hits nothing is black.
+
+   Device pointers; enqueued on the stream, returns at once:
+     rayt_render(where, spheres, count, image, width, height, stream)
+     rayt_render_rows(where, spheres, count, image, width, height, first_row, rows, stream)
+   Host pointers; complete when they return:
+     rayt_render_host(where, spheres, count, image, width, height, progress, context)
+                                     the whole job on the current device, in bands of rows
+     rayt_render_cpu(spheres, count, image, width, height)     the reference, one thread
+     rayt_random_scene(spheres, count, seed, width, height, radius_min, radius_max)
+     rayt_write_png(path, image, width, height), rayt_write_ppm(path, image, width, height)
+     rayt_print_ansi(file, image, width, height, columns)      a preview for any colour terminal
+   Every call returns a rayt_status, RAYT_OK (0) on success; rayt_status_string(status) names it,
+   rayt_last_error() says which argument or CUDA call was at fault, in the calling thread.
+   Nothing here prints unasked or exits. rayt_where_string(where) gives a kernel's name.
+
+   WHERE the spheres are when a ray asks for them
+     RAYT_GLOBAL    in global memory                        these four are identical but for that,
+     RAYT_READONLY  there, by way of the read-only cache    one pixel a thread, every sphere for
+     RAYT_CONSTANT  in constant memory, laid out for it     every pixel: made to be read and
+     RAYT_SHARED    in shared memory                        compared
+     RAYT_CULLED    nearly nowhere: each tile of the image finds the few spheres that can touch it,
+                    puts them in shared memory front to back and stops at the first that hides the
+                    rest. By far the fastest
+
+   RULES that callers may rely on
+     Every kernel, every device and the CPU give the same bytes, in every run, whatever compiler
+     options are in force (-use_fast_math, -fmad, -O3, -march=native): rounding is written out.
+     Radii below 2^-20 or above 1e18 (negative, 0, infinite, NaN), |z| above 1e18 and coordinates
+     that are NaN: never hit. Colours outside 0 .. 1 are clamped, NaN is 0.
+     Nothing is written outside the image. An image of no pixels does nothing; no spheres give
+     a black one. A picture file appears whole or not at all.
+
+   OPTIONS, defined before the include
+     RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
+     RAYT_EXTERN          in a .cu file: declarations of those functions only. A .c or .cpp file
+                          (no nvcc) gets declarations without asking
+     RAYT_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
+                          extern "C" __global__, so that names stay plain: rayt_render_shared.
+                          For PyCUDA, which wraps the source in extern "C", define it __global__
+     RAYT_TABLE           qualifiers of the constant table, default static __constant__; under
+                          NVRTC __constant__. For PyCUDA, to fill it by name, define it __constant__
+     RAYT_MAX_CONST       bytes of constant memory for the spheres, 64 for two; default 16384. Each
+                          .cu file has 64 kB; with -rdc=true all files of a program together
+
+   MEASURED   microseconds on one NVIDIA H200, CUDA 13.0, 2048 x 2048 pixels, radii 20 to 120, from
+   device memory to device memory, bench/results/h200/rays.csv; all images equal, byte for byte
+     spheres              16     64    256    512   1024   2048
+     RAYT_GLOBAL        41.1    145    555   1105   2181   4347
+     RAYT_READONLY      41.1    145    555   1105   2181   4345
+     RAYT_CONSTANT      40.2    121    472    949   1890   3759
+       its kernel       38.2    118    470    943      -      -   the table filled before
+     RAYT_SHARED        41.1    124    454    897   1774   3525
+     RAYT_CULLED         9.4   12.6   16.6   18.6   20.7   24.1
+   RAYT_CULLED of 100,000 such spheres: 67; of 1,000,000 of radius 0.9 to 5.4: 320.
+
+   LIMITS
+     width, height: 2^24 (floats count pixels exactly up to there). count: 2^30.
+     RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
+     per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
+     RAYT_CONSTANT beyond its table, and RAYT_CULLED of many spheres, take scratch memory in the
+     order of the stream from a pool of this header's own, which keeps up to 64 MB for the next.
+     The host compiler's -ffast-math may change what the CPU makes of NaN.
+
+   CONTENTS   search for the words in capitals
+     INTERSECTION (the records, the arithmetic), TYPES, DECLARATIONS
+     KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
+                                       each can be cut out and used below INTERSECTION
+     CULLING, KERNEL TILE, BINNING, INSTANCES
+     STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
+     HISTORY */
