@@ -8141,7 +8141,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #endif
 #endif
 /* src/tiledmm/type/fits.h. Which kernels can do a product, on the current device.
-   Uses: once/device.h. Used by: kernels/*_launch.h, type/choose.h. */
+   Uses: once/device.h. Used by: the launchers in kernels/, type/choose.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
    one? Others than these have few tensor-core units for double. */
@@ -9127,7 +9127,7 @@ static inline tmm_status TMM_FN(gemm__float)(long long M, long long N, long long
 }
 #endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: kernels/*_launch.h, kernels/float/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers in kernels/, kernels/float/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
    is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
@@ -9229,7 +9229,7 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: type/choose.h, kernels/*_launch.h. Used by: callers. */
+   Uses: type/choose.h, the launchers in kernels/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                              long long N, long long K, TMM_TYPE alpha,

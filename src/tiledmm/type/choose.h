@@ -1,5 +1,5 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: kernels/*_launch.h, kernels/float/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers in kernels/, kernels/float/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
    is that of the busiest multiprocessor: its number of tiles times the work in one, where a small

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/fits.h. Which kernels can do a product, on the current device.
-   Uses: once/device.h. Used by: kernels/*_launch.h, type/choose.h. */
+   Uses: once/device.h. Used by: the launchers in kernels/, type/choose.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can KERNEL TENSOR run on the current device? And is it faster there than multiply-adds one by
    one? Others than these have few tensor-core units for double. */
