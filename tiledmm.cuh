@@ -36,8 +36,7 @@
      tmm_smatmul(M, N, K, A, B, C)            C = A * B on the current device, the whole job
      tmm_sgemm_host(opA, ..., ldc, options)   of any size, also beyond device memory, on one or
                                               several devices; options: tmm_host_options or NULL
-     tmm_sgemm_host_memory(opA, opB, M, N, K, options, device_bytes, pinned_bytes)   what it takes
-     tmm_host_release()                       gives back the memory that these keep (LIMITS)
+     tmm_host_release()                       gives back the memory that these keep (STATE)
      tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
      tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
    Checks, host pointers:
@@ -90,7 +89,7 @@
                          time, if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
-     TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
+     TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
      TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
                          faster; defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not
                          defined: nothing of it is compiled, for float TMM_TENSOR is
@@ -142,8 +141,6 @@
    in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
    32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
    fewer pieces.
-   tmm_?gemm_host keeps what it had for its next call: up to 128 MB of pinned memory, and of each
-   device's memory up to an eighth.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
@@ -153,6 +150,20 @@
    infinity; and, where a row of op(A) or a column of op(B) spans more than 2^28 (K = 64) to 2^34 (K
    = 21890) in magnitude, zeros apart, those of them that are small: below some 2^-23 of the product
    of the largest elements of their row and column. Keep to TMM_PIPELINED if many are like that.
+
+   STATE   What a program keeps between calls, once for all files that include this one:
+     device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the
+                     program. It keeps up to 64 MiB; after tmm_?gemm_host and _multi up to an
+                     eighth of the device's memory more. Higher device numbers have none.
+     pinned memory   Up to 128 MiB, of the last tmm_?gemm_host with pageable memory that succeeded.
+     tmm_host_release() gives back the pinned memory, and the pools' but for 64 MiB; the end of the
+     program does so, too, by atexit.
+     peer access     tmm_?gemm_host and _multi let devices read each other's memory; that stays so.
+   Of each thread, until it ends: the sentence of tmm_last_error(), and what is known of devices
+   and kernels, some KB. No thread, stream or event outlives a call; the current device stays.
+   CUDA has one record a thread for its last error. An older one of the caller is not blamed on a
+   call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
+   (tmm_?gemm_host). An error of a call in this header does not stay there.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
@@ -303,8 +314,15 @@
 #define TMM__PART_TYPES
 #include <stddef.h>
 
+/* In C any int may arrive as an enum. With int beneath it C++ may read it before it is refused. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define TMM__INT : int
+#else
+#define TMM__INT
+#endif
+
 /* ============================== TYPES ========================================================= */
-typedef enum tmm_status {
+typedef enum tmm_status TMM__INT {
     TMM_OK = 0,
     TMM_ERROR_ARGUMENT,    /* null pointer, negative size, leading dimension too small, ... */
     TMM_ERROR_MEMORY,      /* host or device memory is used up */
@@ -314,9 +332,9 @@ typedef enum tmm_status {
     TMM_ERROR_CANCELLED,   /* by the caller's progress function */
 } tmm_status;
 
-typedef enum tmm_op { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
+typedef enum tmm_op TMM__INT { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
 
-typedef enum tmm_kernel {
+typedef enum tmm_kernel TMM__INT {
     TMM_AUTO = 0,
     TMM_GLOBAL,
     TMM_SHARED,
@@ -351,7 +369,7 @@ typedef struct tmm_tensor_options {
     size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
 } tmm_tensor_options;
 
-typedef enum tmm_type { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
+typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
 #ifdef __CUDACC__
 typedef cudaStream_t tmm_stream;
@@ -362,35 +380,27 @@ typedef struct CUstream_st *tmm_stream; /* what cudaStream_t is, without CUDA's 
 /* Options of tmm_?gemm_host. All zeros are the defaults; in C: tmm_host_options o = {0}. */
 typedef struct tmm_host_report tmm_host_report;
 typedef struct tmm_host_options {
-    /* How many devices, 64 at most, 0: the current one alone; and their numbers, NULL: 0, 1, 2, ...
-       One that is named several times acts as several. */
+    /* How many devices, 64 at most; 0: the current one alone. Their numbers; NULL: 0, 1, 2, ...
+       A device that is listed several times acts as several. */
     int device_count;
     const int *devices;
-    /* Rows of C for each, in order, which add up to M. NULL: by weights, shares on any scale; a
-       device of weight 0 does nothing. NULL, too: equal for devices of one kind, else measured by a
-       short product. */
+    /* Rows of C for each device, in order; they add up to M. NULL: by weights. */
     const long long *rows;
+    /* Shares of the rows: finite, on any scale; a device of weight 0 does nothing. NULL: equal for
+       devices of one kind, else in proportion to their speed in a short product. */
     const double *weights;
-    size_t memory;     /* most bytes of device memory for each of the list; 0: 9/10 of what is free,
-                          and what TMM_PIPELINED takes besides (see LIMITS) */
-    long long block;   /* rows and columns of a block of C at most; 0: chosen */
+    /* Bytes of device memory for each device of the list, at most. 0: 9/10 of what is free. Then
+       TMM_PIPELINED may take workspaces besides (LIMITS). */
+    size_t memory;
+    long long block;   /* rows and columns of a block of C, at most; 0: chosen */
     int streams;       /* that compute, for each device, 4 at most; 0: 2 */
-    int threads;       /* that copy pageable memory, 16 at most; 0: one a processor */
+    int threads;       /* that copy pageable memory, 16 at most; 0: one for each processor */
     tmm_kernel kernel; /* TMM_AUTO: chosen for each block, all with the same bits */
-    /* Called, with `context`, in the calling thread as C gets done, `done` being the finished part
-       from 0 to 1; cancels by returning anything but 0. NULL: nobody is told. */
+    /* Called in the calling thread with `context` as parts of C are complete. `done` is the finished
+       part of C, from 0 to 1. Any result but 0 cancels the call. NULL: not called. */
     int (*progress)(void *context, double done);
     void *context;
-    /* Memory on each device of the list, to be used instead of allocating, and its size; the call
-       adapts to that. NULL: allocates. */
-    void *const *workspace;
-    const size_t *workspace_bytes;
-    /* Pinned host memory for staging, and its size: 8 MiB at least, from a multiple of 256 on.
-       NULL: allocates 8 MiB a thread if A, B or C is pageable, and keeps them for the next call
-       (tmm_host_release). */
-    void *pinned;
-    size_t pinned_bytes;
-    tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
+    tmm_host_report *report; /* one for each device of the list, filled in; may be NULL */
 } tmm_host_options;
 
 /* What a device did. */
@@ -398,18 +408,18 @@ struct tmm_host_report {
     int device;                       /* its number */
     long long rows;                   /* of C */
     long long block_rows, block_cols; /* of a block of C */
-    double seconds;                   /* from its first copy to when its last block had left it */
-    double bytes_in, bytes_peer;      /* copied from the host, from other devices, */
-    double bytes_out;                 /* to the host */
-    size_t memory;                    /* bytes of device memory for blocks and panels */
+    double seconds;                   /* from its first copy to the arrival of its last block */
+    double bytes_in, bytes_peer;      /* copied from the host, from other devices */
+    double bytes_out;                 /* copied to the host */
+    size_t memory;                    /* bytes of device memory for parts of A and B, blocks of C */
 };
 
-/* What lies on one device: operands of tmm_?gemm_multi. If rows is 0, A, lda, C and ldc may be
-   anything, if rows_B is 0, B and ldb. */
+/* What lies on one device: operands of tmm_?gemm_multi. With rows = 0, A, lda, C and ldc may be
+   anything; with rows_B = 0, B and ldb. */
 typedef struct tmm_part {
     int device;
     long long rows;   /* of op(A) and C */
-    long long rows_B; /* of B as stored: of op(B) for TMM_OP_N, columns of it for TMM_OP_T */
+    long long rows_B; /* of B as stored: rows of op(B) for TMM_OP_N, columns of it for TMM_OP_T */
     const void *A;    /* rows x K for TMM_OP_N, K x rows for TMM_OP_T */
     long long lda;
     const void *B; /* rows_B x N for TMM_OP_N, rows_B x K for TMM_OP_T */
@@ -837,11 +847,19 @@ static inline tmm_status tmm__fail(tmm_status status, const char *format, ...)
     return status;
 }
 
+/* 1 if this call of ours succeeded. If not, its error is removed from CUDA's record, where the caller
+   would take it for one of his calls. If the record has an older error, that one stays. */
+static inline int tmm__succeeded(cudaError_t error)
+{
+    if (error == cudaSuccess) return 1;
+    if (cudaPeekAtLastError() == error) (void)cudaGetLastError();
+    return 0;
+}
+
 /* A CUDA error as a status; `what` is the call that returned it. */
 static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
 {
-    if (error == cudaSuccess) return TMM_OK;
-    (void)cudaGetLastError(); /* take it from the record, so that later calls do not find it */
+    if (tmm__succeeded(error)) return TMM_OK;
     if (error == cudaErrorMemoryAllocation)
         return tmm__fail(TMM_ERROR_MEMORY, "%s: out of device memory", what);
     if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
@@ -1431,35 +1449,35 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
 #define TMM__MMA_PARTS (TMM__PASS == 5 ? 4 : 2)
 #define TMM__MMA_RING  (TMM__PASS == 5 ? 3 : 4)
 #endif
-/* src/tiledmm/host/job.h. HOST MACHINERY: what tmm_?gemm_host does for elements of any type, and its structs.
+/* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
    Uses: once/. Used by: host/. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_JOB)
 #define TMM__PART_HOST_JOB
-/* What tmm_?gemm_host does, for elements of any type. One thread, the caller's, makes all calls to
-   CUDA; helper threads only copy host memory.
+/* What tmm_?gemm_host does, for elements of any type. The calling thread makes all calls to CUDA.
+   Helper threads only copy host memory.
 
-   The rows of C are shared out over the devices. Each device has its rows as blocks, and for each
-   block C(i, j) adds up A(i, k) B(k, j) over the parts k of K, in ascending order:
+   Each device computes some rows of C, in blocks. A block C(i, j) is the sum of A(i, k) B(k, j)
+   over the parts k of K, in ascending order:
 
-                     B(k, j)                 Where K is cut (tmm__cut) depends on K and the size
-                    +--+--+--+  FIRST        of an element alone, never on what memory there is,
-                    |  |##|  |               and every kernel used sums in ascending k: the bits
-              K     +--+--+--+               of an element depend on its row of A, its column of
-                    |  |  |  |  DEPTH        B and K, on nothing else.
+                     B(k, j)                 Where K is cut (tmm__k_begin) depends on K and the size
+                    +--+--+--+  FIRST        of an element alone, never on memory. Every kernel used
+                    |  |##|  |               sums in ascending k. So the bits of an element depend
+              K     +--+--+--+               on its row of A, its column of B and K alone.
+                    |  |  |  |  DEPTH
           K         +--+--+--+
          +--+--+    +--+--+--+
-   A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); a device has a list of them
+   A(i,k)|##|  |    |  |##|  | C(i, j)       task = (i, j, k); each device has a list of tasks
          +--+--+    +--+--+--+
 
-   No kernel starts before a part of B has arrived, which for float 8192 takes 2.4 ms if it is 4096
-   deep: so the first part of K is short (TMM__HOST_FIRST), and its arithmetic lasts until the
-   second has come. The last is deep, because C can leave only while that is multiplied.
+   No kernel starts before a part of B has arrived. For float 8192 that takes 2.4 ms if the part is
+   4096 deep. So the first part of K is short (TMM__HOST_FIRST); its arithmetic lasts until the
+   second has arrived. The last part is deep: C leaves the device while that part is multiplied.
 
-   Device memory holds slots for parts of A, of B and blocks of C. Two cursors go along the list:
-     request   finds slots for what the task needs and starts the copies into them; a part that is
-               there already stays where it is, otherwise the slot whose last use is oldest is taken
-     launch    starts the kernels of tasks whose copies have been started
-   Ahead of the request cursor nothing is on any stream, so that cancelling is quick; it is at most
+   Two cursors go along the list of tasks:
+     request   finds slots for the operands of a task and starts the copies into them. A part that a
+               slot holds already stays there; otherwise the slot whose last use is oldest is taken.
+     launch    starts the kernels of tasks whose copies have been started.
+   Nothing beyond the request cursor is on any stream, so that cancelling is quick. It is at most
    4 TMM__AHEAD tasks ahead of the launch cursor, and that TMM__AHEAD ahead of what is complete.
    Streams of a device:
 
@@ -1468,26 +1486,26 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
      compute 1                         | C(0,1) |       ...     (the next owner waits for it)
      out                               | C(0,0) | C(0,1) ...    drained: the slot of C is free
 
-   Order of the tasks: if A and B fit on the device, squares that grow (each new row or column of
-   blocks uses all that has arrived), and if C fits, too, for one part of K after the other: half of
-   the arithmetic is then at hand when half of A and B has arrived, by squares alone a quarter.
-   Otherwise a group of rows of A stays while B passes by, to and fro, so that the last columns of B
-   serve twice.
+   Order of the tasks, if A and B fit on the device: growing squares. Each new row or column of
+   blocks uses all that has arrived. If C fits as well, one part of K follows the other. Half of the
+   arithmetic can then be done with half of A and B, by squares alone a quarter. If A and B do not
+   fit, a group of block rows of A stays while B passes, to and fro: the last columns serve twice.
 
-   With several devices that hold all of B, each uploads its share of the parts, in turn, in the
-   order in which they are needed, and the others copy them from there.
+   If several devices hold all of B, each uploads a share of its parts, and the others copy these
+   from there. Parts are uploaded in the order in which tasks need them, by the devices in turn.
 
-   Pageable memory passes through a ring of pinned chunks: helper threads copy between it and the
-   chunks, while the copies between chunks and device go on. */
+   Pageable memory passes through a ring of pinned chunks. Helper threads copy between it and the
+   chunks while other chunks are copied to and from devices. */
+
 /* Tests make these smaller. */
 #ifndef TMM__HOST_PITCH
-#define TMM__HOST_PITCH INT_MAX /* bytes from line to line, at most, in one copy: CUDA's limit */
+#define TMM__HOST_PITCH INT_MAX /* bytes from line to line in one copy, at most: CUDA's limit */
 #endif
 #ifndef TMM__HOST_DEPTH
-#define TMM__HOST_DEPTH 4096 /* part of what defines the bits */
+#define TMM__HOST_DEPTH 4096 /* of a part of K, at most; the bits depend on it */
 #endif
 #ifndef TMM__HOST_FIRST
-#define TMM__HOST_FIRST 1536 /* so is this */
+#define TMM__HOST_FIRST 1536 /* depth of a short first part; the bits depend on it */
 #endif
 #ifndef TMM__HOST_CHUNK
 #define TMM__HOST_CHUNK (4 << 20) /* bytes of a pinned chunk */
@@ -1495,7 +1513,7 @@ static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, lo
 #ifndef TMM__MULTI_COLUMNS
 #define TMM__MULTI_COLUMNS 512 /* of B that tmm_?gemm_multi gathers at a time, at least */
 #endif
-enum { TMM__MOST_STREAMS = 4, TMM__MOST_THREADS = 16, TMM__MOST_DEVICES = 64, TMM__AHEAD = 8 };
+enum { TMM__MAX_STREAMS = 4, TMM__MAX_THREADS = 16, TMM__MAX_DEVICES = 64, TMM__AHEAD = 8 };
 enum { TMM__HOST_LINE = 65536 }; /* bytes of a line of a block of B and C, where N allows */
 
 #ifdef _WIN32
@@ -1510,8 +1528,8 @@ enum { TMM__HOST_LINE = 65536 }; /* bytes of a line of a block of B and C, where
 #define TMM__UNLOCK(lock) ((void)pthread_mutex_unlock(lock))
 #endif
 
-/* A status with the device's number in front of its sentence. */
-static inline tmm_status tmm__named(int device, tmm_status status)
+/* Puts the device's number in front of the sentence of a status. */
+static inline tmm_status tmm__add_device(int device, tmm_status status)
 {
     char text[256];
     if (status == TMM_OK) return status;
@@ -1519,18 +1537,37 @@ static inline tmm_status tmm__named(int device, tmm_status status)
     return tmm__fail(status, "device %d: %s", device, text);
 }
 
-static inline tmm_status tmm__on(int device, cudaError_t error, const char *what)
+/* A CUDA error as a status whose sentence names the device; `what` is the call that returned it. */
+static inline tmm_status tmm__device_error(int device, cudaError_t error, const char *what)
 {
-    if (error == cudaSuccess) return TMM_OK;
-    if (error == cudaErrorInvalidDevice) {
-        (void)cudaGetLastError();
+    if (tmm__succeeded(error)) return TMM_OK;
+    if (error == cudaErrorInvalidDevice)
         return tmm__fail(TMM_ERROR_DEVICE, "device %d: %s: %s", device, what,
                          cudaGetErrorString(error));
-    }
-    return tmm__named(device, tmm__cuda(error, what));
+    return tmm__add_device(device, tmm__cuda(error, what));
 }
 
-/* What is asked for. */
+/* Words that have one meaning in host/:
+     part       of K: A and B are cut along K in the same places; also A(i, k) or B(k, j) itself
+     block      bm x bn elements of C
+     slot       device memory for a part of A or B; a block slot is for a block of C
+     worker     a device of the list, its rows of C and all that it works with
+     group      block rows of A that stay on a device while B passes
+     rank       number of a worker among those that share the upload of B
+     transfer   a copy between host memory and a slot; staged: through chunks
+     chunk      a piece of pinned memory in the ring
+     helper     a thread that copies between pageable memory and chunks */
+
+/* A product of device memory: C = alpha op(A) op(B) + (adds ? 1 : beta) C. */
+typedef struct tmm__block_product {
+    long long M, N, K;
+    const void *A, *B;
+    void *C;
+    long long lda, ldb, ldc;
+    int adds;
+} tmm__block_product;
+
+/* What the caller wants. */
 typedef struct tmm__job {
     tmm_op opA, opB;
     long long M, N, K; /* K is 0 if A and B are not read */
@@ -1541,11 +1578,10 @@ typedef struct tmm__job {
     const void *alpha, *beta;
     int reads_C;
     tmm_kernel kernel;
-    int may; /* TMM__PACK */
-    /* Enqueues C = alpha op(A) op(B) + (more ? 1 : beta) C on device memory. */
-    tmm_status (*launch)(const struct tmm__job *job, long long M, long long N, long long K,
-                         const void *A, long long lda, const void *B, long long ldb, int more,
-                         void *C, long long ldc, tmm_stream stream);
+    int allowed; /* TMM__PACK: kernels may take memory for packed operands */
+    /* Enqueues a product with the job's type, ops, alpha, beta and kernel. */
+    tmm_status (*launch)(const struct tmm__job *job, const tmm__block_product *block,
+                         tmm_stream stream);
 } tmm__job;
 
 /* One copy between host and device: `rows` lines of `width` bytes. */
@@ -1553,32 +1589,33 @@ typedef struct tmm__transfer {
     struct tmm__transfer *next;
     char *device_memory, *host;
     size_t device_pitch, host_pitch, width, rows;
-    size_t begun, started, done, chunks; /* staged: begun in turn, on a stream, complete */
+    size_t chunks;               /* that it takes; 0: not staged */
+    size_t begun, started, done; /* chunks that have been assigned, are on a stream, are complete */
     cudaStream_t stream;
-    cudaEvent_t event; /* recorded behind it */
-    int issued;        /* so `event` has been recorded */
+    cudaEvent_t event; /* recorded behind the copy */
+    int issued;        /* `event` has been recorded */
 } tmm__transfer;
 
 /* Device memory for a part of A or B. */
 typedef struct tmm__slot {
     char *memory;
-    long long holds; /* number of the part, or -1 */
-    long long last;  /* the last task known to need it */
+    long long holds;    /* number of the part, or -1 */
+    long long last_use; /* the last task known to need it */
     tmm__transfer copy;
-    cudaEvent_t used[TMM__MOST_STREAMS];
+    cudaEvent_t used[TMM__MAX_STREAMS];
     int in_use; /* bit s: used[s] has been recorded */
 } tmm__slot;
 
-typedef enum tmm__place_state { TMM__FREE, TMM__FILLING, TMM__DRAINING } tmm__place_state;
+typedef enum tmm__block_state { TMM__FREE, TMM__FILLING, TMM__DRAINING } tmm__block_state;
 
 /* Device memory for a block of C. */
-typedef struct tmm__place {
+typedef struct tmm__block_slot {
     char *memory;
-    tmm__place_state state;
+    tmm__block_state state;
     long long i, j;
     tmm__transfer in, out;
     cudaEvent_t computed;
-} tmm__place;
+} tmm__block_slot;
 
 typedef struct tmm__task {
     int i, j, k;
@@ -1586,36 +1623,37 @@ typedef struct tmm__task {
 
 /* How a device works on its rows. */
 typedef struct tmm__layout {
-    long long rows, bm, bn; /* of C, a block */
-    long long ni, nj, nk;   /* how many of these, and parts of K */
-    long long nA, nB, nC;   /* slots */
-    long long first;        /* parts of K in the first run over all of C; then each has a run */
-    /* Rows of blocks that stay while B passes; 0: all is resident, each part of A and B in a slot of
-       its own, which has its size. */
-    long long group;
-    size_t bytesA, bytesB; /* of a slot for any part */
-    size_t pitchC, bytesC, bytes;
+    long long rows;       /* of C */
+    long long bm, bn;     /* rows and columns of a block */
+    long long ni, nj, nk; /* block rows, block columns, parts of K */
+    long long nA, nB, nC; /* slots */
+    long long first_run;  /* parts of K in the first run over all of C; each other part has a run */
+    long long group;      /* block rows; 0: all of A and B is resident, each part in its own slot */
+    size_t bytesA, bytesB; /* of the largest part */
+    size_t pitchC, bytesC; /* of a block */
+    size_t bytes;          /* of all slots */
 } tmm__layout;
 
 typedef struct tmm__worker {
-    int number, device; /* in the list; CUDA's */
-    int rank;           /* among those that share B */
-    long long shared;   /* parts of its share of B that it has uploaded */
+    int number;         /* in the list of devices */
+    int device;         /* CUDA's number */
+    int rank;           /* among the workers that share B */
+    long long uploaded; /* parts of its share of B for which copies have been started */
     long long row;      /* the first of C */
     tmm__layout layout;
     char *memory;
-    int owns_memory;
-    cudaMemPool_t pool; /* that the memory is from; NULL: cudaMalloc, or the caller's */
+    cudaMemPool_t pool; /* of the memory; NULL: it is from cudaMalloc */
     tmm__slot *A, *B;
-    tmm__place *C;
-    long long *whereA, *whereB, *whereC; /* the slot of each part, or -1 */
+    tmm__block_slot *C;
+    long long *slot_of_A, *slot_of_B, *slot_of_C; /* of each part and block; -1: none */
     tmm__task *tasks;
     long long task_count, requested, launched, blocks_done;
-    cudaStream_t in, peer, out, compute[TMM__MOST_STREAMS];
-    cudaEvent_t start, last[TMM__AHEAD]; /* of tasks launched last */
+    cudaStream_t in, peer, out, compute[TMM__MAX_STREAMS];
+    cudaEvent_t start, launch_done[TMM__AHEAD]; /* a ring: of the last TMM__AHEAD tasks launched */
     int started;
-    tmm__transfer *up, **up_end, *down, **down_end; /* staged transfers that wait for chunks */
-    long long issued[2], arrived[2];                /* chunks put on streams, down and up */
+    tmm__transfer *uploads, **uploads_end;     /* staged transfers that wait for chunks */
+    tmm__transfer *downloads, **downloads_end; /* likewise; `end` is where the next is linked */
+    long long issued[2], arrived[2];           /* chunks put on streams: down, up; complete */
     double seconds, bytes_in, bytes_peer, bytes_out;
 } tmm__worker;
 
@@ -1630,8 +1668,8 @@ typedef enum tmm__chunk_state {
 typedef struct tmm__chunk {
     char *memory;
     tmm__chunk_state state;
-    int copied;       /* by the helper, which says so last */
-    long long number; /* of the worker's chunks in this direction, which complete in this order */
+    int copied;       /* set by the helper when it has finished */
+    long long number; /* among the worker's chunks in this direction, which complete in order */
     tmm__worker *worker;
     tmm__transfer *transfer;
     char *host, *device_memory;
@@ -1639,35 +1677,35 @@ typedef struct tmm__chunk {
     cudaEvent_t *events; /* one for each device, made when first used */
 } tmm__chunk;
 
-/* The helper threads and what they are to copy. */
-typedef struct tmm__crew {
-    int threads, quit, waiting; /* `waiting` chunks are in the queue */
-    int first;
-    tmm__chunk *queue[2 * TMM__MOST_THREADS];
+/* The helper threads and their queue. */
+typedef struct tmm__helpers {
+    int threads, quit;
+    int first, waiting; /* in the queue */
+    tmm__chunk *queue[2 * TMM__MAX_THREADS];
 #if TMM__THREADS
-    pthread_t thread[TMM__MOST_THREADS];
+    pthread_t thread[TMM__MAX_THREADS];
     pthread_mutex_t lock;
     pthread_cond_t wake;
 #endif
-} tmm__crew;
+} tmm__helpers;
 
 typedef struct tmm__host {
     tmm__job job;
     const tmm_host_options *options;
-    int count;                     /* devices of the list */
-    int peers;                     /* those that have rows, if they share B; else 0 */
-    int active[TMM__MOST_DEVICES]; /* numbers of those that have rows */
-    unsigned char reach[TMM__MOST_DEVICES][TMM__MOST_DEVICES]; /* [to][from] by peer copies */
+    int count; /* devices of the list */
+    int peers; /* workers that share the upload of B; 0: each uploads all of it */
+    int active[TMM__MAX_DEVICES]; /* list numbers of those that have rows, by rank */
+    unsigned char reach[TMM__MAX_DEVICES][TMM__MAX_DEVICES]; /* [to][from] by peer copies */
     int streams;
     tmm__worker *workers;
-    long long asked; /* the last turn of a part of B that some device has come to */
+    long long needed; /* position of the last part of B that some task has needed */
     int staged_A, staged_B, staged_C;
     char *pinned;
     size_t pinned_bytes;
-    int owns_pinned, chunk_count;
-    int turn; /* of the devices, to get a chunk */
-    tmm__chunk chunks[2 * TMM__MOST_THREADS];
-    tmm__crew crew;
+    int chunk_count;
+    int next_worker; /* that may get a chunk */
+    tmm__chunk chunks[2 * TMM__MAX_THREADS];
+    tmm__helpers helpers;
     double done; /* elements of C */
 } tmm__host;
 #endif
@@ -1676,13 +1714,13 @@ typedef struct tmm__host {
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
 #define TMM__PART_HOST_MEMORY
 /* ---- what is kept for the next call ---------------------------------------------------------- */
-/* What is kept for the next call, of whatever file: pinned memory, of which to allocate 32 MB takes
-   12 ms, and device memory, in the pools. */
+/* One record for the program. It has pinned memory, since 32 MB take 12 ms to allocate; device
+   memory stays in the pools. */
 typedef struct tmm__kept_memory {
-    void *memory; /* pinned */
+    void *pinned;
     size_t bytes;
-    int at_exit;    /* so it will be freed then */
-    unsigned pools; /* bit n: device n's keeps more than TMM__KEPT */
+    int at_exit;    /* tmm_host_release will be called at the end of the program */
+    unsigned pools; /* bit n: the pool of device n keeps more than TMM__KEPT */
 #if TMM__THREADS
     pthread_mutex_t lock;
 #endif
@@ -1700,45 +1738,42 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Bytes of a device's pool that are not in use. */
+/* Bytes that a device's pool holds and nobody uses. */
 static inline size_t tmm__pool_idle(int device)
 {
-    unsigned long long has = 0, used = 0;
+    unsigned long long reserved = 0, used = 0;
     cudaMemPool_t pool = tmm__pool(device);
     if (pool == NULL ||
-        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &has) != cudaSuccess ||
-        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess) {
-        (void)cudaGetLastError();
+        !tmm__succeeded(
+            cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved)) ||
+        !tmm__succeeded(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used)))
         return 0;
-    }
-    return has > used ? (size_t)(has - used) : 0;
+    return reserved > used ? (size_t)(reserved - used) : 0;
 }
 
-/* Exchanges what is kept for `memory`, which may be NULL. */
-static inline void *tmm__kept_exchange(void *memory, size_t bytes, size_t *old_bytes)
+/* Keeps `pinned`, which may be NULL, and returns what was kept before. */
+static inline void *tmm__kept_exchange(void *pinned, size_t bytes, size_t *old_bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
     TMM__LOCK(&kept->lock);
-    void *old = kept->memory;
+    void *old = kept->pinned;
     *old_bytes = kept->bytes;
-    kept->memory = memory;
+    kept->pinned = pinned;
     kept->bytes = bytes;
-    if (memory != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
+    if (pinned != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
     TMM__UNLOCK(&kept->lock);
     return old;
 }
 
-/* Has a device's pool keep `bytes` more than TMM__KEPT. Returns 1 if it does. */
+/* Lets a device's pool keep `bytes` more than TMM__KEPT. 1 on success. */
 static inline int tmm__pool_keep(int device, unsigned long long bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
     cudaMemPool_t pool = tmm__pool(device);
     bytes += TMM__KEPT;
     if (pool == NULL ||
-        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) != cudaSuccess) {
-        (void)cudaGetLastError();
+        !tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes)))
         return 0;
-    }
     TMM__LOCK(&kept->lock);
     kept->pools = bytes > TMM__KEPT ? kept->pools | 1u << device : kept->pools & ~(1u << device);
     TMM__UNLOCK(&kept->lock);
@@ -1749,15 +1784,58 @@ TMM_API void tmm_host_release(void)
 {
     tmm__kept_memory *kept = tmm__kept();
     size_t bytes;
-    void *memory = tmm__kept_exchange(NULL, 0, &bytes);
-    if (memory != NULL) (void)cudaFreeHost(memory);
+    void *pinned = tmm__kept_exchange(NULL, 0, &bytes);
+    if (pinned != NULL) (void)tmm__succeeded(cudaFreeHost(pinned));
     TMM__LOCK(&kept->lock);
     unsigned pools = kept->pools;
     TMM__UNLOCK(&kept->lock);
     for (int device = 0; pools >> device != 0; device++)
         if (pools >> device & 1 && tmm__pool_keep(device, 0))
-            (void)cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT);
-    (void)cudaGetLastError();
+            (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT));
+}
+
+/* Memory of the current device for use behind `stream`, from the device's pool if it has one; *pool
+   says which. The pool keeps it for the next call, up to an eighth of the device's memory: to map
+   gigabytes takes milliseconds, and many more if peers map them, too. */
+static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
+                                             cudaStream_t stream)
+{
+    size_t free_bytes = 0, total = 0;
+    int device = tmm__current_device()->number;
+    *pool = tmm__current_device()->pools ? tmm__pool(device) : NULL;
+    if (*pool != NULL) {
+        if (tmm__pool_idle(device) < bytes) (void)tmm__succeeded(cudaMemPoolTrimTo(*pool, 0));
+        if (tmm__succeeded(cudaMemGetInfo(&free_bytes, &total)) &&
+            tmm__pool_keep(device, tmm__min((long long)bytes, (long long)(total / 8))) &&
+            tmm__succeeded(cudaMallocFromPoolAsync((void **)memory, bytes, *pool, stream)))
+            return cudaSuccess;
+        *pool = NULL;
+        *memory = NULL;
+    }
+    cudaError_t error = cudaMalloc((void **)memory, bytes);
+    if (error != cudaSuccess) *memory = NULL;
+    return error;
+}
+
+static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cudaStream_t stream)
+{
+    if (memory == NULL) return;
+    if (pool == NULL) {
+        (void)tmm__succeeded(cudaFree(memory));
+        return;
+    }
+    (void)tmm__succeeded(cudaFreeAsync(memory, stream));
+    (void)tmm__succeeded(cudaStreamSynchronize(stream));
+}
+
+static inline void tmm__stream_close(cudaStream_t stream)
+{
+    if (stream != NULL) (void)tmm__succeeded(cudaStreamDestroy(stream));
+}
+
+static inline void tmm__event_close(cudaEvent_t event)
+{
+    if (event != NULL) (void)tmm__succeeded(cudaEventDestroy(event));
 }
 #endif
 /* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
@@ -1765,6 +1843,7 @@ TMM_API void tmm_host_release(void)
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_THREADS)
 #define TMM__PART_HOST_THREADS
 /* ---- helper threads -------------------------------------------------------------------------- */
+/* Copies the lines of a chunk, in the direction that its state says. */
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {
     size_t pitch = c->transfer->host_pitch;
@@ -1777,88 +1856,91 @@ static inline void tmm__copy_chunk(tmm__chunk *c)
 }
 
 #if TMM__THREADS
-static inline void *tmm__crew_work(void *argument)
+static inline void *tmm__helper_work(void *argument)
 {
-    tmm__crew *crew = (tmm__crew *)argument;
-    pthread_mutex_lock(&crew->lock);
+    tmm__helpers *helpers = (tmm__helpers *)argument;
+    pthread_mutex_lock(&helpers->lock);
     for (;;) {
-        /* To be woken takes as long as to copy half a chunk: look for a while before sleeping. */
-        if (crew->waiting == 0 && !crew->quit) {
-            pthread_mutex_unlock(&crew->lock);
-            for (int n = 0; n < 1000 && __atomic_load_n(&crew->waiting, __ATOMIC_RELAXED) == 0; n++)
+        /* Waking up takes as long as copying half a chunk: poll for a while before sleeping. */
+        if (helpers->waiting == 0 && !helpers->quit) {
+            pthread_mutex_unlock(&helpers->lock);
+            for (int n = 0; n < 1000 && __atomic_load_n(&helpers->waiting, __ATOMIC_RELAXED) == 0;
+                 n++)
                 sched_yield();
-            pthread_mutex_lock(&crew->lock);
+            pthread_mutex_lock(&helpers->lock);
         }
-        while (crew->waiting == 0 && !crew->quit) pthread_cond_wait(&crew->wake, &crew->lock);
-        if (crew->quit) break;
-        tmm__chunk *chunk = crew->queue[crew->first];
-        crew->first = (crew->first + 1) % (2 * TMM__MOST_THREADS);
-        __atomic_store_n(&crew->waiting, crew->waiting - 1, __ATOMIC_RELAXED);
-        pthread_mutex_unlock(&crew->lock);
+        while (helpers->waiting == 0 && !helpers->quit)
+            pthread_cond_wait(&helpers->wake, &helpers->lock);
+        if (helpers->quit) break;
+        tmm__chunk *chunk = helpers->queue[helpers->first];
+        helpers->first = (helpers->first + 1) % (2 * TMM__MAX_THREADS);
+        __atomic_store_n(&helpers->waiting, helpers->waiting - 1, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&helpers->lock);
         tmm__copy_chunk(chunk);
         __atomic_store_n(&chunk->copied, 1, __ATOMIC_RELEASE);
-        pthread_mutex_lock(&crew->lock);
+        pthread_mutex_lock(&helpers->lock);
     }
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_unlock(&helpers->lock);
     return NULL;
 }
 #endif
 
-/* Starts at most `threads` helpers; with none, whoever asks for a copy makes it. */
-static inline void tmm__crew_start(tmm__crew *crew, int threads)
+/* Starts at most `threads` helpers. With none, the calling thread copies. */
+static inline void tmm__helpers_start(tmm__helpers *helpers, int threads)
 {
-    crew->threads = 0;
+    helpers->threads = 0;
 #if TMM__THREADS
-    if (pthread_mutex_init(&crew->lock, NULL) != 0) return;
-    if (pthread_cond_init(&crew->wake, NULL) != 0) {
-        pthread_mutex_destroy(&crew->lock);
+    if (pthread_mutex_init(&helpers->lock, NULL) != 0) return;
+    if (pthread_cond_init(&helpers->wake, NULL) != 0) {
+        pthread_mutex_destroy(&helpers->lock);
         return;
     }
-    while (crew->threads < threads &&
-           pthread_create(&crew->thread[crew->threads], NULL, tmm__crew_work, crew) == 0)
-        crew->threads++;
-    if (crew->threads == 0) {
-        pthread_cond_destroy(&crew->wake);
-        pthread_mutex_destroy(&crew->lock);
+    while (helpers->threads < threads &&
+           pthread_create(&helpers->thread[helpers->threads], NULL, tmm__helper_work, helpers) == 0)
+        helpers->threads++;
+    if (helpers->threads == 0) {
+        pthread_cond_destroy(&helpers->wake);
+        pthread_mutex_destroy(&helpers->lock);
     }
 #else
     (void)threads;
 #endif
 }
 
-static inline void tmm__crew_stop(tmm__crew *crew)
+static inline void tmm__helpers_stop(tmm__helpers *helpers)
 {
-    if (crew->threads == 0) return;
+    if (helpers->threads == 0) return;
 #if TMM__THREADS
-    pthread_mutex_lock(&crew->lock);
-    crew->quit = 1;
-    pthread_cond_broadcast(&crew->wake);
-    pthread_mutex_unlock(&crew->lock);
-    for (int n = 0; n < crew->threads; n++) pthread_join(crew->thread[n], NULL);
-    pthread_cond_destroy(&crew->wake);
-    pthread_mutex_destroy(&crew->lock);
+    pthread_mutex_lock(&helpers->lock);
+    helpers->quit = 1;
+    pthread_cond_broadcast(&helpers->wake);
+    pthread_mutex_unlock(&helpers->lock);
+    for (int n = 0; n < helpers->threads; n++) pthread_join(helpers->thread[n], NULL);
+    pthread_cond_destroy(&helpers->wake);
+    pthread_mutex_destroy(&helpers->lock);
 #endif
-    crew->threads = 0;
+    helpers->threads = 0;
 }
 
-static inline void tmm__crew_ask(tmm__crew *crew, tmm__chunk *chunk)
+/* Has a helper copy a chunk; tmm__chunk_copied says when it has. */
+static inline void tmm__helpers_copy(tmm__helpers *helpers, tmm__chunk *chunk)
 {
     chunk->copied = 0;
-    if (crew->threads == 0) {
+    if (helpers->threads == 0) {
         tmm__copy_chunk(chunk);
         chunk->copied = 1;
         return;
     }
 #if TMM__THREADS
-    pthread_mutex_lock(&crew->lock);
-    crew->queue[(crew->first + crew->waiting) % (2 * TMM__MOST_THREADS)] = chunk;
-    __atomic_store_n(&crew->waiting, crew->waiting + 1, __ATOMIC_RELAXED);
-    pthread_cond_signal(&crew->wake);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&helpers->lock);
+    helpers->queue[(helpers->first + helpers->waiting) % (2 * TMM__MAX_THREADS)] = chunk;
+    __atomic_store_n(&helpers->waiting, helpers->waiting + 1, __ATOMIC_RELAXED);
+    pthread_cond_signal(&helpers->wake);
+    pthread_mutex_unlock(&helpers->lock);
 #endif
 }
 
-static inline int tmm__crew_copied(const tmm__chunk *chunk)
+static inline int tmm__chunk_copied(const tmm__chunk *chunk)
 {
 #if TMM__THREADS
     return __atomic_load_n(&chunk->copied, __ATOMIC_ACQUIRE);
@@ -1867,15 +1949,15 @@ static inline int tmm__crew_copied(const tmm__chunk *chunk)
 #endif
 }
 
-/* How many helpers are worth having. */
-static inline int tmm__crew_size(int asked)
+/* How many helpers to start; 0: one for each processor. */
+static inline int tmm__helpers_count(int threads)
 {
     long processors = 1;
-    if (asked > 0) return asked < TMM__MOST_THREADS ? asked : (int)TMM__MOST_THREADS;
+    if (threads > 0) return threads;
 #if TMM__THREADS && defined(_SC_NPROCESSORS_ONLN)
     processors = sysconf(_SC_NPROCESSORS_ONLN);
 #endif
-    if (processors > TMM__MOST_THREADS) processors = TMM__MOST_THREADS;
+    if (processors > TMM__MAX_THREADS) processors = TMM__MAX_THREADS;
     return processors < 1 ? 1 : (int)processors;
 }
 #endif
@@ -1884,21 +1966,19 @@ static inline int tmm__crew_size(int asked)
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_TRANSFER)
 #define TMM__PART_HOST_TRANSFER
 /* ---- transfers ------------------------------------------------------------------------------- */
-/* Is this event complete? 1 or 0, or -1 with a status. */
+/* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,
+   in place of an older one, which is lost then. */
 static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_status *status)
 {
     cudaError_t error = cudaEventQuery(event);
-    if (error == cudaSuccess) return 1;
-    if (error == cudaErrorNotReady) {
-        (void)cudaGetLastError(); /* else the next launch would seem to have failed */
-        return 0;
-    }
-    *status = tmm__on(w->device, error, "kernel or copy");
+    if (tmm__succeeded(error)) return 1;
+    if (error == cudaErrorNotReady) return 0;
+    *status = tmm__device_error(w->device, error, "kernel or copy");
     return -1;
 }
 
-/* `rows` lines of `width` bytes, all in one if they lie without gaps, one by one if they are too
-   long for a copy of lines. */
+/* Copies `rows` lines of `width` bytes: in one piece if they have no gaps, one by one if their
+   pitch is too large for a 2D copy. */
 static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char *from,
                                           size_t from_pitch, size_t width, size_t rows,
                                           cudaMemcpyKind kind, cudaStream_t stream)
@@ -1913,13 +1993,14 @@ static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char 
     return error;
 }
 
+/* Records the event behind the copy. */
 static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
 {
     t->issued = 1;
-    return tmm__on(w->device, cudaEventRecord(t->event, t->stream), "cudaEventRecord");
+    return tmm__device_error(w->device, cudaEventRecord(t->event, t->stream), "cudaEventRecord");
 }
 
-/* Starts a copy to the device (up) or from it; a staged one gets its turn in tmm__pump. */
+/* Starts a copy to the device (up) or from it. A staged one is queued for tmm__pump. */
 static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, int up, int staged)
 {
     t->next = NULL;
@@ -1933,20 +2014,22 @@ static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, i
                : tmm__copy_lines(t->host, t->host_pitch, t->device_memory, t->device_pitch,
                                  t->width, t->rows, cudaMemcpyDeviceToHost, t->stream);
         if (error != cudaSuccess)
-            return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
+            return tmm__device_error(w->device, error,
+                                     up ? "copy to the device" : "copy from the device");
         return tmm__record(w, t);
     }
     size_t lines = TMM__HOST_CHUNK / t->width;
     t->chunks = lines > 0 ? (t->rows + lines - 1) / lines
                           : t->rows * ((t->width + TMM__HOST_CHUNK - 1) / TMM__HOST_CHUNK);
-    tmm__transfer ***end = up ? &w->up_end : &w->down_end;
+    tmm__transfer ***end = up ? &w->uploads_end : &w->downloads_end;
     **end = t;
     *end = &t->next;
     return TMM_OK;
 }
 
-/* The next chunk of a staged transfer: whole lines, or a part of a line that is too long. */
-static inline void tmm__transfer_cut(tmm__transfer *t, tmm__chunk *c)
+/* Assigns the next piece of a staged transfer to a chunk: whole lines, or a piece of a line that is
+   longer than a chunk. */
+static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
 {
     size_t lines = TMM__HOST_CHUNK / t->width, row, offset = 0;
     if (lines > 0) {
@@ -1965,7 +2048,7 @@ static inline void tmm__transfer_cut(tmm__transfer *t, tmm__chunk *c)
     t->begun++;
 }
 
-/* Puts the chunk's copy between chunk and device on the stream, and an event behind it. */
+/* Enqueues the copy between chunk and device, and an event behind it. */
 static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer *t = c->transfer;
@@ -1979,102 +2062,109 @@ static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
                                      c->width, c->rows, cudaMemcpyDeviceToHost, t->stream);
     if (error == cudaSuccess) error = cudaEventRecord(c->events[w->number], t->stream);
     if (error != cudaSuccess)
-        return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
+        return tmm__device_error(w->device, error,
+                                 up ? "copy to the device" : "copy from the device");
     c->number = w->issued[up]++;
     return ++t->started == t->chunks ? tmm__record(w, t) : TMM_OK;
 }
 
-/* Moves every chunk on as far as it can go. *moved is set if one did. */
+/* Moves a busy chunk on as far as it can go. *moved is set if it has. */
+static inline tmm_status tmm__chunk_advance(tmm__host *h, tmm__chunk *c, int *moved)
+{
+    tmm_status status = TMM_OK;
+    int up = c->state == TMM__GOING_UP, complete;
+    switch (c->state) {
+    case TMM__IDLE: return TMM_OK;
+    case TMM__COPYING_IN:
+        if (!tmm__chunk_copied(c)) return TMM_OK;
+        status = tmm__chunk_issue(c->worker, c, 1);
+        if (status != TMM_OK) return status;
+        c->state = TMM__GOING_UP;
+        break;
+    case TMM__GOING_UP:
+    case TMM__GOING_DOWN:
+        /* Only the oldest can be complete; a query takes a microsecond. */
+        if (c->number != c->worker->arrived[up]) return TMM_OK;
+        complete = tmm__complete(c->worker, c->events[c->worker->number], &status);
+        if (complete != 1) return status;
+        c->worker->arrived[up]++;
+        if (up) {
+            c->transfer->done++;
+            c->state = TMM__IDLE;
+        } else {
+            c->state = TMM__COPYING_OUT;
+            tmm__helpers_copy(&h->helpers, c);
+        }
+        break;
+    case TMM__COPYING_OUT:
+        if (!tmm__chunk_copied(c)) return TMM_OK;
+        c->transfer->done++;
+        c->state = TMM__IDLE;
+        break;
+    }
+    *moved = 1;
+    return TMM_OK;
+}
+
+/* Starts the copy of an idle chunk for the first of the worker's downloads (up = 0) or uploads. */
+static inline tmm_status tmm__chunk_start(tmm__host *h, tmm__worker *w, tmm__chunk *c, int up)
+{
+    tmm__transfer **head = up ? &w->uploads : &w->downloads, *t = *head;
+    c->worker = w;
+    c->transfer = t;
+    tmm__chunk_assign(t, c);
+    if (t->begun == t->chunks) {
+        *head = t->next;
+        if (*head == NULL) *(up ? &w->uploads_end : &w->downloads_end) = head;
+    }
+    if (up) {
+        c->state = TMM__COPYING_IN;
+        tmm__helpers_copy(&h->helpers, c);
+        return TMM_OK;
+    }
+    c->state = TMM__GOING_DOWN;
+    return tmm__chunk_issue(w, c, 0);
+}
+
+/* Moves every chunk on. Idle chunks go to the workers in turn, to downloads first. Uploads leave
+   one chunk idle for these. */
 static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 {
     tmm_status status = TMM_OK;
-    int idle = 0;
-    for (int n = 0; n < h->chunk_count; n++) {
-        tmm__chunk *c = &h->chunks[n];
-        int complete;
-        switch (c->state) {
-        case TMM__IDLE: break;
-        case TMM__COPYING_IN:
-            if (!tmm__crew_copied(c)) break;
-            status = tmm__chunk_issue(c->worker, c, 1);
-            if (status != TMM_OK) return status;
-            c->state = TMM__GOING_UP;
-            *moved = 1;
-            break;
-        case TMM__GOING_UP:
-        case TMM__GOING_DOWN:
-            /* Only the first in line can be complete; to ask takes a microsecond. */
-            if (c->number != c->worker->arrived[c->state == TMM__GOING_UP]) break;
-            complete = tmm__complete(c->worker, c->events[c->worker->number], &status);
-            if (complete < 0) return status;
-            if (complete == 0) break;
-            *moved = 1;
-            c->worker->arrived[c->state == TMM__GOING_UP]++;
-            if (c->state == TMM__GOING_UP) {
-                c->transfer->done++;
-                c->state = TMM__IDLE;
-            } else {
-                c->state = TMM__COPYING_OUT;
-                tmm__crew_ask(&h->crew, c);
-            }
-            break;
-        case TMM__COPYING_OUT:
-            if (!tmm__crew_copied(c)) break;
-            c->transfer->done++;
-            c->state = TMM__IDLE;
-            *moved = 1;
-            break;
-        }
-        idle += c->state == TMM__IDLE;
+    int idle = 0, without = 0; /* chunks; workers in a row that had no use for one */
+    for (int n = 0; n < h->chunk_count && status == TMM_OK; n++) {
+        status = tmm__chunk_advance(h, &h->chunks[n], moved);
+        idle += h->chunks[n].state == TMM__IDLE;
     }
-    /* Idle chunks go to the devices in turn, first to what drains; copies in leave one for that. */
-    for (int n = 0, without = 0; n < h->chunk_count && without < h->count;) {
-        tmm__chunk *c = &h->chunks[n];
-        tmm__worker *w = &h->workers[h->turn];
-        h->turn = (h->turn + 1) % h->count;
-        if (c->state != TMM__IDLE) {
+    for (int n = 0; status == TMM_OK && n < h->chunk_count && without < h->count;) {
+        if (h->chunks[n].state != TMM__IDLE) {
             n++;
             continue;
         }
-        int up = w->down == NULL;
-        tmm__transfer *t = up ? w->up : w->down;
-        if (t == NULL || (up && idle < 2)) {
-            without++;
-            continue;
-        }
+        tmm__worker *w = &h->workers[h->next_worker];
+        h->next_worker = (h->next_worker + 1) % h->count;
+        int up = w->downloads == NULL;
+        without++;
+        if (up && (w->uploads == NULL || idle < 2)) continue;
         without = 0;
         idle--;
-        c->worker = w;
-        c->transfer = t;
-        tmm__transfer_cut(t, c);
-        if (t->begun == t->chunks) {
-            tmm__transfer **head = up ? &w->up : &w->down;
-            *head = t->next;
-            if (*head == NULL) *(up ? &w->up_end : &w->down_end) = head;
-        }
-        if (up) {
-            c->state = TMM__COPYING_IN;
-            tmm__crew_ask(&h->crew, c);
-        } else {
-            c->state = TMM__GOING_DOWN;
-            status = tmm__chunk_issue(w, c, 0);
-            if (status != TMM_OK) return status;
-        }
+        status = tmm__chunk_start(h, w, &h->chunks[n], up);
         *moved = 1;
     }
     return status;
 }
 #endif
-/* src/tiledmm/host/layout.h. How a device works on its rows: parts of K, blocks, slots, order of the tasks.
+/* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
    Uses: host/job.h. Used by: host/one_device.h, host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_LAYOUT)
 #define TMM__PART_HOST_LAYOUT
 /* ---- how a device works on its rows ---------------------------------------------------------- */
-/* Into how many parts K is cut. From its end on (rounded up, so that lines of parts stay aligned)
-   they are TMM__HOST_DEPTH deep; *rest, of TMM__HOST_FIRST at least, is left in *front parts, one or
-   two. Elements of 8 bytes take twice the time to arrive, while their arithmetic lasts no longer:
-   work soon waits for copies whatever came first. So their rest is cut only if it is too deep. */
-static inline long long tmm__parts(const tmm__job *job, int *front, long long *rest)
+/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K;
+   the end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them, at
+   least TMM__HOST_FIRST deep, in *front parts, one or two.
+     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer: a
+   short first part would not help for long. So their rest is cut only if it is too deep. */
+static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
     long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
     *front = 1;
@@ -2086,80 +2176,81 @@ static inline long long tmm__parts(const tmm__job *job, int *front, long long *r
     return *front + whole;
 }
 
-/* Where part n of K begins, and the one before it ends. */
-static inline long long tmm__cut(const tmm__job *job, long long n)
+/* The k at which part n begins and the part before it ends. */
+static inline long long tmm__k_begin(const tmm__job *job, long long n)
 {
     int front;
-    long long rest, parts = tmm__parts(job, &front, &rest);
+    long long rest, parts = tmm__k_parts(job, &front, &rest);
     if (n <= 0) return 0;
     if (n >= parts) return job->K;
     return n < front ? TMM__HOST_FIRST : rest + (n - front) * TMM__HOST_DEPTH;
 }
 
-/* The edge of equal blocks of at most `most` that make up `all`. */
-static inline long long tmm__edge(long long all, long long most)
+/* The edge of equal blocks that make up `all`, at most `limit`. */
+static inline long long tmm__block_edge(long long all, long long limit)
 {
-    long long blocks = (all - 1) / most + 1, edge = (all - 1) / blocks + 1;
+    long long blocks = (all - 1) / limit + 1, edge = (all - 1) / blocks + 1;
     long long unit = edge >= 256 ? 128 : edge >= 32 ? 16 : 1;
     edge = (edge + unit - 1) / unit * unit;
-    edge = edge < most ? edge : most;
+    edge = edge < limit ? edge : limit;
     return edge < all ? edge : all;
 }
 
-/* The block of C for `rows` rows of which B has at least `parts` parts: of about edge x edge
-   elements, but wide. Copies of short lines that lie 64 KB or more apart are slow while kernels use
-   memory: on an H200 30 GB/s with lines of 16 KB, 45 with 32 KB, 55 with 64 KB. (A short first part
-   of K comes on top of those counted here.) */
+/* The shape of the blocks of C for `rows` rows: about edge x edge elements, but wide. B has at
+   least `parts` parts then (not counting a short first part of K).
+     Copies of short lines that lie 64 KB or more apart are slow while kernels use memory. On an
+   H200 lines of 16, 32 and 64 KB were copied with 30, 45 and 55 GB/s. */
 static inline void tmm__block_shape(const tmm__job *job, long long rows, long long edge,
                                     long long parts, long long *bm, long long *bn)
 {
     long long wide = TMM__HOST_LINE / (long long)job->size;
-    *bn = tmm__edge(job->N, wide > edge ? wide : edge);
+    *bn = tmm__block_edge(job->N, wide > edge ? wide : edge);
     while (*bn > 512 && ((job->N - 1) / *bn + 1) * ((job->K - 1) / TMM__HOST_DEPTH + 1) < parts)
-        *bn = tmm__edge(job->N, *bn / 2);
+        *bn = tmm__block_edge(job->N, *bn / 2);
     long long high = edge * edge / *bn / 128 * 128;
-    *bm = tmm__edge(rows, high < 256 ? 256 : high > edge ? edge : high);
+    *bm = tmm__block_edge(rows, high < 256 ? 256 : high > edge ? edge : high);
 }
 
-/* Lines of device memory that hold `depth` x `lines` of A or B (which: 0 or 1). */
-static inline size_t tmm__panel(const tmm__job *job, int which, long long depth, long long lines,
-                                size_t *pitch)
+/* Bytes of device memory for `depth` x `lines` elements of A or B, and their pitch. */
+static inline size_t tmm__part_size(const tmm__job *job, int is_B, long long depth, long long lines,
+                                    size_t *pitch)
 {
-    int k_along = which ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
+    int k_along = is_B ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
     *pitch = ((size_t)(k_along ? depth : lines) * job->size + 15) / 16 * 16;
     return (*pitch * (size_t)(k_along ? lines : depth) + 255) / 256 * 256;
 }
 
-/* Bytes of part k of a block row of A or block column of B. */
-static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, int which,
+/* The same for part k of a block row of A or a block column of B. */
+static inline size_t tmm__part_bytes(const tmm__job *job, const tmm__layout *l, int is_B,
                                      long long k, size_t *pitch)
 {
-    return tmm__panel(job, which, tmm__cut(job, k + 1) - tmm__cut(job, k), which ? l->bn : l->bm,
-                      pitch);
+    return tmm__part_size(job, is_B, tmm__k_begin(job, k + 1) - tmm__k_begin(job, k),
+                          is_B ? l->bn : l->bm, pitch);
 }
 
+/* Fills in the bytes that follow from blocks and slots. */
 static inline void tmm__layout_sizes(const tmm__job *job, tmm__layout *l)
 {
     size_t pitch;
     long long depth = tmm__min(job->K, TMM__HOST_DEPTH);
-    l->bytesA = tmm__panel(job, 0, depth, l->bm, &pitch);
-    l->bytesB = tmm__panel(job, 1, depth, l->bn, &pitch);
+    l->bytesA = tmm__part_size(job, 0, depth, l->bm, &pitch);
+    l->bytesB = tmm__part_size(job, 1, depth, l->bn, &pitch);
     l->pitchC = ((size_t)l->bn * job->size + 15) / 16 * 16;
     l->bytesC = (l->pitchC * (size_t)l->bm + 255) / 256 * 256;
     double all = (double)l->nC * (double)l->bytesC; /* exact up to 2^53 */
     if (l->group > 0 || job->K == 0) {
         all += (double)l->nA * (double)l->bytesA + (double)l->nB * (double)l->bytesB;
     } else {
-        for (int which = 0; which < 2; which++) {
-            double panel = 0; /* the parts from the third to the last but one are alike */
+        for (int is_B = 0; is_B < 2; is_B++) {
+            double line = 0; /* the parts from the third to the last but one are alike */
             for (long long k = 0, alike; k < l->nk; k += alike) {
                 alike = k == 2 && l->nk > 3 ? l->nk - 3 : 1;
-                panel += (double)alike * (double)tmm__part_bytes(job, l, which, k, &pitch);
+                line += (double)alike * (double)tmm__part_bytes(job, l, is_B, k, &pitch);
             }
-            all += panel * (double)(which ? l->nj : l->ni);
+            all += line * (double)(is_B ? l->nj : l->ni);
         }
     }
-    l->bytes = all > 1e15 ? (size_t)-1 : (size_t)all; /* the former is more than any memory */
+    l->bytes = all > 1e15 ? (size_t)-1 : (size_t)all; /* -1: more than any memory */
 }
 
 static inline void tmm__layout_blocks(const tmm__job *job, tmm__layout *l, long long bm,
@@ -2171,22 +2262,21 @@ static inline void tmm__layout_blocks(const tmm__job *job, tmm__layout *l, long 
     l->bn = bn;
     l->ni = (l->rows - 1) / bm + 1;
     l->nj = (job->N - 1) / bn + 1;
-    l->nk = l->first = tmm__parts(job, &front, &rest);
+    l->nk = l->first_run = tmm__k_parts(job, &front, &rest);
 }
 
-/* A layout in which all of A's rows and B stay on the device, with `by_parts` also all of C. */
+/* A layout in which B and all rows of A stay on the device, with `by_parts` also all of C. */
 static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, long long bm,
                                         long long bn, int streams, int by_parts)
 {
     tmm__layout_blocks(job, l, bm, bn);
     by_parts = by_parts && l->nk > 1;
     if (by_parts) {
-        /* A C that is read must arrive during the first run, which has to be deep enough for that.
-           Its memory is the same, as tmm_?gemm_host_memory does not know beta. */
-        l->first = 1;
-        while (job->reads_C && l->first < l->nk &&
-               tmm__cut(job, l->first) < (long long)job->size * (TMM__HOST_DEPTH / 4))
-            l->first++;
+        /* If C is read, it must arrive during the first run: that is made deep enough. */
+        l->first_run = 1;
+        while (job->reads_C && l->first_run < l->nk &&
+               tmm__k_begin(job, l->first_run) < (long long)job->size * (TMM__HOST_DEPTH / 4))
+            l->first_run++;
     }
     l->nA = job->K > 0 ? l->ni * l->nk : 0;
     l->nB = job->K > 0 ? l->nj * l->nk : 0;
@@ -2195,10 +2285,22 @@ static inline void tmm__layout_resident(const tmm__job *job, tmm__layout *l, lon
     tmm__layout_sizes(job, l);
 }
 
-/* The layout that should take the least time within `most` bytes. TMM_ERROR_MEMORY if there is
-   none. `edge`: the largest block. */
+/* A model of the seconds that a layout takes if A stays (`stays`) or passes once a block column. */
+static inline double tmm__layout_time(const tmm__job *job, const tmm__layout *l, int stays)
+{
+    double rows = (double)l->rows, N = (double)job->N, K = (double)job->K;
+    double passes = (double)((l->ni - 1) / l->group + 1); /* of B */
+    double bytes = (double)job->size *
+                   (rows * K * (double)(stays ? 1 : l->nj) + K * N * passes + rows * N * 2);
+    double time = 2.0 * rows * N * K / tmm__current_device()->arithmetic *
+                  (1 + 64.0 / (double)l->bm + 64.0 / (double)l->bn);
+    return time < bytes / 50e9 ? bytes / 50e9 : time;
+}
+
+/* The layout of blocks of at most `edge` that should take the least time within `limit` bytes.
+   TMM_ERROR_MEMORY if there is none. */
 static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best, long long rows,
-                                          long long edge, int streams, size_t most)
+                                          long long edge, int streams, size_t limit)
 {
     tmm__layout l;
     double best_time = -1;
@@ -2207,10 +2309,10 @@ static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best
     l.rows = rows;
     *best = l;
     for (; edge > 0; edge /= 2) {
-        long long bm = tmm__edge(rows, edge), bn = tmm__edge(job->N, edge);
+        long long bm = tmm__block_edge(rows, edge), bn = tmm__block_edge(job->N, edge);
         for (int by_parts = 1; by_parts >= 0 && best_time < 0; by_parts--) {
             tmm__layout_resident(job, &l, bm, bn, streams, by_parts);
-            if (l.bytes > most) continue;
+            if (l.bytes > limit) continue;
             *best = l;
             return TMM_OK;
         }
@@ -2220,36 +2322,30 @@ static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best
             l.group = 1;
             tmm__layout_sizes(job, &l);
             least = l.bytes;
-            if (l.bytes > most) continue;
+            if (l.bytes > limit) continue;
             *best = l;
             return TMM_OK;
         }
-        /* Slots of C beyond the group's, so that a next block can begin while one drains. */
+        /* Block slots beyond the group's: the next block can begin while another drains. */
         long long spare = streams + 1;
         for (int stays = 1; stays >= 0; stays--) {
-            size_t more = (size_t)l.nk * l.bytesA + (l.nk > 1 ? l.bytesC : 0);
+            size_t row_bytes = (size_t)l.nk * l.bytesA + (l.nk > 1 ? l.bytesC : 0);
             l.group = 1;
             l.nA = stays ? l.nk : 2;
             l.nB = 2;
             l.nC = tmm__min(l.ni * l.nj, stays ? 1 + spare : 2);
             tmm__layout_sizes(job, &l);
             least = l.bytes;
-            if (l.bytes > most) continue;
-            if (stays) { /* as many rows of blocks as there is memory for, then columns of B */
-                l.group += tmm__min(l.ni - 1, (long long)((most - l.bytes) / more));
+            if (l.bytes > limit) continue;
+            if (stays) { /* as many block rows as there is memory for, then parts of B */
+                l.group += tmm__min(l.ni - 1, (long long)((limit - l.bytes) / row_bytes));
                 l.nA = l.group * l.nk;
                 if (l.nk > 1) l.nC = tmm__min(l.ni * l.nj, l.group + spare);
                 tmm__layout_sizes(job, &l);
             }
-            l.nB = tmm__min(l.nj * l.nk, 2 + (long long)((most - l.bytes) / l.bytesB));
+            l.nB = tmm__min(l.nj * l.nk, 2 + (long long)((limit - l.bytes) / l.bytesB));
             tmm__layout_sizes(job, &l);
-            double passes = (double)((l.ni - 1) / l.group + 1);
-            double bytes =
-                (double)job->size * ((double)rows * job->K * (stays ? 1 : l.nj) +
-                                     (double)job->K * job->N * passes + (double)rows * job->N * 2);
-            double time = 2.0 * rows * job->N * job->K / tmm__current_device()->arithmetic *
-                          (1 + 64.0 / bm + 64.0 / bn);
-            if (time < bytes / 50e9) time = bytes / 50e9;
+            double time = tmm__layout_time(job, &l, stays);
             if (best_time < 0 || time < 0.98 * best_time) {
                 best_time = time;
                 *best = l;
@@ -2260,18 +2356,18 @@ static inline tmm_status tmm__layout_find(const tmm__job *job, tmm__layout *best
     return tmm__fail(
         TMM_ERROR_MEMORY,
         "%llu bytes of device memory are too few: even blocks of one element need %llu",
-        (unsigned long long)most, (unsigned long long)least);
+        (unsigned long long)limit, (unsigned long long)least);
 }
 
-/* The list of tasks. Returns how many; with `tasks` NULL it only counts. */
-static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
+/* Lists the tasks in their order and returns how many there are; tasks = NULL: only counts. */
+static inline long long tmm__list_tasks(const tmm__layout *l, tmm__task *tasks)
 {
     long long n = 0;
     if (tasks == NULL) return l->ni * l->nj * l->nk;
 #define TMM__TASK(row, col, part) \
     tasks[n].i = (int)(row), tasks[n].j = (int)(col), tasks[n].k = (int)(part), n++
     if (l->group == 0) {
-        for (long long k0 = 0, end = l->first; k0 < l->nk; k0 = end++) {
+        for (long long k0 = 0, end = l->first_run; k0 < l->nk; k0 = end++) {
             for (long long rows = 0, cols = 0; rows < l->ni || cols < l->nj;) {
                 if (cols == l->nj || (rows < l->ni && rows * l->nj <= cols * l->ni)) {
                     for (long long j = 0; j < cols; j++)
@@ -2295,18 +2391,19 @@ static inline long long tmm__order(const tmm__layout *l, tmm__task *tasks)
     return n;
 }
 
-/* The parts of B in the order in which tasks come to need them: the number of part (j, k), and the
-   other way round. */
-static inline long long tmm__turn(const tmm__layout *l, long long j, long long k)
+/* Parts of B are uploaded in the order in which tasks need them. The position of part (j, k): */
+static inline long long tmm__upload_position(const tmm__layout *l, long long j, long long k)
 {
-    return k < l->first ? j * l->first + k : k * l->nj + j;
+    return k < l->first_run ? j * l->first_run + k : k * l->nj + j;
 }
 
-static inline void tmm__of_turn(const tmm__layout *l, long long turn, long long *j, long long *k)
+/* The part (j, k) at a position. */
+static inline void tmm__upload_part(const tmm__layout *l, long long position, long long *j,
+                                    long long *k)
 {
-    int in_first = turn < l->nj * l->first;
-    *j = in_first ? turn / l->first : turn % l->nj;
-    *k = in_first ? turn % l->first : turn / l->nj;
+    int in_first_run = position < l->nj * l->first_run;
+    *j = in_first_run ? position / l->first_run : position % l->nj;
+    *k = in_first_run ? position % l->first_run : position / l->nj;
 }
 #endif
 /* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
@@ -2314,101 +2411,126 @@ static inline void tmm__of_turn(const tmm__layout *l, long long turn, long long 
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_ONE_DEVICE)
 #define TMM__PART_HOST_ONE_DEVICE
 /* ---- one device: slots, requests, launches --------------------------------------------------- */
-/* A slot for a part that is in none: an empty one, or the one whose last use is oldest and
-   launched. NULL if all are needed by tasks to come. */
+/* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
+   NULL if tasks to come need all of them. */
 static inline tmm__slot *tmm__slot_find(const tmm__worker *w, tmm__slot *slots, long long count)
 {
     tmm__slot *found = NULL;
     for (long long n = 0; n < count; n++) {
         if (slots[n].holds < 0) return &slots[n];
-        if (slots[n].last < w->launched && (found == NULL || slots[n].last < found->last))
+        if (slots[n].last_use < w->launched &&
+            (found == NULL || slots[n].last_use < found->last_use))
             found = &slots[n];
     }
     return found;
 }
 
-/* Makes a slot hold part `part`; its stream waits for those who still use what was there. */
-static inline tmm_status tmm__slot_take(const tmm__host *h, tmm__worker *w, tmm__slot *slot,
-                                        tmm__slot *slots, long long *where, long long part,
+/* Makes a slot hold a part. The stream waits for the kernels that still read what it held. */
+static inline tmm_status tmm__slot_take(const tmm__host *h, tmm__worker *w, tmm__slot *slots,
+                                        tmm__slot *slot, long long *slot_of, long long part,
                                         cudaStream_t stream)
 {
-    if (slot->holds >= 0) where[slot->holds] = -1;
+    if (slot->holds >= 0) slot_of[slot->holds] = -1;
     slot->holds = part;
-    where[part] = slot - slots;
+    slot_of[part] = slot - slots;
     for (int s = 0; s < h->streams; s++) {
         if (!(slot->in_use >> s & 1)) continue;
-        tmm_status status = tmm__on(w->device, cudaStreamWaitEvent(stream, slot->used[s], 0),
-                                    "cudaStreamWaitEvent");
+        tmm_status status =
+            tmm__device_error(w->device, cudaStreamWaitEvent(stream, slot->used[s], 0),
+                              "cudaStreamWaitEvent");
         if (status != TMM_OK) return status;
     }
     slot->in_use = 0;
     return TMM_OK;
 }
 
-/* Starts the copy of a part of A or B (which: 0 or 1) for block row i or column j, unless it is
-   there. 1 if it is there or on its way, 0 if there is no slot for it yet, -1 with a status. */
-static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int which, long long index,
-                                    long long k, long long task, tmm_status *status)
+/* The worker that a part of B comes from: one that another device uploads and this one can reach,
+   or the worker itself, which takes it from the host. */
+static inline tmm__worker *tmm__source_of_B(tmm__host *h, tmm__worker *w, long long j, long long k)
+{
+    if (h->peers < 2) return w;
+    int number = h->active[tmm__upload_position(&w->layout, j, k) % h->peers];
+    return h->reach[w->number][number] ? &h->workers[number] : w;
+}
+
+/* Enqueues the copy of a part of B from the slot of another worker. */
+static inline tmm_status tmm__copy_from_peer(tmm__worker *w, tmm__slot *slot, size_t bytes,
+                                             const tmm__worker *owner, const tmm__slot *source)
+{
+    slot->copy.issued = 0;
+    cudaError_t error = cudaStreamWaitEvent(w->peer, source->copy.event, 0);
+    if (error == cudaSuccess)
+        error = cudaMemcpyPeerAsync(slot->memory, w->device, source->memory, owner->device, bytes,
+                                    w->peer);
+    w->bytes_peer += (double)bytes;
+    tmm_status status = tmm__device_error(w->device, error, "copy of B from another device");
+    return status == TMM_OK ? tmm__record(w, &slot->copy) : status;
+}
+
+/* The transfer of a part of A or B for block row i or block column j (`index`) from host memory. */
+static inline void tmm__describe_part(const tmm__host *h, const tmm__worker *w, int is_B,
+                                      long long index, long long k, tmm__slot *slot)
 {
     const tmm__job *job = &h->job;
     const tmm__layout *l = &w->layout;
-    tmm__slot *slots = which ? w->B : w->A;
-    long long *where = which ? w->whereB : w->whereA, part = index * l->nk + k;
-    if (where[part] >= 0) {
-        if (slots[where[part]].last < task) slots[where[part]].last = task;
-        return 1;
-    }
-    tmm__slot *there = NULL, *slot = &slots[part];
-    if (l->group > 0) slot = tmm__slot_find(w, slots, which ? l->nB : l->nA);
-    tmm__worker *owner = w;
-    if (slot == NULL) return 0;
-    if (which && h->peers > 1) {
-        int number = h->active[tmm__turn(l, index, k) % h->peers];
-        if (h->reach[w->number][number]) owner = &h->workers[number];
-        if (owner != w) {
-            if (owner->whereB[part] < 0) return 0;
-            there = &owner->B[owner->whereB[part]];
-            if (!there->copy.issued) return 0;
-        }
-    }
-    long long k0 = tmm__cut(job, k), depth = tmm__cut(job, k + 1) - k0;
-    size_t pitch, bytes = tmm__part_bytes(job, l, which, k, &pitch);
-    long long first = index * (which ? l->bn : l->bm);
-    long long lines = tmm__min((which ? job->N : l->rows) - first, which ? l->bn : l->bm);
-    if (!which) first += w->row;
-    /* Lines of A are its rows, of B its columns; in memory, k or they run along the rows. */
-    int k_along = which ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
-    long long ld = which ? job->ldb : job->lda;
-    long long offset = k_along ? first * ld + k0 : k0 * ld + first;
     tmm__transfer *t = &slot->copy;
-    t->stream = owner != w ? w->peer : w->in;
-    *status = tmm__slot_take(h, w, slot, slots, where, part, t->stream);
-    if (*status != TMM_OK) return -1;
-    slot->last = task;
-    if (owner != w) {
-        t->issued = 0;
-        cudaError_t error = cudaStreamWaitEvent(w->peer, there->copy.event, 0);
-        if (error == cudaSuccess)
-            error = cudaMemcpyPeerAsync(slot->memory, w->device, there->memory, owner->device,
-                                        bytes, w->peer);
-        *status = tmm__on(w->device, error, "copy of B from another device");
-        if (*status == TMM_OK) *status = tmm__record(w, t);
-        w->bytes_peer += (double)bytes;
-        return *status == TMM_OK ? 1 : -1;
-    }
+    long long k0 = tmm__k_begin(job, k), depth = tmm__k_begin(job, k + 1) - k0;
+    long long first = index * (is_B ? l->bn : l->bm);
+    long long lines = tmm__min((is_B ? job->N : l->rows) - first, is_B ? l->bn : l->bm);
+    if (!is_B) first += w->row;
+    /* Lines are rows of A and columns of B. Either k or these run along the rows in memory. */
+    int k_along = is_B ? job->opB == TMM_OP_T : job->opA == TMM_OP_N;
+    long long ld = is_B ? job->ldb : job->lda;
+    long long offset = k_along ? first * ld + k0 : k0 * ld + first;
+    (void)tmm__part_bytes(job, l, is_B, k, &t->device_pitch);
     t->device_memory = slot->memory;
-    t->device_pitch = pitch;
-    t->host = (char *)(which ? job->B : job->A) + (size_t)offset * job->size;
+    t->host = (char *)(is_B ? job->B : job->A) + (size_t)offset * job->size;
     t->host_pitch = (size_t)ld * job->size;
     t->width = (size_t)(k_along ? depth : lines) * job->size;
     t->rows = (size_t)(k_along ? lines : depth);
-    *status = tmm__transfer_start(w, t, 1, which ? h->staged_B : h->staged_A);
+}
+
+/* Starts the copy of a part of A or B for block row i or block column j (`index`), unless a slot
+   holds it. Returns 1 if it is on the device or on its way, 0 if there is no slot for it yet, -1
+   with a status. `task` is the task that needs it; -1: other devices do. */
+static inline int tmm__request_part(tmm__host *h, tmm__worker *w, int is_B, long long index,
+                                    long long k, long long task, tmm_status *status)
+{
+    const tmm__layout *l = &w->layout;
+    tmm__slot *slots = is_B ? w->B : w->A;
+    long long *slot_of = is_B ? w->slot_of_B : w->slot_of_A, part = index * l->nk + k;
+    if (slot_of[part] >= 0) {
+        tmm__slot *holder = &slots[slot_of[part]];
+        if (holder->last_use < task) holder->last_use = task;
+        return 1;
+    }
+    tmm__slot *slot = &slots[part], *source = NULL;
+    if (l->group > 0) slot = tmm__slot_find(w, slots, is_B ? l->nB : l->nA);
+    if (slot == NULL) return 0;
+    tmm__worker *owner = is_B ? tmm__source_of_B(h, w, index, k) : w;
+    if (owner != w) {
+        if (owner->slot_of_B[part] < 0) return 0;
+        source = &owner->B[owner->slot_of_B[part]];
+        if (!source->copy.issued) return 0;
+    }
+    tmm__transfer *t = &slot->copy;
+    t->stream = owner != w ? w->peer : w->in;
+    *status = tmm__slot_take(h, w, slots, slot, slot_of, part, t->stream);
+    if (*status != TMM_OK) return -1;
+    slot->last_use = task;
+    if (owner != w) {
+        size_t pitch, bytes = tmm__part_bytes(&h->job, l, is_B, k, &pitch);
+        *status = tmm__copy_from_peer(w, slot, bytes, owner, source);
+    } else {
+        tmm__describe_part(h, w, is_B, index, k, slot);
+        *status = tmm__transfer_start(w, t, 1, is_B ? h->staged_B : h->staged_A);
+    }
     return *status == TMM_OK ? 1 : -1;
 }
 
-/* The transfer of block (i, j) of C to or from its slot. */
+/* The transfer of a block of C to or from its slot. */
 static inline void tmm__describe_block(const tmm__host *h, const tmm__worker *w,
-                                       const tmm__place *c, tmm__transfer *t)
+                                       const tmm__block_slot *c, tmm__transfer *t)
 {
     const tmm__layout *l = &w->layout;
     long long row = c->i * l->bm, col = c->j * l->bn;
@@ -2420,33 +2542,32 @@ static inline void tmm__describe_block(const tmm__host *h, const tmm__worker *w,
     t->rows = (size_t)tmm__min(l->rows - row, l->bm);
 }
 
-/* Starts the copies for the next task. 1, 0 (later) or -1, as above. */
+/* Starts the copies for the next task. Returns 1, 0 (not yet) or -1, as above. */
 static inline int tmm__request(tmm__host *h, tmm__worker *w, tmm_status *status)
 {
     const tmm__layout *l = &w->layout;
     long long n = w->requested;
     const tmm__task *t = &w->tasks[n];
-    long long *where = &w->whereC[t->i * l->nj + t->j];
-    int there = 1;
-    if (*where < 0) {
+    long long *slot_of = &w->slot_of_C[t->i * l->nj + t->j];
+    if (*slot_of < 0) {
         long long c = 0;
         while (c < l->nC && w->C[c].state != TMM__FREE) c++;
         if (c == l->nC) return 0;
-        tmm__place *block = &w->C[c];
-        *where = c;
+        tmm__block_slot *block = &w->C[c];
+        *slot_of = c;
         block->state = TMM__FILLING;
         block->i = t->i;
         block->j = t->j;
     }
     if (h->job.K > 0) {
-        long long turn = tmm__turn(l, t->j, t->k);
-        if (turn > h->asked) h->asked = turn;
-        there = tmm__request_part(h, w, 0, t->i, t->k, n, status);
-        if (there == 1) there = tmm__request_part(h, w, 1, t->j, t->k, n, status);
-        if (there != 1) return there;
+        long long position = tmm__upload_position(l, t->j, t->k);
+        if (position > h->needed) h->needed = position;
+        int requested = tmm__request_part(h, w, 0, t->i, t->k, n, status);
+        if (requested == 1) requested = tmm__request_part(h, w, 1, t->j, t->k, n, status);
+        if (requested != 1) return requested;
     }
     if (h->job.reads_C && t->k == 0) {
-        tmm__place *block = &w->C[*where];
+        tmm__block_slot *block = &w->C[*slot_of];
         block->in.stream = w->in;
         tmm__describe_block(h, w, block, &block->in);
         *status = tmm__transfer_start(w, &block->in, 1, h->staged_C);
@@ -2456,25 +2577,50 @@ static inline int tmm__request(tmm__host *h, tmm__worker *w, tmm_status *status)
     return 1;
 }
 
-/* Starts the kernel of the next task, and the copy of its block if it is complete. */
+/* The product of a task. A and B may be NULL. */
+static inline tmm__block_product tmm__task_product(const tmm__host *h, const tmm__worker *w,
+                                                   const tmm__task *t, const tmm__slot *A,
+                                                   const tmm__slot *B, const tmm__block_slot *C)
+{
+    const tmm__job *job = &h->job;
+    const tmm__layout *l = &w->layout;
+    tmm__block_product block;
+    size_t pitchA, pitchB;
+    (void)tmm__part_bytes(job, l, 0, t->k, &pitchA);
+    (void)tmm__part_bytes(job, l, 1, t->k, &pitchB);
+    block.M = tmm__min(l->rows - t->i * l->bm, l->bm);
+    block.N = tmm__min(job->N - t->j * l->bn, l->bn);
+    block.K = tmm__k_begin(job, t->k + 1) - tmm__k_begin(job, t->k);
+    block.A = A != NULL ? A->memory : NULL;
+    block.B = B != NULL ? B->memory : NULL;
+    block.C = C->memory;
+    block.lda = A != NULL ? (long long)(pitchA / job->size) : 1;
+    block.ldb = B != NULL ? (long long)(pitchB / job->size) : 1;
+    block.ldc = (long long)(l->pitchC / job->size);
+    block.adds = t->k > 0;
+    return block;
+}
+
+/* Starts the kernel of the next task; if that completes its block, the copy of the block as well.
+   Returns 1, 0 (not yet) or -1, as above. */
 static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *status)
 {
     const tmm__job *job = &h->job;
     const tmm__layout *l = &w->layout;
     const tmm__task *t = &w->tasks[w->launched];
-    long long c = w->whereC[t->i * l->nj + t->j];
-    tmm__place *block = &w->C[c];
+    long long c = w->slot_of_C[t->i * l->nj + t->j];
+    tmm__block_slot *block = &w->C[c];
     tmm__slot *A = NULL, *B = NULL;
     int s = (int)(c % h->streams);
     cudaStream_t stream = w->compute[s];
     cudaError_t error = cudaSuccess;
     if (w->launched >= TMM__AHEAD) {
-        int complete = tmm__complete(w, w->last[w->launched % TMM__AHEAD], status);
+        int complete = tmm__complete(w, w->launch_done[w->launched % TMM__AHEAD], status);
         if (complete != 1) return complete;
     }
     if (job->K > 0) {
-        A = &w->A[w->whereA[t->i * l->nk + t->k]];
-        B = &w->B[w->whereB[t->j * l->nk + t->k]];
+        A = &w->A[w->slot_of_A[t->i * l->nk + t->k]];
+        B = &w->B[w->slot_of_B[t->j * l->nk + t->k]];
         if (!A->copy.issued || !B->copy.issued) return 0;
     }
     if (job->reads_C && t->k == 0) {
@@ -2483,21 +2629,12 @@ static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *sta
     }
     if (A != NULL && error == cudaSuccess) error = cudaStreamWaitEvent(stream, A->copy.event, 0);
     if (B != NULL && error == cudaSuccess) error = cudaStreamWaitEvent(stream, B->copy.event, 0);
-    *status = tmm__on(w->device, error, "cudaStreamWaitEvent");
+    *status = tmm__device_error(w->device, error, "cudaStreamWaitEvent");
     if (*status != TMM_OK) return -1;
-    long long size = (long long)job->size;
-    size_t pitchA, pitchB;
-    (void)tmm__part_bytes(job, l, 0, t->k, &pitchA);
-    (void)tmm__part_bytes(job, l, 1, t->k, &pitchB);
-    *status = tmm__named(w->device,
-                         job->launch(job, tmm__min(l->rows - t->i * l->bm, l->bm),
-                                     tmm__min(job->N - t->j * l->bn, l->bn),
-                                     tmm__cut(job, t->k + 1) - tmm__cut(job, t->k),
-                                     A ? A->memory : NULL, A ? (long long)pitchA / size : 1,
-                                     B ? B->memory : NULL, B ? (long long)pitchB / size : 1,
-                                     t->k > 0, block->memory, (long long)l->pitchC / size, stream));
+    tmm__block_product product = tmm__task_product(h, w, t, A, B, block);
+    *status = tmm__add_device(w->device, job->launch(job, &product, stream));
     if (*status != TMM_OK) return -1;
-    error = cudaEventRecord(w->last[w->launched % TMM__AHEAD], stream);
+    error = cudaEventRecord(w->launch_done[w->launched % TMM__AHEAD], stream);
     if (A != NULL) {
         if (error == cudaSuccess) error = cudaEventRecord(A->used[s], stream);
         if (error == cudaSuccess) error = cudaEventRecord(B->used[s], stream);
@@ -2511,7 +2648,7 @@ static inline int tmm__launch_next(tmm__host *h, tmm__worker *w, tmm_status *sta
         block->out.stream = w->out;
         tmm__describe_block(h, w, block, &block->out);
     }
-    *status = tmm__on(w->device, error, "cudaEventRecord");
+    *status = tmm__device_error(w->device, error, "cudaEventRecord");
     if (*status == TMM_OK && block->state == TMM__DRAINING)
         *status = tmm__transfer_start(w, &block->out, 0, h->staged_C);
     w->launched++;
@@ -2523,14 +2660,14 @@ static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
 {
     tmm_status status = TMM_OK;
     for (long long n = 0; n < w->layout.nC; n++) {
-        tmm__place *block = &w->C[n];
+        tmm__block_slot *block = &w->C[n];
         if (block->state != TMM__DRAINING || !block->out.issued) continue;
         if (block->out.done < block->out.chunks) continue;
         int complete = tmm__complete(w, block->out.event, &status);
         if (complete < 0) return status;
         if (complete == 0) continue;
         float ms = 0;
-        if (cudaEventElapsedTime(&ms, w->start, block->out.event) == cudaSuccess &&
+        if (tmm__succeeded(cudaEventElapsedTime(&ms, w->start, block->out.event)) &&
             ms * 1e-3 > w->seconds)
             w->seconds = ms * 1e-3;
         block->state = TMM__FREE;
@@ -2541,153 +2678,158 @@ static inline tmm_status tmm__retire(tmm__host *h, tmm__worker *w, int *moved)
     return TMM_OK;
 }
 
+/* Uploads what others need of this worker's share of B, which comes before its own next task. With
+   the part that was needed last comes its whole round, one part of each worker. Parts of later runs
+   wait, since they would delay A. */
+static inline tmm_status tmm__upload_share(tmm__host *h, tmm__worker *w)
+{
+    tmm_status status = TMM_OK;
+    long long run = w->requested < w->task_count ? w->tasks[w->requested].k : w->layout.nk;
+    for (; w->uploaded <= h->needed / h->peers; w->uploaded++) {
+        long long j, k, position = w->uploaded * h->peers + w->rank;
+        if (position >= w->layout.nj * w->layout.nk) continue;
+        tmm__upload_part(&w->layout, position, &j, &k);
+        if (k > run && position > h->needed) break;
+        if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) break;
+    }
+    return status;
+}
+
+/* Launches tasks whose copies have been started, until `launched` would exceed `limit`. */
+static inline tmm_status tmm__launch_requested(tmm__host *h, tmm__worker *w, long long limit,
+                                               int *moved)
+{
+    tmm_status status = TMM_OK;
+    while (w->launched < w->requested && w->launched < limit) {
+        if (tmm__launch_next(h, w, &status) != 1) break;
+        *moved = 1;
+    }
+    return status;
+}
+
+/* Starts what a worker can start. Returns soon, so that complete blocks and progress are seen to.
+   */
 static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
 {
     tmm_status status = TMM_OK;
-    int step = 1;
-    long long most = w->launched + 2; /* then see to what is complete, and tell of progress */
+    long long limit = w->launched + 2;
     if (w->blocks_done == w->layout.ni * w->layout.nj) return TMM_OK;
-    status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+    status = tmm__device_error(w->device, cudaSetDevice(w->device), "cudaSetDevice");
     if (status == TMM_OK && !w->started) {
         w->started = 1;
         cudaError_t error = cudaEventRecord(w->start, w->in);
         for (int s = 0; s < h->streams && error == cudaSuccess; s++)
             error = cudaStreamWaitEvent(w->compute[s], w->start, 0);
-        status = tmm__on(w->device, error, "cudaEventRecord");
+        status = tmm__device_error(w->device, error, "cudaEventRecord");
     }
     if (status == TMM_OK) status = tmm__retire(h, w, moved);
-    if (status != TMM_OK) return status;
-    /* What others need of this device's share of B comes before its own next task; with each turn
-       that is asked for all of its round, except parts of later runs, which would delay A. */
-    if (h->peers > 1 && w->whereA[0] >= 0) {
-        long long run = w->requested < w->task_count ? w->tasks[w->requested].k : w->layout.nk;
-        for (; w->shared <= h->asked / h->peers; w->shared++) {
-            long long j, k, turn = w->shared * h->peers + w->rank;
-            if (turn >= w->layout.nj * w->layout.nk) continue;
-            tmm__of_turn(&w->layout, turn, &j, &k);
-            if (k > run && turn > h->asked) break;
-            if (tmm__request_part(h, w, 1, j, k, -1, &status) < 0) return status;
-        }
-    }
-    while (step == 1 && w->requested < w->task_count &&
-           w->requested < w->launched + 4 * TMM__AHEAD && w->launched < most) {
-        step = tmm__request(h, w, &status);
-        if (step == 1) *moved = 1;
-        /* Kernels follow at once: a later request may need the slots of this task. */
-        while (step >= 0 && w->launched < w->requested && w->launched < most) {
-            int launched = tmm__launch_next(h, w, &status);
-            if (launched < 0) return status;
-            if (launched == 0) break;
-            *moved = 1;
-        }
-    }
-    while (step >= 0 && w->launched < w->requested && w->launched < most) {
-        int launched = tmm__launch_next(h, w, &status);
-        if (launched < 0) return status;
-        if (launched == 0) break;
+    if (status == TMM_OK && h->peers > 1 && w->slot_of_A[0] >= 0) status = tmm__upload_share(h, w);
+    while (status == TMM_OK && w->requested < w->task_count &&
+           w->requested < w->launched + 4 * TMM__AHEAD && w->launched < limit) {
+        if (tmm__request(h, w, &status) != 1) break;
         *moved = 1;
+        /* Kernels follow at once: a later request may need the slots of this task. */
+        status = tmm__launch_requested(h, w, limit, moved);
     }
-    return status;
+    return status == TMM_OK ? tmm__launch_requested(h, w, limit, moved) : status;
 }
 #endif
-/* src/tiledmm/host/shares.h. All devices: which rows each gets, and its blocks.
-   Uses: host/layout.h. Used by: host/devices.h. */
+/* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
+   Uses: host/layout.h, host/memory.h. Used by: host/devices.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_SHARES)
 #define TMM__PART_HOST_SHARES
 /* ---- all devices ----------------------------------------------------------------------------- */
-/* What the list of devices says: number n of `count`. */
-static inline int tmm__listed(const tmm_host_options *o, int n, int current)
+/* Checks the options that need no device. */
+static inline tmm_status tmm__check_options(const tmm_host_options *o)
 {
-    return o->device_count == 0 ? current : o->devices ? o->devices[n] : n;
+    if (o->device_count < 0 || o->device_count > TMM__MAX_DEVICES)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "device_count is %d, but must be 0 to %d",
+                         o->device_count, (int)TMM__MAX_DEVICES);
+    if (o->streams < 0 || o->streams > TMM__MAX_STREAMS)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "streams is %d, but must be 0 to %d", o->streams,
+                         (int)TMM__MAX_STREAMS);
+    if (o->threads < 0 || o->threads > TMM__MAX_THREADS)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "threads is %d, but must be 0 to %d", o->threads,
+                         (int)TMM__MAX_THREADS);
+    if (o->block < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "block is negative: %lld", o->block);
+    if (tmm_kernel_string(o->kernel) == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
+                         (int)o->kernel);
+    return TMM_OK;
 }
 
-/* Looks at the options and opens the devices. */
+/* Checks the options and opens the devices. */
 static inline tmm_status tmm__host_open(tmm__host *h, int current)
 {
     const tmm_host_options *o = h->options;
-    if (o->device_count < 0 || o->device_count > TMM__MOST_DEVICES)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "device_count is %d, but must be 0 to %d",
-                         o->device_count, (int)TMM__MOST_DEVICES);
-    if (o->streams < 0 || o->streams > TMM__MOST_STREAMS)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "streams is %d, but must be 0 to %d", o->streams,
-                         (int)TMM__MOST_STREAMS);
-    if (o->block < 0 || o->threads < 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", o->block < 0 ? "block" : "threads");
-    if (o->workspace != NULL && o->workspace_bytes == NULL)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "workspace is given without workspace_bytes");
-    if (h->job.kernel != TMM_AUTO && tmm_kernel_string(h->job.kernel) == NULL)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
-                         (int)h->job.kernel);
+    tmm_status status = tmm__check_options(o);
+    if (status != TMM_OK) return status;
     h->count = o->device_count > 0 ? o->device_count : 1;
     h->streams = o->streams > 0 ? o->streams : 2;
     h->workers = (tmm__worker *)calloc((size_t)h->count, sizeof *h->workers);
     if (h->workers == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the devices");
-    for (int n = 0; n < h->count; n++) {
+    for (int n = 0; n < h->count && status == TMM_OK; n++) {
         tmm__worker *w = &h->workers[n];
         w->number = n;
-        w->device = tmm__listed(o, n, current);
-        w->up_end = &w->up;
-        w->down_end = &w->down;
-        tmm_status status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+        w->device = o->device_count == 0 ? current : o->devices != NULL ? o->devices[n] : n;
+        w->uploads_end = &w->uploads;
+        w->downloads_end = &w->downloads;
+        status = tmm__device_error(w->device, cudaSetDevice(w->device), "cudaSetDevice");
         /* An unusable device shows itself at the first call that needs it. */
-        if (status == TMM_OK) status = tmm__on(w->device, cudaFree(NULL), "the first call to it");
-        if (status != TMM_OK) return status;
+        if (status == TMM_OK)
+            status = tmm__device_error(w->device, cudaFree(NULL), "the first call to it");
     }
-    return TMM_OK;
+    return status;
 }
 
 /* Seconds of a small product on the current device. */
 static inline tmm_status tmm__calibrate(const tmm__host *h, int device, double *seconds)
 {
-    const tmm__job *job = &h->job;
-    long long edge = tmm__min(1024, tmm__min(job->M, tmm__min(job->N, job->K)));
-    size_t bytes = (size_t)(edge * edge) * job->size;
+    tmm__job small = h->job;
+    long long edge = tmm__min(1024, tmm__min(small.M, tmm__min(small.N, small.K)));
+    size_t bytes = (size_t)(edge * edge) * small.size;
     char *memory = NULL;
-    tmm__job small = *job;
+    tmm__block_product block;
     cudaEvent_t begin = NULL, end = NULL;
     cudaStream_t stream = NULL;
     float ms = 0;
     *seconds = 1;
-    small.may = 0;
+    small.allowed = 0;
     cudaError_t error = cudaMalloc((void **)&memory, 3 * bytes);
     if (error == cudaSuccess) error = cudaEventCreate(&begin);
     if (error == cudaSuccess) error = cudaEventCreate(&end);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, 3 * bytes, stream);
-    tmm_status status = tmm__on(device, error, "calibration");
+    tmm_status status = tmm__device_error(device, error, "calibration");
+    block.M = block.N = block.K = block.lda = block.ldb = block.ldc = edge;
+    block.A = memory, block.B = memory + bytes, block.C = memory + 2 * bytes;
+    block.adds = 1;
     for (int n = 0; n < 4 && status == TMM_OK; n++) { /* the first is a warm-up */
         if (n == 1) error = cudaEventRecord(begin, stream);
-        status =
-            tmm__named(device, small.launch(&small, edge, edge, edge, memory, edge, memory + bytes,
-                                            edge, 1, memory + 2 * bytes, edge, stream));
+        status = tmm__add_device(device, small.launch(&small, &block, stream));
     }
     if (status == TMM_OK) {
         if (error == cudaSuccess) error = cudaEventRecord(end, stream);
         if (error == cudaSuccess) error = cudaEventSynchronize(end);
         if (error == cudaSuccess) error = cudaEventElapsedTime(&ms, begin, end);
-        status = tmm__on(device, error, "calibration");
+        status = tmm__device_error(device, error, "calibration");
     }
-    if (stream != NULL) {
-        (void)cudaStreamSynchronize(stream);
-        (void)cudaStreamDestroy(stream);
-    }
-    if (end != NULL) (void)cudaEventDestroy(end);
-    if (begin != NULL) (void)cudaEventDestroy(begin);
-    (void)cudaFree(memory);
-    (void)cudaGetLastError();
+    if (stream != NULL) (void)tmm__succeeded(cudaStreamSynchronize(stream));
+    tmm__stream_close(stream);
+    tmm__event_close(end);
+    tmm__event_close(begin);
+    (void)tmm__succeeded(cudaFree(memory));
     if (ms > 0) *seconds = ms * 1e-3;
     return status;
 }
 
-/* Are the devices of the list of one kind, so that there is nothing to measure? */
+/* Are the devices of the list of one kind? Then their speed need not be measured. */
 static inline int tmm__same_kind(const tmm__host *h)
 {
     tmm__device first;
     for (int n = 0; n < h->count; n++) {
-        if (cudaSetDevice(h->workers[n].device) != cudaSuccess) {
-            (void)cudaGetLastError(); /* which the calibration will meet again */
-            return 0;
-        }
+        /* The calibration will meet this error again, and report it. */
+        if (!tmm__succeeded(cudaSetDevice(h->workers[n].device))) return 0;
         const tmm__device *device = tmm__current_device();
         if (n == 0) first = *device;
         if (device->processors != first.processors || device->capability != first.capability ||
@@ -2697,63 +2839,85 @@ static inline int tmm__same_kind(const tmm__host *h)
     return 1;
 }
 
-/* How many rows each device gets. */
-static inline tmm_status tmm__share_rows(tmm__host *h, int measure)
+/* Weights by the speed of each device, which workers on the same device share. */
+static inline tmm_status tmm__measure_weights(const tmm__host *h, double *weights)
 {
-    const tmm_host_options *o = h->options;
+    double fastest = 0, slowest = HUGE_VAL;
+    for (int n = 0; n < h->count; n++) {
+        int first = n, device = h->workers[n].device;
+        for (int i = n - 1; i >= 0; i--)
+            if (h->workers[i].device == device) first = i;
+        if (first == n) {
+            double seconds = 1;
+            tmm_status status = tmm__device_error(device, cudaSetDevice(device), "cudaSetDevice");
+            if (status == TMM_OK) status = tmm__calibrate(h, device, &seconds);
+            if (status != TMM_OK) return status;
+            weights[n] = 1 / seconds;
+        } else {
+            weights[n] = weights[first];
+        }
+        if (weights[n] < slowest) slowest = weights[n];
+        if (weights[n] > fastest) fastest = weights[n];
+    }
+    for (int n = 0; n < h->count; n++) {
+        int same = 0;
+        for (int i = 0; i < h->count; i++) same += h->workers[i].device == h->workers[n].device;
+        /* Devices of one kind measure within a few percent of one another. */
+        if (slowest > 0.95 * fastest) weights[n] = 1;
+        weights[n] /= same;
+    }
+    return TMM_OK;
+}
+
+/* The caller's weights, scaled: the largest becomes 1, so that their sum is finite. */
+static inline tmm_status tmm__read_weights(const tmm__host *h, double *weights)
+{
+    double largest = 0;
+    for (int n = 0; n < h->count; n++) {
+        double weight = h->options->weights[n];
+        if (!(weight >= 0 && weight < HUGE_VAL))
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "weights[%d] is %g, but must be finite and not negative", n, weight);
+        if (weight > largest) largest = weight;
+    }
+    if (largest == 0) return tmm__fail(TMM_ERROR_ARGUMENT, "all weights are 0");
+    for (int n = 0; n < h->count; n++) weights[n] = h->options->weights[n] / largest;
+    return TMM_OK;
+}
+
+/* The caller's rows. */
+static inline tmm_status tmm__read_rows(tmm__host *h)
+{
+    const long long *rows = h->options->rows;
     long long M = h->job.M, given = 0;
-    double weights[TMM__MOST_DEVICES], total = 0, sum = 0, fastest = 0, slowest = 0;
-    if (o->rows != NULL) {
-        for (int n = 0; n < h->count; n++) {
-            if (o->rows[n] < 0 || o->rows[n] > M - given)
-                return tmm__fail(TMM_ERROR_ARGUMENT,
-                                 "rows[%d] is %lld: negative, or more than the %lld of C that are "
-                                 "left",
-                                 n, o->rows[n], M - given);
-            h->workers[n].layout.rows = o->rows[n];
-            h->workers[n].row = given;
-            given += o->rows[n];
-        }
-        if (given < M)
-            return tmm__fail(TMM_ERROR_ARGUMENT, "rows adds up to %lld, but M is %lld", given, M);
-        return TMM_OK;
+    for (int n = 0; n < h->count; n++) {
+        if (rows[n] < 0 || rows[n] > M - given)
+            return tmm__fail(TMM_ERROR_ARGUMENT,
+                             "rows[%d] is %lld: negative, or more than the %lld of C that are left",
+                             n, rows[n], M - given);
+        h->workers[n].layout.rows = rows[n];
+        h->workers[n].row = given;
+        given += rows[n];
     }
+    if (given < M)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "rows adds up to %lld, but M is %lld", given, M);
+    return TMM_OK;
+}
+
+/* Decides which rows each device gets. */
+static inline tmm_status tmm__share_rows(tmm__host *h)
+{
+    long long M = h->job.M, given = 0;
+    double weights[TMM__MAX_DEVICES], total = 0, sum = 0;
+    tmm_status status = TMM_OK;
+    if (h->options->rows != NULL) return tmm__read_rows(h);
     for (int n = 0; n < h->count; n++) weights[n] = 1;
-    if (o->weights != NULL) {
-        for (int n = 0; n < h->count; n++) {
-            weights[n] = o->weights[n];
-            if (!(weights[n] >= 0 && weights[n] <= 1e100))
-                return tmm__fail(TMM_ERROR_ARGUMENT, "weights[%d] is %g", n, weights[n]);
-        }
-    } else if (measure && h->job.K > 0 && !tmm__same_kind(h)) {
-        /* Products of each device in a second, shared by those that are the same device. */
-        for (int n = 0; n < h->count; n++) {
-            int first = n;
-            double seconds;
-            for (int i = n - 1; i >= 0; i--)
-                if (h->workers[i].device == h->workers[n].device) first = i;
-            if (first == n) {
-                int device = h->workers[n].device;
-                tmm_status status = tmm__on(device, cudaSetDevice(device), "cudaSetDevice");
-                if (status == TMM_OK) status = tmm__calibrate(h, device, &seconds);
-                if (status != TMM_OK) return status;
-                weights[n] = 1 / seconds;
-            } else {
-                weights[n] = weights[first];
-            }
-            if (n == 0 || weights[n] < slowest) slowest = weights[n];
-            if (n == 0 || weights[n] > fastest) fastest = weights[n];
-        }
-        for (int n = 0; n < h->count; n++) {
-            int same = 0;
-            for (int i = 0; i < h->count; i++) same += h->workers[i].device == h->workers[n].device;
-            /* Devices of one kind measure within a few percent of one another. */
-            if (slowest > 0.95 * fastest) weights[n] = 1;
-            weights[n] /= same;
-        }
-    }
+    if (h->options->weights != NULL)
+        status = tmm__read_weights(h, weights);
+    else if (h->job.K > 0 && !tmm__same_kind(h))
+        status = tmm__measure_weights(h, weights);
+    if (status != TMM_OK) return status;
     for (int n = 0; n < h->count; n++) total += weights[n];
-    if (!(total > 0)) return tmm__fail(TMM_ERROR_ARGUMENT, "all weights are 0");
     long long unit = M >= 1024ll * h->count ? 128 : 1;
     for (int n = 0; n < h->count; n++) {
         sum += weights[n];
@@ -2764,7 +2928,7 @@ static inline tmm_status tmm__share_rows(tmm__host *h, int measure)
         h->workers[n].layout.rows = end - given;
         given = end;
     }
-    /* What rounding left to a last device of weight 0 goes to one that has some. */
+    /* What rounding left to last devices of weight 0 goes to one with a weight. */
     for (int n = h->count - 1; n > 0 && weights[n] == 0; n--) {
         tmm__worker *w = &h->workers[n];
         w[-1].layout.rows += w->layout.rows;
@@ -2774,67 +2938,73 @@ static inline tmm_status tmm__share_rows(tmm__host *h, int measure)
     return TMM_OK;
 }
 
-/* Decides on blocks and slots for each device. */
-static inline tmm_status tmm__host_layout(tmm__host *h)
+/* Bytes of device memory that a worker may take. */
+static inline tmm_status tmm__memory_limit(const tmm__host *h, const tmm__worker *w, size_t *limit)
 {
-    const tmm_host_options *o = h->options;
+    size_t free_bytes = 0, total = 0;
+    int same = 0;
+    *limit = h->options->memory;
+    if (*limit > 0) return TMM_OK;
+    for (int n = 0; n < h->count; n++)
+        same += h->workers[n].device == w->device && h->workers[n].layout.rows > 0;
+    tmm_status status = tmm__device_error(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+    if (status == TMM_OK)
+        status =
+            tmm__device_error(w->device, cudaMemGetInfo(&free_bytes, &total), "cudaMemGetInfo");
+    if (status != TMM_OK) return status;
+    free_bytes += tmm__pool_idle(w->device);
+    *limit = free_bytes / 10 * 9 / (size_t)same;
+    return TMM_OK;
+}
+
+/* Tries resident layouts for all workers (`by_parts`: with all of C), whose parts of B have one
+   size, at least two for each worker. 1 if all are within their limits. */
+static inline int tmm__try_resident(tmm__host *h, const size_t *limits, int ranks, int by_parts)
+{
     const tmm__job *job = &h->job;
-    long long edge = o->block > 0 ? o->block : 2048;
-    size_t most[TMM__MOST_DEVICES];
-    int ranks = 0, share = 0;
-    tmm_status status = TMM_OK;
+    long long edge = h->options->block > 0 ? h->options->block : 2048;
     for (int n = 0; n < h->count; n++) {
         tmm__worker *w = &h->workers[n];
-        most[n] = 0;
+        if (w->layout.rows == 0) continue;
+        long long bm = tmm__block_edge(w->layout.rows, edge), bn = tmm__block_edge(job->N, edge);
+        if (h->options->block == 0)
+            tmm__block_shape(job, w->layout.rows, edge, ranks > 1 ? 2 * ranks : 1, &bm, &bn);
+        tmm__layout_resident(job, &w->layout, bm, bn, h->streams, by_parts);
+        if (w->layout.bytes > limits[n]) return 0;
+    }
+    return 1;
+}
+
+/* Decides on blocks and slots of each device. */
+static inline tmm_status tmm__host_layout(tmm__host *h)
+{
+    size_t limits[TMM__MAX_DEVICES];
+    int ranks = 0;
+    tmm_status status = TMM_OK;
+    for (int n = 0; n < h->count && status == TMM_OK; n++) {
+        tmm__worker *w = &h->workers[n];
+        limits[n] = 0;
         if (w->layout.rows == 0) continue;
         w->rank = ranks;
         h->active[ranks++] = n;
-        int same = 0;
-        for (int i = 0; i < h->count; i++)
-            same += h->workers[i].device == w->device && h->workers[i].layout.rows > 0;
-        size_t free_bytes = 0, total = 0;
-        if (o->workspace != NULL) {
-            size_t skip = (256 - (size_t)o->workspace[n] % 256) % 256;
-            if (o->workspace[n] == NULL)
-                return tmm__fail(TMM_ERROR_ARGUMENT, "workspace[%d] is NULL", n);
-            most[n] = o->workspace_bytes[n] > skip ? o->workspace_bytes[n] - skip : 0;
-        } else if (o->memory > 0) {
-            most[n] = o->memory;
-        } else {
-            status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
-            if (status == TMM_OK)
-                status = tmm__on(w->device, cudaMemGetInfo(&free_bytes, &total), "cudaMemGetInfo");
-            if (status != TMM_OK) return status;
-            free_bytes += tmm__pool_idle(w->device);
-            most[n] = free_bytes / 10 * 9 / (size_t)same;
-        }
+        status = tmm__memory_limit(h, w, &limits[n]);
     }
-    /* Can all hold all of B? Then they share it, in parts of one size, at least two for each. */
-    for (int by_parts = 1; by_parts >= 0 && !share; by_parts--) {
-        share = 1;
-        for (int n = 0; n < h->count && share; n++) {
-            tmm__worker *w = &h->workers[n];
-            if (w->layout.rows == 0) continue;
-            long long bm = tmm__edge(w->layout.rows, edge), bn = tmm__edge(job->N, edge);
-            if (o->block == 0)
-                tmm__block_shape(job, w->layout.rows, edge, ranks > 1 ? 2 * ranks : 1, &bm, &bn);
-            tmm__layout_resident(job, &w->layout, bm, bn, h->streams, by_parts);
-            share = w->layout.bytes <= most[n];
-        }
-    }
-    h->peers = share && job->K > 0 ? ranks : 0;
+    if (status != TMM_OK) return status;
+    int resident = tmm__try_resident(h, limits, ranks, 1) || tmm__try_resident(h, limits, ranks, 0);
+    h->peers = resident && h->job.K > 0 ? ranks : 0;
     for (int n = 0; n < h->count; n++) {
         tmm__worker *w = &h->workers[n];
         if (w->layout.rows == 0) continue;
-        if (!share) {
-            long long largest = o->block > 0 ? o->block : 4096;
-            status = tmm__on(w->device, cudaSetDevice(w->device), "cudaSetDevice");
+        if (!resident) {
+            long long edge = h->options->block > 0 ? h->options->block : 4096;
+            status = tmm__device_error(w->device, cudaSetDevice(w->device), "cudaSetDevice");
             if (status == TMM_OK)
-                status = tmm__named(w->device, tmm__layout_find(job, &w->layout, w->layout.rows,
-                                                                largest, h->streams, most[n]));
+                status =
+                    tmm__add_device(w->device, tmm__layout_find(&h->job, &w->layout, w->layout.rows,
+                                                                edge, h->streams, limits[n]));
             if (status != TMM_OK) return status;
         }
-        w->task_count = tmm__order(&w->layout, NULL);
+        w->task_count = tmm__list_tasks(&w->layout, NULL);
         if (w->task_count > 1ll << 26)
             return tmm__fail(TMM_ERROR_MEMORY,
                              "device %d: blocks of %lld x %lld are too many; give it more memory",
@@ -2843,152 +3013,115 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
     return TMM_OK;
 }
 #endif
-/* src/tiledmm/host/devices.h. All devices: their memory and streams, and the run from the first copy to the last.
+/* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
    Uses: host/one_device.h, host/shares.h. Used by: type/host_layer.h. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_DEVICES)
 #define TMM__PART_HOST_DEVICES
-/* Memory of the current device for use behind `stream`, from the device's pool if there is one
-   (*pool, else NULL). The pool keeps it, up to an eighth of the device's memory, for the next call:
-   to map gigabytes takes milliseconds, and with peers to map them for, many. */
-static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
-                                             cudaStream_t stream)
+/* A table of the slots of `count` parts: -1, none has a slot. */
+static inline long long *tmm__new_slot_table(long long count)
 {
-    size_t free_bytes = 0, total = 0;
-    int device = tmm__current_device()->number;
-    *pool = tmm__current_device()->pools ? tmm__pool(device) : NULL;
-    if (*pool != NULL) {
-        if (tmm__pool_idle(device) < bytes) (void)cudaMemPoolTrimTo(*pool, 0);
-        if (cudaMemGetInfo(&free_bytes, &total) == cudaSuccess &&
-            tmm__pool_keep(device, tmm__min((long long)bytes, (long long)(total / 8))) &&
-            cudaMallocFromPoolAsync((void **)memory, bytes, *pool, stream) == cudaSuccess)
-            return cudaSuccess;
-        (void)cudaGetLastError();
-        *pool = NULL;
-        *memory = NULL;
-    }
-    return cudaMalloc((void **)memory, bytes);
+    long long *slot_of = (long long *)malloc((size_t)(count + 1) * sizeof *slot_of);
+    for (long long n = 0; n <= count && slot_of != NULL; n++) slot_of[n] = -1;
+    return slot_of;
 }
 
-static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cudaStream_t stream)
+/* Makes the slots of a worker, with their events, in its device memory. */
+static inline cudaError_t tmm__slots_open(const tmm__host *h, tmm__worker *w)
 {
-    if (memory == NULL) return;
-    if (pool == NULL) {
-        (void)cudaFree(memory);
-        return;
+    const tmm__layout *l = &w->layout;
+    char *memory = w->memory;
+    cudaError_t error = cudaSuccess;
+    for (long long n = 0; n < l->nA + l->nB && error == cudaSuccess; n++) {
+        int is_B = n >= l->nA;
+        long long number = is_B ? n - l->nA : n;
+        tmm__slot *slot = is_B ? &w->B[number] : &w->A[number];
+        size_t pitch, bytes = is_B ? l->bytesB : l->bytesA;
+        if (l->group == 0) bytes = tmm__part_bytes(&h->job, l, is_B, number % l->nk, &pitch);
+        slot->memory = memory;
+        memory += bytes;
+        slot->holds = slot->last_use = -1;
+        error = cudaEventCreateWithFlags(&slot->copy.event, cudaEventDisableTiming);
+        for (int s = 0; s < h->streams && error == cudaSuccess; s++)
+            error = cudaEventCreateWithFlags(&slot->used[s], cudaEventDisableTiming);
     }
-    (void)cudaFreeAsync(memory, stream);
-    (void)cudaStreamSynchronize(stream);
-}
-
-/* An array of `count` numbers -1. */
-static inline long long *tmm__nowhere(long long count)
-{
-    long long *where = (long long *)malloc((size_t)(count + 1) * sizeof *where);
-    for (long long n = 0; n <= count && where != NULL; n++) where[n] = -1;
-    return where;
+    for (long long n = 0; n < l->nC && error == cudaSuccess; n++) {
+        tmm__block_slot *block = &w->C[n];
+        block->memory = memory;
+        memory += l->bytesC;
+        error = cudaEventCreateWithFlags(&block->in.event, cudaEventDisableTiming);
+        if (error == cudaSuccess)
+            error = cudaEventCreateWithFlags(&block->computed, cudaEventDisableTiming);
+        if (error == cudaSuccess) error = cudaEventCreate(&block->out.event);
+    }
+    return error;
 }
 
 /* Memory, streams and events of a device. */
 static inline tmm_status tmm__worker_open(tmm__host *h, tmm__worker *w)
 {
     const tmm__layout *l = &w->layout;
-    const tmm_host_options *o = h->options;
     w->A = (tmm__slot *)calloc((size_t)l->nA + 1, sizeof *w->A);
     w->B = (tmm__slot *)calloc((size_t)l->nB + 1, sizeof *w->B);
-    w->C = (tmm__place *)calloc((size_t)l->nC + 1, sizeof *w->C);
-    w->whereA = tmm__nowhere(l->ni * l->nk);
-    w->whereB = tmm__nowhere(l->nj * l->nk);
-    w->whereC = tmm__nowhere(l->ni * l->nj);
+    w->C = (tmm__block_slot *)calloc((size_t)l->nC + 1, sizeof *w->C);
+    w->slot_of_A = tmm__new_slot_table(l->ni * l->nk);
+    w->slot_of_B = tmm__new_slot_table(l->nj * l->nk);
+    w->slot_of_C = tmm__new_slot_table(l->ni * l->nj);
     w->tasks = (tmm__task *)malloc((size_t)w->task_count * sizeof *w->tasks);
-    if (!w->A || !w->B || !w->C || !w->whereA || !w->whereB || !w->whereC || !w->tasks)
+    if (!w->A || !w->B || !w->C || !w->slot_of_A || !w->slot_of_B || !w->slot_of_C || !w->tasks)
         return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the list of %lld blocks",
                          w->task_count);
-    (void)tmm__order(l, w->tasks);
+    (void)tmm__list_tasks(l, w->tasks);
     cudaError_t error = cudaSetDevice(w->device);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->in, cudaStreamNonBlocking);
-    if (error != cudaSuccess) return tmm__on(w->device, error, "cudaSetDevice or stream");
-    if (o->workspace != NULL) {
-        w->memory = (char *)o->workspace[w->number];
-        w->memory += (256 - (size_t)w->memory % 256) % 256;
-    } else {
-        error = tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in);
-        if (error != cudaSuccess) return tmm__on(w->device, error, "cudaMalloc");
-        w->owns_memory = 1;
-    }
-#define TMM__TRY(call) \
-    if (error == cudaSuccess) error = call
-    TMM__TRY(cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking));
-    TMM__TRY(cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking));
-    for (int s = 0; s < h->streams; s++)
-        TMM__TRY(cudaStreamCreateWithFlags(&w->compute[s], cudaStreamNonBlocking));
-    TMM__TRY(cudaEventCreate(&w->start));
-    for (int n = 0; n < TMM__AHEAD; n++)
-        TMM__TRY(cudaEventCreateWithFlags(&w->last[n], cudaEventDisableTiming));
-    char *memory = w->memory;
-    for (long long n = 0; n < l->nA + l->nB; n++) {
-        int which = n >= l->nA;
-        tmm__slot *slot = which ? &w->B[n - l->nA] : &w->A[n];
-        size_t pitch, bytes = which ? l->bytesB : l->bytesA;
-        if (l->group == 0)
-            bytes =
-                tmm__part_bytes(&h->job, l, which, (slot - (which ? w->B : w->A)) % l->nk, &pitch);
-        slot->memory = memory;
-        memory += bytes;
-        slot->holds = slot->last = -1;
-        TMM__TRY(cudaEventCreateWithFlags(&slot->copy.event, cudaEventDisableTiming));
-        for (int s = 0; s < h->streams; s++)
-            TMM__TRY(cudaEventCreateWithFlags(&slot->used[s], cudaEventDisableTiming));
-    }
-    for (long long n = 0; n < l->nC; n++) {
-        tmm__place *block = &w->C[n];
-        block->memory = memory;
-        memory += l->bytesC;
-        TMM__TRY(cudaEventCreateWithFlags(&block->in.event, cudaEventDisableTiming));
-        TMM__TRY(cudaEventCreateWithFlags(&block->computed, cudaEventDisableTiming));
-        TMM__TRY(cudaEventCreate(&block->out.event));
-    }
-#undef TMM__TRY
-    return tmm__on(w->device, error, "stream or event");
+    if (error != cudaSuccess) return tmm__device_error(w->device, error, "cudaSetDevice or stream");
+    error = tmm__device_memory(&w->memory, l->bytes, &w->pool, w->in);
+    if (error != cudaSuccess) return tmm__device_error(w->device, error, "cudaMalloc");
+    error = cudaStreamCreateWithFlags(&w->peer, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&w->out, cudaStreamNonBlocking);
+    for (int s = 0; s < h->streams && error == cudaSuccess; s++)
+        error = cudaStreamCreateWithFlags(&w->compute[s], cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaEventCreate(&w->start);
+    for (int n = 0; n < TMM__AHEAD && error == cudaSuccess; n++)
+        error = cudaEventCreateWithFlags(&w->launch_done[n], cudaEventDisableTiming);
+    if (error == cudaSuccess) error = tmm__slots_open(h, w);
+    return tmm__device_error(w->device, error, "stream or event");
 }
 
 static inline void tmm__worker_close(tmm__host *h, tmm__worker *w)
 {
-    (void)cudaSetDevice(w->device);
-#define TMM__EVENT(event) \
-    if (event != NULL) (void)cudaEventDestroy(event)
+    (void)tmm__succeeded(cudaSetDevice(w->device));
     for (long long n = 0; n < w->layout.nA + w->layout.nB; n++) {
-        tmm__slot *slots = n < w->layout.nA ? w->A : w->B;
-        tmm__slot *slot = &slots[n < w->layout.nA ? n : n - w->layout.nA];
+        int is_B = n >= w->layout.nA;
+        tmm__slot *slots = is_B ? w->B : w->A;
         if (slots == NULL) continue;
-        TMM__EVENT(slot->copy.event);
-        for (int s = 0; s < TMM__MOST_STREAMS; s++) TMM__EVENT(slot->used[s]);
+        tmm__slot *slot = &slots[is_B ? n - w->layout.nA : n];
+        tmm__event_close(slot->copy.event);
+        for (int s = 0; s < TMM__MAX_STREAMS; s++) tmm__event_close(slot->used[s]);
     }
     for (long long n = 0; n < w->layout.nC && w->C != NULL; n++) {
-        TMM__EVENT(w->C[n].in.event);
-        TMM__EVENT(w->C[n].computed);
-        TMM__EVENT(w->C[n].out.event);
+        tmm__event_close(w->C[n].in.event);
+        tmm__event_close(w->C[n].computed);
+        tmm__event_close(w->C[n].out.event);
     }
     for (int n = 0; n < h->chunk_count; n++)
-        if (h->chunks[n].events != NULL) TMM__EVENT(h->chunks[n].events[w->number]);
-    TMM__EVENT(w->start);
-    for (int n = 0; n < TMM__AHEAD; n++) TMM__EVENT(w->last[n]);
-#undef TMM__EVENT
-    if (w->owns_memory) tmm__device_memory_free(w->memory, w->pool, w->in);
-    if (w->in != NULL) (void)cudaStreamDestroy(w->in);
-    if (w->peer != NULL) (void)cudaStreamDestroy(w->peer);
-    if (w->out != NULL) (void)cudaStreamDestroy(w->out);
-    for (int s = 0; s < TMM__MOST_STREAMS; s++)
-        if (w->compute[s] != NULL) (void)cudaStreamDestroy(w->compute[s]);
+        if (h->chunks[n].events != NULL) tmm__event_close(h->chunks[n].events[w->number]);
+    tmm__event_close(w->start);
+    for (int n = 0; n < TMM__AHEAD; n++) tmm__event_close(w->launch_done[n]);
+    tmm__device_memory_free(w->memory, w->pool, w->in);
+    tmm__stream_close(w->in);
+    tmm__stream_close(w->peer);
+    tmm__stream_close(w->out);
+    for (int s = 0; s < TMM__MAX_STREAMS; s++) tmm__stream_close(w->compute[s]);
     free(w->A);
     free(w->B);
     free(w->C);
-    free(w->whereA);
-    free(w->whereB);
-    free(w->whereC);
+    free(w->slot_of_A);
+    free(w->slot_of_B);
+    free(w->slot_of_C);
     free(w->tasks);
 }
 
-/* Is this matrix in memory that copies must pass through a pinned ring for? */
+/* Must copies of this matrix pass through the pinned ring? */
 static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t bytes, int *staged)
 {
     const char *ends[2] = {X, X + (bytes > 0 ? bytes - 1 : 0)};
@@ -2996,9 +3129,8 @@ static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t 
     if (X == NULL || bytes == 0) return TMM_OK;
     for (int n = 0; n < 2; n++) {
         cudaPointerAttributes attributes;
-        if (cudaPointerGetAttributes(&attributes, ends[n]) != cudaSuccess) {
-            (void)cudaGetLastError(); /* before CUDA 11, what malloc gave is an error */
-            *staged = 1;
+        if (!tmm__succeeded(cudaPointerGetAttributes(&attributes, ends[n]))) {
+            *staged = 1; /* before CUDA 11, memory from malloc is an error */
         } else if (attributes.type == cudaMemoryTypeDevice) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
                              "%s is device memory, but must be host memory (tmm_?gemm and "
@@ -3011,90 +3143,85 @@ static inline tmm_status tmm__is_staged(const char *name, const char *X, size_t 
     return TMM_OK;
 }
 
-/* The pinned ring and its helpers. */
+/* The same for A, B and C. */
+static inline tmm_status tmm__find_staged(tmm__host *h)
+{
+    const tmm__job *job = &h->job;
+    const int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
+    const long long rows[3] = {nA ? job->M : job->K, nB ? job->K : job->N, job->M};
+    const long long cols[3] = {nA ? job->K : job->M, nB ? job->N : job->K, job->N};
+    const long long ld[3] = {job->lda, job->ldb, job->ldc};
+    const char *const matrices[3] = {job->A, job->B, job->C}, *const names[3] = {"A", "B", "C"};
+    int *const staged[3] = {&h->staged_A, &h->staged_B, &h->staged_C};
+    tmm_status status = TMM_OK;
+    for (int n = job->K > 0 ? 0 : 2; n < 3 && status == TMM_OK; n++)
+        status = tmm__is_staged(names[n], matrices[n],
+                                (size_t)((rows[n] - 1) * ld[n] + cols[n]) * job->size, staged[n]);
+    return status;
+}
+
+/* The pinned ring and its helpers. Takes the pinned memory that was kept, if it suffices. */
 static inline tmm_status tmm__ring_open(tmm__host *h)
 {
-    const tmm_host_options *o = h->options;
-    int threads = tmm__crew_size(o->threads);
-    h->chunk_count = threads > 1 ? 2 * threads : 4;
-    size_t skip = 0;
-    if (o->pinned != NULL) {
-        skip = (256 - (size_t)o->pinned % 256) % 256;
-        size_t most = o->pinned_bytes > skip ? (o->pinned_bytes - skip) / TMM__HOST_CHUNK : 0;
-        if (most < 2) {
-            h->chunk_count = 0;
-            return tmm__fail(TMM_ERROR_MEMORY, "pinned_bytes is %llu, but %llu are needed at least",
-                             (unsigned long long)o->pinned_bytes,
-                             (unsigned long long)(2ull * TMM__HOST_CHUNK + skip));
-        }
-        if (most < (size_t)h->chunk_count) h->chunk_count = (int)most;
-        h->pinned = (char *)o->pinned + skip;
-    } else {
-        tmm_status status = TMM_OK;
-        h->pinned_bytes = (size_t)h->chunk_count * TMM__HOST_CHUNK;
-        size_t bytes;
-        h->pinned = (char *)tmm__kept_exchange(NULL, 0, &bytes);
-        if (h->pinned != NULL && bytes < h->pinned_bytes) {
-            (void)cudaFreeHost(h->pinned);
-            h->pinned = NULL;
-        } else if (h->pinned != NULL) {
-            h->pinned_bytes = bytes;
-        }
-        if (h->pinned == NULL)
-            status = tmm__cuda(cudaHostAlloc((void **)&h->pinned, h->pinned_bytes,
-                                             cudaHostAllocPortable),
-                               "cudaHostAlloc of pinned memory for staging");
+    int threads = tmm__helpers_count(h->options->threads);
+    int chunks = threads > 1 ? 2 * threads : 4;
+    size_t bytes = (size_t)chunks * TMM__HOST_CHUNK;
+    h->pinned = (char *)tmm__kept_exchange(NULL, 0, &h->pinned_bytes);
+    if (h->pinned != NULL && h->pinned_bytes < bytes) {
+        (void)tmm__succeeded(cudaFreeHost(h->pinned));
+        h->pinned = NULL;
+    }
+    if (h->pinned == NULL) {
+        tmm_status status =
+            tmm__cuda(cudaHostAlloc((void **)&h->pinned, bytes, cudaHostAllocPortable),
+                      "cudaHostAlloc of pinned memory for staging");
         if (status != TMM_OK) {
-            h->chunk_count = 0;
+            h->pinned = NULL;
             return status;
         }
-        h->owns_pinned = 1;
+        h->pinned_bytes = bytes;
     }
-    for (int n = 0; n < h->chunk_count; n++) {
+    h->chunk_count = chunks;
+    for (int n = 0; n < chunks; n++) {
         h->chunks[n].memory = h->pinned + (size_t)n * TMM__HOST_CHUNK;
         h->chunks[n].events = (cudaEvent_t *)calloc((size_t)h->count, sizeof(cudaEvent_t));
         if (h->chunks[n].events == NULL)
             return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the pinned ring");
     }
-    tmm__crew_start(&h->crew, threads);
+    tmm__helpers_start(&h->helpers, threads);
     return TMM_OK;
 }
 
-/* Lets device `to` read the memory of a worker of another device; 0 if it cannot. Memory of a pool
-   is shared by itself; for other memory CUDA must be asked to share all that the device has. */
+/* Lets device `to` read the memory of a worker of another device; 0 if it cannot: B then comes from
+   the host. Access to a pool is its own matter; otherwise it is to all memory of the device. */
 static inline int tmm__share_memory(const tmm__worker *from, int to)
 {
-    cudaError_t error;
     if (from->pool != NULL) {
         cudaMemAccessDesc access;
         memset(&access, 0, sizeof access);
         access.location.type = cudaMemLocationTypeDevice;
         access.location.id = to;
         access.flags = cudaMemAccessFlagsProtReadWrite;
-        error = cudaMemPoolSetAccess(from->pool, &access, 1);
-    } else {
-        error = cudaDeviceEnablePeerAccess(from->device, 0);
-        if (error == cudaErrorPeerAccessAlreadyEnabled) error = cudaSuccess;
+        return tmm__succeeded(cudaMemPoolSetAccess(from->pool, &access, 1));
     }
-    (void)cudaGetLastError(); /* a refusal is no failure: B then comes from the host */
-    return error == cudaSuccess;
+    cudaError_t error = cudaDeviceEnablePeerAccess(from->device, 0);
+    return tmm__succeeded(error) || error == cudaErrorPeerAccessAlreadyEnabled;
 }
 
-/* Which devices can copy from which directly. */
+/* Finds out which devices can copy from which directly. */
 static inline tmm_status tmm__peers_open(tmm__host *h)
 {
     for (int to = 0; to < h->count; to++) {
         for (int from = 0; from < h->count; from++) {
-            int a = h->workers[to].device, b = h->workers[from].device, can = 0;
+            int a = h->workers[to].device, b = h->workers[from].device, accessible = 0;
             if (h->workers[to].layout.rows == 0 || h->workers[from].layout.rows == 0) continue;
-            h->reach[to][from] = 1;
+            h->reach[to][from] = a == b;
             if (a == b) continue;
-            h->reach[to][from] = 0;
-            tmm_status status =
-                tmm__on(a, cudaDeviceCanAccessPeer(&can, a, b), "cudaDeviceCanAccessPeer");
+            tmm_status status = tmm__device_error(a, cudaDeviceCanAccessPeer(&accessible, a, b),
+                                                  "cudaDeviceCanAccessPeer");
             if (status != TMM_OK) return status;
-            if (!can) continue;
-            status = tmm__on(a, cudaSetDevice(a), "cudaSetDevice");
+            if (!accessible) continue;
+            status = tmm__device_error(a, cudaSetDevice(a), "cudaSetDevice");
             if (status != TMM_OK) return status;
             h->reach[to][from] = (unsigned char)tmm__share_memory(&h->workers[from], a);
         }
@@ -3102,93 +3229,52 @@ static inline tmm_status tmm__peers_open(tmm__host *h)
     return TMM_OK;
 }
 
+/* Waits until nothing of this call is under way, and frees what it had. */
 static inline void tmm__host_close(tmm__host *h, tmm_status status)
 {
-    tmm__crew_stop(&h->crew);
-    for (int n = 0; n < h->count && h->workers != NULL; n++) { /* nothing of ours is under way */
-        tmm__worker *w = &h->workers[n];
-        if (w->tasks == NULL || cudaSetDevice(w->device) != cudaSuccess) continue;
-        if (w->in != NULL) (void)cudaStreamSynchronize(w->in);
-        if (w->peer != NULL) (void)cudaStreamSynchronize(w->peer);
-        for (int s = 0; s < TMM__MOST_STREAMS; s++)
-            if (w->compute[s] != NULL) (void)cudaStreamSynchronize(w->compute[s]);
-        if (w->out != NULL) (void)cudaStreamSynchronize(w->out);
+    tmm__helpers_stop(&h->helpers);
+    for (int n = 0; n < h->count && h->workers != NULL; n++) {
+        const tmm__worker *w = &h->workers[n];
+        if (w->tasks == NULL || !tmm__succeeded(cudaSetDevice(w->device))) continue;
+        if (w->in != NULL) (void)tmm__succeeded(cudaStreamSynchronize(w->in));
+        if (w->peer != NULL) (void)tmm__succeeded(cudaStreamSynchronize(w->peer));
+        for (int s = 0; s < TMM__MAX_STREAMS; s++)
+            if (w->compute[s] != NULL) (void)tmm__succeeded(cudaStreamSynchronize(w->compute[s]));
+        if (w->out != NULL) (void)tmm__succeeded(cudaStreamSynchronize(w->out));
     }
     for (int n = 0; n < h->count && h->workers != NULL; n++) tmm__worker_close(h, &h->workers[n]);
     for (int n = 0; n < h->chunk_count; n++) free(h->chunks[n].events);
-    if (h->owns_pinned) {
-        void *memory = h->pinned; /* kept for the next call, unless this one has failed */
-        if (status == TMM_OK)
-            memory = tmm__kept_exchange(memory, h->pinned_bytes, &h->pinned_bytes);
-        if (memory != NULL) (void)cudaFreeHost(memory);
-    }
+    void *pinned = h->pinned; /* kept for the next call, unless this one has failed */
+    if (pinned != NULL && status == TMM_OK)
+        pinned = tmm__kept_exchange(pinned, h->pinned_bytes, &h->pinned_bytes);
+    if (pinned != NULL) (void)tmm__succeeded(cudaFreeHost(pinned));
     free(h->workers);
 }
 
-/* The whole of tmm_?gemm_host, once the arguments of GEMM have been checked and M, N > 0.
-   `needs`: only fills in how much memory it would take, for each device and pinned. */
-static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *options,
-                                       size_t *device_needs, size_t *pinned_needs)
+/* Copies and multiplies until C is complete, something has failed, or the caller cancels. */
+static inline tmm_status tmm__host_loop(tmm__host *h)
 {
-    tmm_host_options defaults;
-    tmm__host host, *h = &host;
-    int current = 0, staged;
-    memset(&defaults, 0, sizeof defaults);
-    memset(h, 0, sizeof *h);
-    h->job = *job;
-    h->options = options ? options : &defaults;
-    h->job.kernel = h->options->kernel;
-    h->job.may = h->options->memory == 0 && h->options->workspace == NULL ? TMM__PACK : 0;
-    tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
-    if (status != TMM_OK) return status;
-    status = tmm__host_open(h, current);
-    if (status == TMM_OK) status = tmm__share_rows(h, device_needs == NULL);
-    if (status == TMM_OK) status = tmm__host_layout(h);
-    if (device_needs != NULL) {
-        for (int n = 0; n < h->count && status == TMM_OK; n++)
-            device_needs[n] = h->workers[n].layout.rows > 0 ? h->workers[n].layout.bytes + 256 : 0;
-        int threads = tmm__crew_size(h->options->threads);
-        if (pinned_needs != NULL)
-            *pinned_needs = (size_t)(threads > 1 ? 2 * threads : 4) * TMM__HOST_CHUNK + 256;
-        free(h->workers);
-        (void)cudaSetDevice(current);
-        (void)cudaGetLastError();
-        return status;
-    }
-    size_t size = job->size;
-#define TMM__SPAN(rows, cols, ld) ((size_t)(((rows)-1) * (ld) + (cols)) * size)
-    if (status == TMM_OK && h->job.K > 0) {
-        int nA = job->opA == TMM_OP_N, nB = job->opB == TMM_OP_N;
-        status = tmm__is_staged("A", job->A,
-                                TMM__SPAN(nA ? job->M : job->K, nA ? job->K : job->M, job->lda),
-                                &h->staged_A);
-        if (status == TMM_OK)
-            status = tmm__is_staged("B", job->B,
-                                    TMM__SPAN(nB ? job->K : job->N, nB ? job->N : job->K, job->ldb),
-                                    &h->staged_B);
-    }
-    if (status == TMM_OK)
-        status = tmm__is_staged("C", job->C, TMM__SPAN(job->M, job->N, job->ldc), &h->staged_C);
-#undef TMM__SPAN
-    staged = h->staged_A || h->staged_B || h->staged_C;
-    if (status == TMM_OK && staged) status = tmm__ring_open(h);
-    for (int n = 0; n < h->count && status == TMM_OK; n++)
-        if (h->workers[n].layout.rows > 0) status = tmm__worker_open(h, &h->workers[n]);
-    if (status == TMM_OK && h->peers > 1) status = tmm__peers_open(h);
-
-    double all = (double)job->M * (double)job->N, told = -1;
+    const tmm_host_options *o = h->options;
+    int staged = h->staged_A || h->staged_B || h->staged_C;
+    double all = (double)h->job.M * (double)h->job.N, reported = -1;
+    tmm_status status = TMM_OK;
     while (status == TMM_OK && h->done < all) {
         int moved = 0;
         if (staged) status = tmm__pump(h, &moved);
         for (int n = 0; n < h->count && status == TMM_OK; n++)
             if (h->workers[n].layout.rows > 0) status = tmm__advance(h, &h->workers[n], &moved);
-        if (status == TMM_OK && h->options->progress != NULL && h->done > told) {
-            told = h->done;
-            if (h->options->progress(h->options->context, h->done / all) != 0 && h->done < all)
+        if (status == TMM_OK && o->progress != NULL && h->done > reported) {
+            reported = h->done;
+            if (o->progress(o->context, h->done / all) != 0 && h->done < all)
                 status = tmm__fail(TMM_ERROR_CANCELLED, "cancelled by the progress callback");
         }
         if (!moved) TMM__YIELD();
     }
+    return status;
+}
+
+static inline void tmm__host_report(const tmm__host *h)
+{
     for (int n = 0; n < h->count && h->options->report != NULL && h->workers != NULL; n++) {
         const tmm__worker *w = &h->workers[n];
         tmm_host_report *r = &h->options->report[n];
@@ -3202,9 +3288,34 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
         r->bytes_out = w->bytes_out;
         r->memory = w->layout.rows > 0 ? w->layout.bytes : 0;
     }
+}
+
+/* The whole of tmm_?gemm_host, once the arguments of GEMM have been checked and M, N > 0. */
+static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *options)
+{
+    tmm_host_options defaults;
+    tmm__host host, *h = &host;
+    int current = 0;
+    memset(&defaults, 0, sizeof defaults);
+    memset(h, 0, sizeof *h);
+    h->job = *job;
+    h->options = options != NULL ? options : &defaults;
+    h->job.kernel = h->options->kernel;
+    h->job.allowed = h->options->memory == 0 ? TMM__PACK : 0;
+    tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
+    if (status != TMM_OK) return status;
+    status = tmm__host_open(h, current);
+    if (status == TMM_OK) status = tmm__share_rows(h);
+    if (status == TMM_OK) status = tmm__host_layout(h);
+    if (status == TMM_OK) status = tmm__find_staged(h);
+    if (status == TMM_OK && (h->staged_A || h->staged_B || h->staged_C)) status = tmm__ring_open(h);
+    for (int n = 0; n < h->count && status == TMM_OK; n++)
+        if (h->workers[n].layout.rows > 0) status = tmm__worker_open(h, &h->workers[n]);
+    if (status == TMM_OK && h->peers > 1) status = tmm__peers_open(h);
+    if (status == TMM_OK) status = tmm__host_loop(h);
+    tmm__host_report(h);
     tmm__host_close(h, status);
-    (void)cudaSetDevice(current);
-    (void)cudaGetLastError();
+    (void)tmm__succeeded(cudaSetDevice(current));
     return status;
 }
 #endif
@@ -3213,238 +3324,287 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MULTI)
 #define TMM__PART_HOST_MULTI
 /* ---- operands on several devices ------------------------------------------------------------- */
-/* tmm_?gemm_multi: each device gathers B, a column of blocks after the other, in buffers of its
-   own, and multiplies its rows of A with it meanwhile. */
+/* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
+   its rows of A with the columns that it has. */
 enum { TMM__MULTI_BUFFERS = 3, TMM__MULTI_STREAMS = 2 };
 
+/* A device that has rows of A and C, or of B. */
 typedef struct tmm__member {
-    char *buffers;
-    cudaMemPool_t pool; /* that they are from, or NULL */
+    char *buffers;      /* NULL: B is used in place, or not at all */
+    cudaMemPool_t pool; /* of the buffers; NULL: they are from cudaMalloc */
     cudaStream_t copy, compute[TMM__MULTI_STREAMS];
-    cudaEvent_t start, stop, join, ready[TMM__MULTI_BUFFERS];
-    cudaEvent_t used[TMM__MULTI_BUFFERS];
+    cudaEvent_t start, stop, join; /* join: the last product on stream 1 */
+    cudaEvent_t ready[TMM__MULTI_BUFFERS], used[TMM__MULTI_BUFFERS];
 } tmm__member;
 
-/* `rows` lines of `width` bytes from one device to another. */
-static inline cudaError_t tmm__copy_across(char *to, size_t to_pitch, int to_device,
-                                           const char *from, size_t from_pitch, int from_device,
-                                           size_t width, size_t rows, cudaStream_t stream)
+/* One call of tmm_?gemm_multi. */
+typedef struct tmm__multi {
+    const tmm__job *job;
+    tmm_part *parts;
+    tmm__member *members; /* one for each part */
+    int count;
+    int gathers;         /* B is spread over several devices, and needed */
+    long long bn, nj;    /* columns that are gathered at a time, and how often */
+    size_t pitch, bytes; /* of a buffer */
+} tmm__multi;
+
+/* Lines to be copied between devices. */
+typedef struct tmm__line_copy {
+    const char *source;
+    char *target;
+    size_t source_pitch, target_pitch, width, rows;
+} tmm__line_copy;
+
+static inline cudaError_t tmm__copy_across(const tmm__line_copy *l, int from_device, int to_device,
+                                           cudaStream_t stream)
 {
     struct cudaMemcpy3DPeerParms p;
+    size_t width = l->width;
     if (to_device == from_device)
-        return tmm__copy_lines(to, to_pitch, from, from_pitch, width, rows,
-                               cudaMemcpyDeviceToDevice, stream);
-    if (rows == 1 || (to_pitch == width && from_pitch == width))
-        return cudaMemcpyPeerAsync(to, to_device, from, from_device, width * rows, stream);
-    if (to_pitch > TMM__HOST_PITCH || from_pitch > TMM__HOST_PITCH) { /* as above */
-        cudaError_t error = cudaSuccess;
-        for (size_t row = 0; row < rows && error == cudaSuccess; row++)
-            error = cudaMemcpyPeerAsync(to + row * to_pitch, to_device, from + row * from_pitch,
-                                        from_device, width, stream);
+        return tmm__copy_lines(l->target, l->target_pitch, l->source, l->source_pitch, width,
+                               l->rows, cudaMemcpyDeviceToDevice, stream);
+    if (l->rows == 1 || (l->target_pitch == width && l->source_pitch == width))
+        return cudaMemcpyPeerAsync(l->target, to_device, l->source, from_device, width * l->rows,
+                                   stream);
+    if (l->target_pitch > TMM__HOST_PITCH || l->source_pitch > TMM__HOST_PITCH) {
+        cudaError_t error = cudaSuccess; /* one by one, as in tmm__copy_lines */
+        for (size_t row = 0; row < l->rows && error == cudaSuccess; row++)
+            error =
+                cudaMemcpyPeerAsync(l->target + row * l->target_pitch, to_device,
+                                    l->source + row * l->source_pitch, from_device, width, stream);
         return error;
     }
     memset(&p, 0, sizeof p);
-    p.srcPtr = make_cudaPitchedPtr((void *)from, from_pitch, width, rows);
+    p.srcPtr = make_cudaPitchedPtr((void *)l->source, l->source_pitch, width, l->rows);
     p.srcDevice = from_device;
-    p.dstPtr = make_cudaPitchedPtr(to, to_pitch, width, rows);
+    p.dstPtr = make_cudaPitchedPtr(l->target, l->target_pitch, width, l->rows);
     p.dstDevice = to_device;
-    p.extent = make_cudaExtent(width, rows, 1);
+    p.extent = make_cudaExtent(width, l->rows, 1);
     return cudaMemcpy3DPeerAsync(&p, stream);
 }
 
-/* Columns n0 .. n0 + cols - 1 of op(B) from all who have some of it, into a buffer of `to`. */
-static inline tmm_status tmm__gather(const tmm__job *job, const tmm_part *parts, int count, int to,
-                                     char *buffer, size_t pitch, long long n0, long long cols,
-                                     cudaStream_t stream)
+/* Gathers columns n0 .. n0 + cols - 1 of op(B) in a buffer of device number `to`. */
+static inline tmm_status tmm__gather(const tmm__multi *m, int to, char *buffer, long long n0,
+                                     long long cols)
 {
+    const tmm__job *job = m->job;
     int transposed = job->opB == TMM_OP_T;
-    for (int turn = 0; turn < count; turn++) { /* beginning with itself: not all from one at once */
-        int from = (to + turn) % count;
-        const tmm_part *p = &parts[from];
-        long long first = 0, lines = p->rows_B;
-        for (int n = 0; n < from; n++) first += parts[n].rows_B;
-        const char *source = (const char *)p->B;
-        char *target = buffer;
+    for (int n = 0; n < m->count;
+         n++) { /* each begins with itself: not all read from one at once */
+        int from = (to + n) % m->count;
+        const tmm_part *p = &m->parts[from];
+        long long first = 0, rows = p->rows_B;
+        for (int i = 0; i < from; i++) first += m->parts[i].rows_B;
+        tmm__line_copy lines;
+        lines.source = (const char *)p->B;
+        lines.target = buffer;
         if (transposed) { /* rows of B are columns of op(B) */
             long long begin = first > n0 ? first : n0;
-            long long end = tmm__min(first + lines, n0 + cols);
+            long long end = tmm__min(first + rows, n0 + cols);
             if (begin >= end) continue;
-            source += (size_t)((begin - first) * p->ldb) * job->size;
-            target += (size_t)(begin - n0) * pitch;
-            lines = end - begin;
+            lines.source += (size_t)((begin - first) * p->ldb) * job->size;
+            lines.target += (size_t)(begin - n0) * m->pitch;
+            rows = end - begin;
         } else {
-            source += (size_t)n0 * job->size;
-            target += (size_t)first * pitch;
+            lines.source += (size_t)n0 * job->size;
+            lines.target += (size_t)first * m->pitch;
         }
-        if (lines == 0) continue;
+        if (rows == 0) continue;
+        lines.source_pitch = (size_t)p->ldb * job->size;
+        lines.target_pitch = m->pitch;
+        lines.width = (size_t)(transposed ? job->K : cols) * job->size;
+        lines.rows = (size_t)rows;
+        int device = m->parts[to].device;
         tmm_status status =
-            tmm__on(parts[to].device,
-                    tmm__copy_across(target, pitch, parts[to].device, source,
-                                     (size_t)p->ldb * job->size, p->device,
-                                     (size_t)(transposed ? job->K : cols) * job->size,
-                                     (size_t)lines, stream),
-                    "copy of B from another device");
+            tmm__device_error(device,
+                              tmm__copy_across(&lines, p->device, device, m->members[to].copy),
+                              "copy of B from another device");
         if (status != TMM_OK) return status;
     }
     return TMM_OK;
 }
 
-static inline tmm_status tmm__member_open(const tmm__job *job, const tmm_part *p, tmm__member *m,
-                                          size_t buffer)
+/* Streams, events and buffers of one device. What the caller has enqueued on it comes first. */
+static inline tmm_status tmm__member_open(const tmm__multi *m, int n)
 {
-    cudaError_t error = cudaSetDevice(p->device);
-#define TMM__TRY(call) \
-    if (error == cudaSuccess) error = call
-    TMM__TRY(cudaDeviceSynchronize()); /* what the caller has enqueued there comes first */
-    TMM__TRY(cudaStreamCreateWithFlags(&m->copy, cudaStreamNonBlocking));
-    if (job->K > 0 && buffer > 0)
-        TMM__TRY(tmm__device_memory(&m->buffers, buffer, &m->pool, m->copy));
-    for (int s = 0; s < TMM__MULTI_STREAMS; s++)
-        TMM__TRY(cudaStreamCreateWithFlags(&m->compute[s], cudaStreamNonBlocking));
-    TMM__TRY(cudaEventCreate(&m->start));
-    TMM__TRY(cudaEventCreate(&m->stop));
-    TMM__TRY(cudaEventCreateWithFlags(&m->join, cudaEventDisableTiming));
-    for (int b = 0; b < TMM__MULTI_BUFFERS; b++) {
-        TMM__TRY(cudaEventCreateWithFlags(&m->ready[b], cudaEventDisableTiming));
-        TMM__TRY(cudaEventCreateWithFlags(&m->used[b], cudaEventDisableTiming));
+    tmm__member *member = &m->members[n];
+    int device = m->parts[n].device;
+    size_t buffers = (size_t)tmm__min(m->nj, TMM__MULTI_BUFFERS);
+    cudaError_t error = cudaSetDevice(device);
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&member->copy, cudaStreamNonBlocking);
+    if (error == cudaSuccess && m->gathers && m->parts[n].rows > 0)
+        error =
+            tmm__device_memory(&member->buffers, m->bytes * buffers, &member->pool, member->copy);
+    for (int s = 0; s < TMM__MULTI_STREAMS && error == cudaSuccess; s++)
+        error = cudaStreamCreateWithFlags(&member->compute[s], cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaEventCreate(&member->start);
+    if (error == cudaSuccess) error = cudaEventCreate(&member->stop);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&member->join, cudaEventDisableTiming);
+    for (int b = 0; b < TMM__MULTI_BUFFERS && error == cudaSuccess; b++) {
+        error = cudaEventCreateWithFlags(&member->ready[b], cudaEventDisableTiming);
+        if (error == cudaSuccess)
+            error = cudaEventCreateWithFlags(&member->used[b], cudaEventDisableTiming);
     }
-    return tmm__on(p->device, error, "memory, stream or event");
+    return tmm__device_error(device, error, "memory, stream or event");
 }
 
-static inline void tmm__member_close(const tmm_part *p, tmm__member *m)
+static inline void tmm__member_close(const tmm_part *p, tmm__member *member)
 {
-    (void)cudaSetDevice(p->device);
-    tmm__device_memory_free(m->buffers, m->pool, m->copy);
-    if (m->copy != NULL) (void)cudaStreamDestroy(m->copy);
-    for (int s = 0; s < TMM__MULTI_STREAMS; s++)
-        if (m->compute[s] != NULL) (void)cudaStreamDestroy(m->compute[s]);
-    if (m->start != NULL) (void)cudaEventDestroy(m->start);
-    if (m->stop != NULL) (void)cudaEventDestroy(m->stop);
-    if (m->join != NULL) (void)cudaEventDestroy(m->join);
+    (void)tmm__succeeded(cudaSetDevice(p->device));
+    tmm__device_memory_free(member->buffers, member->pool, member->copy);
+    tmm__stream_close(member->copy);
+    for (int s = 0; s < TMM__MULTI_STREAMS; s++) tmm__stream_close(member->compute[s]);
+    tmm__event_close(member->start);
+    tmm__event_close(member->stop);
+    tmm__event_close(member->join);
     for (int b = 0; b < TMM__MULTI_BUFFERS; b++) {
-        if (m->ready[b] != NULL) (void)cudaEventDestroy(m->ready[b]);
-        if (m->used[b] != NULL) (void)cudaEventDestroy(m->used[b]);
+        tmm__event_close(member->ready[b]);
+        tmm__event_close(member->used[b]);
     }
 }
 
-/* Enqueues column of blocks number j on one device. */
-static inline tmm_status tmm__multi_step(const tmm__job *job, const tmm_part *parts, int count,
-                                         int number, tmm__member *m, long long j, long long bn,
-                                         size_t pitch, size_t bytes)
+/* Enqueues column of blocks j on device number n. */
+static inline tmm_status tmm__multi_step(const tmm__multi *m, int n, long long j)
 {
-    const tmm_part *p = &parts[number];
-    long long n0 = j * bn, cols = tmm__min(job->N - n0, bn), size = (long long)job->size;
+    const tmm__job *job = m->job;
+    const tmm_part *p = &m->parts[n];
+    tmm__member *member = &m->members[n];
+    long long n0 = j * m->bn, cols = tmm__min(job->N - n0, m->bn), size = (long long)job->size;
     int b = (int)(j % TMM__MULTI_BUFFERS), s = (int)(j % TMM__MULTI_STREAMS);
     int transA = job->opA == TMM_OP_T, transB = job->opB == TMM_OP_T;
-    const char *B = (const char *)p->B, *A = (const char *)p->A;
-    long long ldb = p->ldb;
+    const char *A = (const char *)p->A, *B = (const char *)p->B;
+    tmm__block_product block;
+    block.M = p->rows, block.N = cols;
+    block.lda = p->lda, block.ldb = p->ldb, block.ldc = p->ldc;
+    block.C = (char *)p->C + (size_t)n0 * job->size;
     cudaError_t error = cudaSetDevice(p->device);
     tmm_status status = TMM_OK;
-    if (m->buffers != NULL) {
-        char *buffer = m->buffers + (size_t)b * bytes;
+    if (member->buffers != NULL) {
+        char *buffer = member->buffers + (size_t)b * m->bytes;
         if (error == cudaSuccess && j >= TMM__MULTI_BUFFERS)
-            error = cudaStreamWaitEvent(m->copy, m->used[b], 0);
-        status = tmm__on(p->device, error, "cudaStreamWaitEvent");
-        if (status == TMM_OK)
-            status = tmm__gather(job, parts, count, number, buffer, pitch, n0, cols, m->copy);
+            error = cudaStreamWaitEvent(member->copy, member->used[b], 0);
+        status = tmm__device_error(p->device, error, "cudaStreamWaitEvent");
+        if (status == TMM_OK) status = tmm__gather(m, n, buffer, n0, cols);
         if (status != TMM_OK) return status;
-        error = cudaEventRecord(m->ready[b], m->copy);
-        if (error == cudaSuccess) error = cudaStreamWaitEvent(m->compute[s], m->ready[b], 0);
+        error = cudaEventRecord(member->ready[b], member->copy);
+        if (error == cudaSuccess)
+            error = cudaStreamWaitEvent(member->compute[s], member->ready[b], 0);
         B = buffer;
-        ldb = (long long)pitch / size;
+        block.ldb = (long long)m->pitch / size;
         n0 = 0;
     }
-    status = tmm__on(p->device, error, "cudaStreamWaitEvent");
-    char *C = (char *)p->C + (size_t)(j * bn) * job->size;
+    status = tmm__device_error(p->device, error, "cudaStreamWaitEvent");
     for (long long k = 0, k0 = 0; status == TMM_OK && (k == 0 || k0 < job->K); k++) {
-        const char *a = A, *b_part = B;
-        long long end = tmm__cut(job, k + 1);
+        long long end = tmm__k_begin(job, k + 1);
+        block.A = A, block.B = B;
         if (job->K > 0) {
-            a += (size_t)(transA ? k0 * p->lda : k0) * job->size;
-            b_part += (size_t)(transB ? n0 * ldb + k0 : k0 * ldb + n0) * job->size;
+            block.A = A + (size_t)(transA ? k0 * block.lda : k0) * job->size;
+            block.B = B + (size_t)(transB ? n0 * block.ldb + k0 : k0 * block.ldb + n0) * job->size;
         }
-        status = tmm__named(p->device, job->launch(job, p->rows, cols, end - k0, a, p->lda, b_part,
-                                                   ldb, k > 0, C, p->ldc, m->compute[s]));
+        block.K = end - k0;
+        block.adds = k > 0;
+        status = tmm__add_device(p->device, job->launch(job, &block, member->compute[s]));
         k0 = end;
     }
     if (status == TMM_OK)
-        status = tmm__on(p->device, cudaEventRecord(m->used[b], m->compute[s]), "cudaEventRecord");
+        status = tmm__device_error(p->device, cudaEventRecord(member->used[b], member->compute[s]),
+                                   "cudaEventRecord");
     return status;
 }
 
+/* Lets device number n read the memory of the others. Without that, the same copies go through the
+   host. */
+static inline tmm_status tmm__multi_access(const tmm__multi *m, int n)
+{
+    int to = m->parts[n].device;
+    tmm_status status = tmm__device_error(to, cudaSetDevice(to), "cudaSetDevice");
+    for (int i = 0; i < m->count && m->gathers && status == TMM_OK; i++) {
+        int accessible = 0, from = m->parts[i].device;
+        if (from == to) continue;
+        status = tmm__device_error(to, cudaDeviceCanAccessPeer(&accessible, to, from),
+                                   "cudaDeviceCanAccessPeer");
+        if (status == TMM_OK && accessible)
+            (void)tmm__succeeded(cudaDeviceEnablePeerAccess(from, 0));
+    }
+    return status;
+}
+
+/* Events around the work of a device, for its time. */
+static inline tmm_status tmm__member_start(const tmm_part *p, tmm__member *member)
+{
+    cudaError_t error = cudaEventRecord(member->start, member->copy);
+    for (int s = 0; s < TMM__MULTI_STREAMS && error == cudaSuccess; s++)
+        error = cudaStreamWaitEvent(member->compute[s], member->start, 0);
+    return tmm__device_error(p->device, error, "cudaEventRecord");
+}
+
+static inline tmm_status tmm__member_stop(const tmm_part *p, tmm__member *member)
+{
+    cudaError_t error = cudaEventRecord(member->join, member->compute[1]);
+    if (error == cudaSuccess) error = cudaStreamWaitEvent(member->compute[0], member->join, 0);
+    if (error == cudaSuccess) error = cudaEventRecord(member->stop, member->compute[0]);
+    return tmm__device_error(p->device, error, "cudaEventRecord");
+}
+
+/* Waits for a device, also after a failure: nothing may be under way in the caller's memory. */
+static inline tmm_status tmm__member_wait(tmm_part *p, tmm__member *member, tmm_status status)
+{
+    float ms = 0;
+    if (member->copy == NULL || !tmm__succeeded(cudaSetDevice(p->device))) return status;
+    cudaError_t error = cudaStreamSynchronize(member->copy);
+    for (int s = 0; s < TMM__MULTI_STREAMS; s++)
+        if (member->compute[s] != NULL && error == cudaSuccess)
+            error = cudaStreamSynchronize(member->compute[s]);
+    if (!tmm__succeeded(error) && status == TMM_OK)
+        status = tmm__device_error(p->device, error, "kernel or copy");
+    if (status == TMM_OK && p->rows > 0 &&
+        tmm__succeeded(cudaEventElapsedTime(&ms, member->start, member->stop)))
+        p->seconds = ms * 1e-3;
+    return status;
+}
+
+/* The whole of tmm_?gemm_multi, once its arguments have been checked and M, N > 0. */
 static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, int count)
 {
-    long long bn = job->N, least = (job->N - 1) / 8 + 1;
-    size_t pitch = 0, bytes = 0;
-    int current = 0, gathers = job->K > 0 && count > 1;
-    if (gathers) {
-        bn = tmm__edge(job->N,
-                       tmm__min(job->N, least > TMM__MULTI_COLUMNS ? least : TMM__MULTI_COLUMNS));
-        pitch = ((size_t)(job->opB == TMM_OP_N ? bn : job->K) * job->size + 15) / 16 * 16;
-        bytes = (pitch * (size_t)(job->opB == TMM_OP_N ? job->K : bn) + 255) / 256 * 256;
+    tmm__multi multi, *m = &multi;
+    long long eighth = (job->N - 1) / 8 + 1;
+    int current = 0;
+    memset(m, 0, sizeof *m);
+    m->job = job;
+    m->parts = parts;
+    m->count = count;
+    m->gathers = job->K > 0 && count > 1;
+    m->bn = job->N;
+    if (m->gathers) {
+        long long limit = eighth > TMM__MULTI_COLUMNS ? eighth : TMM__MULTI_COLUMNS;
+        m->bn = tmm__block_edge(job->N, tmm__min(job->N, limit));
+        m->bytes = tmm__part_size(job, 1, job->K, m->bn, &m->pitch);
     }
-    long long nj = (job->N - 1) / bn + 1;
+    m->nj = (job->N - 1) / m->bn + 1;
     tmm_status status = tmm__cuda(cudaGetDevice(&current), "cudaGetDevice");
     if (status != TMM_OK) return status;
-    tmm__member *members = (tmm__member *)calloc((size_t)count, sizeof *members);
-    if (members == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the devices");
+    m->members = (tmm__member *)calloc((size_t)count, sizeof *m->members);
+    if (m->members == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for the devices");
     for (int n = 0; n < count && status == TMM_OK; n++) {
         parts[n].seconds = 0;
-        status = tmm__on(parts[n].device, cudaSetDevice(parts[n].device), "cudaSetDevice");
-        for (int from = 0; from < count && gathers && status == TMM_OK; from++) {
-            int can = 0;
-            if (parts[from].device == parts[n].device) continue;
-            status = tmm__on(parts[n].device,
-                             cudaDeviceCanAccessPeer(&can, parts[n].device, parts[from].device),
-                             "cudaDeviceCanAccessPeer");
-            if (can) (void)cudaDeviceEnablePeerAccess(parts[from].device, 0);
-            (void)cudaGetLastError(); /* without it, the same copies go through the host */
-        }
+        status = tmm__multi_access(m, n);
     }
     for (int n = 0; n < count && status == TMM_OK; n++)
-        if (parts[n].rows > 0 || parts[n].rows_B > 0)
-            status = tmm__member_open(job, &parts[n], &members[n],
-                                      gathers && parts[n].rows > 0
-                                          ? bytes * (size_t)tmm__min(nj, TMM__MULTI_BUFFERS)
-                                          : 0);
-    for (int n = 0; n < count && status == TMM_OK; n++) {
-        tmm__member *m = &members[n];
-        if (parts[n].rows == 0) continue;
-        cudaError_t error = cudaEventRecord(m->start, m->copy);
-        for (int c = 0; c < TMM__MULTI_STREAMS && error == cudaSuccess; c++)
-            error = cudaStreamWaitEvent(m->compute[c], m->start, 0);
-        status = tmm__on(parts[n].device, error, "cudaEventRecord");
-    }
-    for (long long j = 0; j < nj; j++)
+        if (parts[n].rows > 0 || parts[n].rows_B > 0) status = tmm__member_open(m, n);
+    for (int n = 0; n < count && status == TMM_OK; n++)
+        if (parts[n].rows > 0) status = tmm__member_start(&parts[n], &m->members[n]);
+    for (long long j = 0; j < m->nj; j++)
         for (int n = 0; n < count && status == TMM_OK; n++)
-            if (parts[n].rows > 0)
-                status = tmm__multi_step(job, parts, count, n, &members[n], j, bn, pitch, bytes);
-    for (int n = 0; n < count && status == TMM_OK; n++) {
-        tmm__member *m = &members[n];
-        if (parts[n].rows == 0) continue;
-        cudaError_t error = cudaEventRecord(m->join, m->compute[1]);
-        if (error == cudaSuccess) error = cudaStreamWaitEvent(m->compute[0], m->join, 0);
-        if (error == cudaSuccess) error = cudaEventRecord(m->stop, m->compute[0]);
-        status = tmm__on(parts[n].device, error, "cudaEventRecord");
-    }
-    /* Also after a failure: nothing may be under way in the caller's memory. */
-    for (int n = 0; n < count; n++) {
-        tmm__member *m = &members[n];
-        float ms = 0;
-        if (m->copy == NULL || cudaSetDevice(parts[n].device) != cudaSuccess) continue;
-        cudaError_t error = cudaStreamSynchronize(m->copy);
-        for (int s = 0; s < TMM__MULTI_STREAMS; s++)
-            if (m->compute[s] != NULL && error == cudaSuccess)
-                error = cudaStreamSynchronize(m->compute[s]);
-        if (status == TMM_OK) status = tmm__on(parts[n].device, error, "kernel or copy");
-        if (status == TMM_OK && parts[n].rows > 0 &&
-            cudaEventElapsedTime(&ms, m->start, m->stop) == cudaSuccess)
-            parts[n].seconds = ms * 1e-3;
-    }
-    for (int n = 0; n < count; n++) tmm__member_close(&parts[n], &members[n]);
-    free(members);
-    (void)cudaSetDevice(current);
-    (void)cudaGetLastError();
+            if (parts[n].rows > 0) status = tmm__multi_step(m, n, j);
+    for (int n = 0; n < count && status == TMM_OK; n++)
+        if (parts[n].rows > 0) status = tmm__member_stop(&parts[n], &m->members[n]);
+    for (int n = 0; n < count; n++) status = tmm__member_wait(&parts[n], &m->members[n], status);
+    for (int n = 0; n < count; n++) tmm__member_close(&parts[n], &m->members[n]);
+    free(m->members);
+    (void)tmm__succeeded(cudaSetDevice(current));
     return status;
 }
 #endif
@@ -3558,9 +3718,9 @@ TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream strea
 #endif
 
 /* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
-   memory, copies, multiplies, copies back, frees. On an error C is unchanged unless the copy back
-   itself failed. From 64 MB of matrices on it is gemm_host (below) with its defaults, unless that
-   is left out or there is a TMM_EPILOGUE. Errors: as above and TMM_ERROR_MEMORY. */
+   memory, copies, multiplies, copies back, frees. From 64 MB of matrices on this is gemm_host
+   (below) with its defaults, unless that is left out or there is a TMM_EPILOGUE. On an error C is
+   unchanged unless the copy back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
 TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
                                   const TMM_TYPE *B, TMM_TYPE *C);
 
@@ -3569,39 +3729,32 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
    complete when it returns. A, B, C: host pointers, pinned (then copies are fastest), managed or
    pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
    `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
-     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone:
-   the same for every split, number of devices, block and stream. For K up to 4096 they are those
-   of TMM_REGISTER; beyond, K is cut in parts of 4096 at most, by K and the size of an element
-   alone, and each part is added to C.
-     Devices share out the rows of C. Each loads its rows of A; B is loaded once and passed on where
-   devices can access each other (that access stays enabled), otherwise by each from the host.
+     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone.
+   They are the same for all shares, numbers of devices, blocks and streams. For K up to 4096 they
+   are those of TMM_REGISTER. A larger K is cut in parts of 4096 at most, by K and the size of an
+   element alone; each part is added to C.
+     Each device computes some rows of C and loads its rows of A. B is loaded once and passed on
+   where devices can access each other (that access stays enabled), otherwise each loads it from the
+   host.
      On an error or when cancelled, all is freed, no thread is left, and each element of C has its
-   old or its final value. Windows: no threads, so pageable memory is staged by the calling one.
+   old or its final value. Windows: no threads, so the calling one stages pageable memory.
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
-   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little),
-   TMM_ERROR_CUDA (a copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`),
-   TMM_ERROR_UNSUPPORTED (a kernel that this type lacks or whose bits depend on the shape:
-   TMM_SMALL, TMM_SKINNY; or TMM_EPILOGUE, which would see rows and columns of blocks). */
+   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little), TMM_ERROR_CUDA (a
+   copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED (a kernel
+   that this type lacks; TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE,
+   which would see rows and columns of blocks). */
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, const tmm_host_options *options);
 
-/* How much memory gemm_host would take with these options: bytes on each device of the list
-   (device_bytes has options->device_count elements, at least 1), and pinned bytes for staging,
-   which pageable matrices alone need. A workspace of that size, or any other, can then be given in
-   the options. Without rows and weights, equal shares are assumed. Errors: as above. */
-TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                            long long K, const tmm_host_options *options,
-                                            size_t *device_bytes, size_t *pinned_bytes);
-
 /* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
    `count` parts on devices, in order: `rows` add up to M, `rows_B` to K (to N for TMM_OP_T). The
-   result stays in place; each device gathers the columns of B that it works on, an eighth of B at a
-   time (512 columns at least), in memory for three times that. Waits for what has been enqueued on
-   the devices before, and returns when all is complete, with each part's time in its `seconds`.
-   Parts may be on one device. Bits: as gemm_host. `kernel`: TMM_AUTO, or the one to use. Errors: as
-   gemm_host; after one, C is undefined. */
+   result stays in place. Parts may be on one device. `kernel`: TMM_AUTO, or the one to use.
+     Each device gathers the columns of B that it works on, an eighth of B at a time (512 columns at
+   least), in memory for three times that. The call waits for what has been enqueued on the devices
+   before, and returns when all is complete; each part's `seconds` is set.
+     Bits: as gemm_host. Errors: as gemm_host; after one, C is undefined. */
 TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                       TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
                                       tmm_kernel kernel);
@@ -9593,8 +9746,7 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
     }
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
-    if (kernel == TMM_TENSOR &&
-        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
+    if (kernel == TMM_TENSOR && ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
         kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb)
                      ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
                      : TMM_REGISTER;
@@ -9985,15 +10137,15 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
                                         N > 1 ? N : 1, C, N > 1 ? N : 1, sizeof(TMM_TYPE));
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
-    /* Several threads stage large matrices faster than one cudaMemcpy of pageable memory. */
+    /* Several threads stage large matrices faster than cudaMemcpy does. */
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return TMM_FN(gemm_host)(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, K > 1 ? K : 1, B, N, 0, C, N,
-                                 NULL);
+        return TMM_FN(gemm_host)(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
+                                 (TMM_TYPE)0, C, N, NULL);
 #endif
     size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
     size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
     TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
-    /* K = 0 needs no A and B, and cudaMalloc of 0 bytes gives NULL: fine. */
+    /* With K = 0 there is no A and no B: cudaMalloc of 0 bytes gives NULL. */
     status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
     if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
     if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dC, bytesC), "cudaMalloc for C");
@@ -10004,43 +10156,75 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
         status =
             tmm__cuda(cudaMemcpy(dB, B, bytesB, cudaMemcpyHostToDevice), "copy of B to the device");
     if (status == TMM_OK)
-        status =
-            TMM_FN(gemm)(TMM_OP_N, TMM_OP_N, M, N, K, 1, dA, K > 1 ? K : 1, dB, N, 0, dC, N, 0);
+        status = TMM_FN(gemm)(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
+                              (TMM_TYPE)0, dC, N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, dC, bytesC, cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
-    cudaFree(dA); /* of NULL: nothing; an error here would only repeat an earlier one */
-    cudaFree(dB);
-    cudaFree(dC);
+    /* cudaFree(NULL) does nothing. An error here would only repeat an earlier one. */
+    void *const memory[3] = {dA, dB, dC};
+    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(memory[n]));
     return status;
 }
 
 #if TMM__HOST_LAYER
-/* One block for tmm__host_run and tmm__multi_run: by a kernel that sums in ascending k, whatever
-   the shape of the block. */
-static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, long long N,
-                                            long long K, const void *A, long long lda,
-                                            const void *B, long long ldb, int more, void *C,
-                                            long long ldc, tmm_stream stream)
+/* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
+   that the bits do not depend on the blocks. TMM_AUTO stays where only plain kernels fit. */
+static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
+                                                    const tmm__block_product *block)
 {
-    TMM_TYPE alpha = *(const TMM_TYPE *)job->alpha;
-    TMM_TYPE beta = more ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
-    tmm_kernel kernel = job->kernel;
-    if (kernel == TMM_SMALL || kernel == TMM_SKINNY)
+#if TMM__FLOAT_TENSOR
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, block->K, 1))
+        kernel = TMM_TENSOR;
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(block->M, block->N, block->K))
+        return kernel;
+    if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
+#endif
+    if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
+#if TMM__FAST
+    const long long M = block->M, N = block->N, K = block->K;
+    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() &&
+        TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, block->lda, block->ldb))
+        kernel = TMM_TENSOR;
+    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
+        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, block->lda, block->ldb))
+        kernel = TMM_PIPELINED;
+#if TMM__IS_DOUBLE
+    if (kernel == TMM_PIPELINED)
+        kernel = TMM_FN(gemm__pipelined_double)(M, N, K, block->lda, block->ldb);
+#endif
+#else
+    (void)block;
+#endif
+    return kernel == TMM_AUTO ? TMM_REGISTER : kernel;
+}
+
+/* One product of blocks, for tmm__host_run and tmm__multi_run. */
+static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__block_product *block,
+                                             tmm_stream stream)
+{
+    const long long M = block->M, N = block->N, K = block->K, lda = block->lda, ldb = block->ldb;
+    const TMM_TYPE alpha = *(const TMM_TYPE *)job->alpha;
+    const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
+    const TMM_TYPE *A = (const TMM_TYPE *)block->A, *B = (const TMM_TYPE *)block->B;
+    TMM_TYPE *C = (TMM_TYPE *)block->C;
+    if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel %s sums in pieces that depend on the shape: the bits would depend "
                          "on the blocks",
-                         tmm_kernel_string(kernel));
+                         tmm_kernel_string(job->kernel));
     if (K <= 0)
-        return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
-                                 beta, (TMM_TYPE *)C, ldc, stream);
+        return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
+                                 NULL, N, beta, C, block->ldc, stream);
+    const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, block);
+#if TMM__FAST
+    /* These are called directly, for job->allowed. What does not fit is left to gemm_with, which
+       says why. */
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, lda, ldb);
-    p.alpha = alpha, p.A = (const TMM_TYPE *)A, p.B = (const TMM_TYPE *)B;
-    p.beta = beta, p.C = (TMM_TYPE *)C, p.ldc = ldc, p.batch = 1, p.stream = stream;
+    p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = block->ldc;
+    p.batch = 1, p.stream = stream;
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, K, 1))
-        kernel = TMM_TENSOR;
-    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(M, N, K)) {
+    if (kernel == TMM_TENSOR) {
         int done;
         tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
         if (status == TMM_OK && !done)
@@ -10048,20 +10232,9 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
                              "kernel tensor: no memory to split blocks of A and B");
         return status;
     }
-    if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* few k: the same for all blocks */
 #endif
-    if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
-#if TMM__FAST
-    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() &&
-        TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, lda, ldb))
-        kernel = TMM_TENSOR;
-    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb))
-        kernel = TMM_PIPELINED;
-    p.allowed = job->may;
-    /* What does not fit: the call below says why not. */
+    p.allowed = job->allowed;
 #if TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(M, N, K, lda, ldb);
     if (kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)() &&
         TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
         return TMM_FN(gemm__tensor)(p);
@@ -10069,12 +10242,9 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (kernel == TMM_PIPELINED && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
         return TMM_FN(gemm__pipelined)(p);
 #endif
-#else
-    (void)p;
 #endif
-    if (kernel == TMM_AUTO) kernel = TMM_REGISTER;
-    return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, (const TMM_TYPE *)A, lda,
-                             (const TMM_TYPE *)B, ldb, beta, (TMM_TYPE *)C, ldc, stream);
+    return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                             block->ldc, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -10082,8 +10252,8 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, const tmm_host_options *options)
 {
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
-                                        C, ldc, sizeof(TMM_TYPE));
+    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, (TMM_SUM)alpha != 0, A, lda, B, ldb, C,
+                                        ldc, sizeof(TMM_TYPE));
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
@@ -10097,32 +10267,24 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
-    job.reads_C = !((TMM_SUM)beta == 0);
-    job.launch = TMM_FN(gemm__part);
-    return tmm__host_run(&job, options, NULL, NULL);
+    job.reads_C = (TMM_SUM)beta != 0;
+    job.launch = TMM_FN(gemm__block);
+    return tmm__host_run(&job, options);
 }
 
-TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                            long long K, const tmm_host_options *options,
-                                            size_t *device_bytes, size_t *pinned_bytes)
+/* The arguments of tmm_?gemm_multi that concern one part. `reads`: A and B are read. */
+static inline tmm_status TMM_FN(gemm__check_part)(tmm_op opA, tmm_op opB, const tmm_part *p,
+                                                  long long M, long long N, long long K, int reads)
 {
-    long long one = 1;
-    const void *unread = &one;
-    long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
-    if (device_bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "device_bytes is NULL");
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, 1, unread, a > 1 ? a : 1, unread,
-                                        b > 1 ? b : 1, unread, N > 1 ? N : 1, sizeof(TMM_TYPE));
-    if (status != TMM_OK) return status;
-    for (int n = 0; n == 0 || (options != NULL && n < options->device_count); n++)
-        device_bytes[n] = 0;
-    if (pinned_bytes != NULL) *pinned_bytes = 0;
-    if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = K;
-    job.size = sizeof(TMM_TYPE);
-    return tmm__host_run(&job, options, device_bytes, pinned_bytes);
+    const void *unread = &unread;
+    long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
+    if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
+    tmm_status status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, reads, p->A, lda, unread,
+                                        N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
+    if (status == TMM_OK && p->rows_B > 0)
+        status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
+                                   opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
+    return status;
 }
 
 TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -10131,8 +10293,8 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
 {
     const void *unread = &unread;
     long long rows = 0, rows_B = 0;
-    int reads = M > 0 && N > 0 && K > 0 && !((TMM_SUM)alpha == 0);
-    if (kernel != TMM_AUTO && tmm_kernel_string(kernel) == NULL)
+    int reads = M > 0 && N > 0 && K > 0 && (TMM_SUM)alpha != 0;
+    if (tmm_kernel_string(kernel) == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
     if (count < 1)
         return tmm__fail(TMM_ERROR_ARGUMENT, "count is %d, but must be 1 at least", count);
@@ -10149,13 +10311,7 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
                              "parts[%d]: rows or rows_B is negative or too large", n);
         rows += p->rows;
         rows_B += p->rows_B;
-        long long lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
-        if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-        status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, !((TMM_SUM)alpha == 0), p->A, lda,
-                                 unread, N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
-        if (status == TMM_OK && p->rows_B > 0)
-            status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
-                                       opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
+        status = TMM_FN(gemm__check_part)(opA, opB, p, M, N, K, reads);
         if (status != TMM_OK) {
             char text[256];
             memcpy(text, tmm__message(), sizeof text);
@@ -10178,8 +10334,8 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
     job.size = sizeof(TMM_TYPE);
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
-    job.may = TMM__PACK;
-    job.launch = TMM_FN(gemm__part);
+    job.allowed = TMM__PACK;
+    job.launch = TMM_FN(gemm__block);
     return tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */
@@ -10187,31 +10343,44 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
 /* src/tiledmm/type/cpu.h. CPU REFERENCE.
    Uses: once/arguments.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* Computes the rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. The block of sums stays in the
-   first-level cache while k advances by 128; the part of op(B) in use is copied to rows of 128,
-   so that the innermost loop runs over neighbouring elements for every op and becomes vector
-   instructions. */
-static inline TMM__OPTIMIZE void TMM_FN(gemm__cpu_block)(long long i0, long long j0, long long M,
-                                                         long long N, long long K, TMM_TYPE alpha,
-                                                         const TMM_TYPE *A, long long rsA,
-                                                         long long csA, const TMM_TYPE *B,
-                                                         long long rsB, long long csB,
-                                                         TMM_TYPE beta, TMM_TYPE *C, long long ldc)
+/* The arguments of tmm_?gemm_cpu. */
+typedef struct TMM_FN(cpu__product) {
+    tmm_op opA, opB;
+    long long M, N, K;
+    TMM_TYPE alpha;
+    const TMM_TYPE *A;
+    long long lda;
+    const TMM_TYPE *B;
+    long long ldb;
+    TMM_TYPE beta;
+    TMM_TYPE *C;
+    long long ldc;
+} TMM_FN(cpu__product);
+
+/* Computes rows i0 .. i0 + 31 and columns j0 .. j0 + 127 of C. These sums stay in the L1 cache
+   while k advances by 128. The part of op(B) in use is copied to rows of 128. So the innermost loop
+   runs over neighbouring elements for every op, and becomes vector instructions. */
+static inline TMM__OPTIMIZE void TMM_FN(gemm__cpu_block)(const TMM_FN(cpu__product) * p,
+                                                         long long i0, long long j0)
 {
     TMM_SUM sum[TMM__CPU_ROWS][TMM__CPU_COLS], b[TMM__CPU_DEPTH][TMM__CPU_COLS];
-    int rows = (int)tmm__min(M - i0, TMM__CPU_ROWS);
-    int cols = (int)tmm__min(N - j0, TMM__CPU_COLS);
+    const TMM_SUM alpha = (TMM_SUM)p->alpha, beta = (TMM_SUM)p->beta;
+    const int nA = p->opA == TMM_OP_N, nB = p->opB == TMM_OP_N;
+    const long long rsA = nA ? p->lda : 1, csA = nA ? 1 : p->lda; /* from row to row, ... */
+    const long long rsB = nB ? p->ldb : 1, csB = nB ? 1 : p->ldb;
+    int rows = (int)tmm__min(p->M - i0, TMM__CPU_ROWS);
+    int cols = (int)tmm__min(p->N - j0, TMM__CPU_COLS);
     memset(sum, 0, sizeof sum);
     memset(b, 0, sizeof b); /* the columns beyond N */
-    for (long long k0 = 0; k0 < K; k0 += TMM__CPU_DEPTH) {
-        int depth = (int)tmm__min(K - k0, TMM__CPU_DEPTH);
+    for (long long k0 = 0; k0 < p->K; k0 += TMM__CPU_DEPTH) {
+        int depth = (int)tmm__min(p->K - k0, TMM__CPU_DEPTH);
         for (int k = 0; k < depth; k++)
-            for (int j = 0; j < cols; j++) b[k][j] = (TMM_SUM)B[(k0 + k) * rsB + (j0 + j) * csB];
+            for (int j = 0; j < cols; j++) b[k][j] = (TMM_SUM)p->B[(k0 + k) * rsB + (j0 + j) * csB];
         for (int i = 0; i < rows; i++) {
-            const TMM_TYPE *a = A + (i0 + i) * rsA + k0 * csA;
+            const TMM_TYPE *a = p->A + (i0 + i) * rsA + k0 * csA;
             TMM_SUM *s = sum[i];
             int k = 0;
-            for (; k + 4 <= depth; k += 4) { /* four at once: a sum is loaded and stored once */
+            for (; k + 4 <= depth; k += 4) { /* a sum is loaded and stored once for four k */
                 TMM_SUM a0 = (TMM_SUM)a[k * csA], a1 = (TMM_SUM)a[(k + 1) * csA];
                 TMM_SUM a2 = (TMM_SUM)a[(k + 2) * csA], a3 = (TMM_SUM)a[(k + 3) * csA];
                 for (int j = 0; j < TMM__CPU_COLS; j++)
@@ -10224,35 +10393,30 @@ static inline TMM__OPTIMIZE void TMM_FN(gemm__cpu_block)(long long i0, long long
     }
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) {
-            TMM_TYPE *c = C + (i0 + i) * ldc + j0 + j;
-            TMM_SUM value = (TMM_SUM)alpha * sum[i][j];
-            if ((TMM_SUM)beta != 0) value += (TMM_SUM)beta * (TMM_SUM)*c;
+            TMM_TYPE *c = p->C + (i0 + i) * p->ldc + j0 + j;
+            TMM_SUM value = alpha * sum[i][j];
+            if (beta != 0) value += beta * (TMM_SUM)*c;
             *c = (TMM_TYPE)value;
         }
 }
 
-/* All blocks of C; with threads > 0 and OpenMP, spread over that many threads. */
-static inline tmm_status TMM_FN(gemm__cpu)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                           long long K, TMM_TYPE alpha, const TMM_TYPE *A,
-                                           long long lda, const TMM_TYPE *B, long long ldb,
-                                           TMM_TYPE beta, TMM_TYPE *C, long long ldc, int threads)
+/* Checks the arguments and computes all blocks of C; with threads > 1 and OpenMP, on these threads.
+   */
+static inline tmm_status TMM_FN(gemm__cpu)(TMM_FN(cpu__product) product, int threads)
 {
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
-                                        C, ldc, sizeof(TMM_TYPE));
-    if (status != TMM_OK || M == 0 || N == 0) return status;
-    if ((TMM_SUM)alpha == 0) K = 0;
-    if (K == 0) alpha = 0;
-    long long rsA = opA == TMM_OP_N ? lda : 1, csA = opA == TMM_OP_N ? 1 : lda;
-    long long rsB = opB == TMM_OP_N ? ldb : 1, csB = opB == TMM_OP_N ? 1 : ldb;
-    long long across = (N - 1) / TMM__CPU_COLS + 1, down = (M - 1) / TMM__CPU_ROWS + 1;
+    TMM_FN(cpu__product) *p = &product;
+    tmm_status status = tmm__check_gemm(p->opA, p->opB, p->M, p->N, p->K, (TMM_SUM)p->alpha != 0,
+                                        p->A, p->lda, p->B, p->ldb, p->C, p->ldc, sizeof(TMM_TYPE));
+    if (status != TMM_OK || p->M == 0 || p->N == 0) return status;
+    if ((TMM_SUM)p->alpha == 0) p->K = 0;
+    if (p->K == 0) p->alpha = (TMM_TYPE)0; /* alpha may be infinite */
+    long long across = (p->N - 1) / TMM__CPU_COLS + 1, down = (p->M - 1) / TMM__CPU_ROWS + 1;
     (void)threads;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
-    for (long long block = 0; block < across * down; block++) {
-        long long i0 = block / across * TMM__CPU_ROWS, j0 = block % across * TMM__CPU_COLS;
-        TMM_FN(gemm__cpu_block)(i0, j0, M, N, K, alpha, A, rsA, csA, B, rsB, csB, beta, C, ldc);
-    }
+    for (long long block = 0; block < across * down; block++)
+        TMM_FN(gemm__cpu_block)(p, block / across * TMM__CPU_ROWS, block % across * TMM__CPU_COLS);
     return TMM_OK;
 }
 
@@ -10261,7 +10425,8 @@ TMM_API tmm_status TMM_FN(gemm_cpu)(tmm_op opA, tmm_op opB, long long M, long lo
                                     const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                     long long ldc)
 {
-    return TMM_FN(gemm__cpu)(opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, 1);
+    const TMM_FN(cpu__product) product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
+    return TMM_FN(gemm__cpu)(product, 1);
 }
 
 TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -10271,8 +10436,8 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
 #ifdef _OPENMP
-    if (threads == 0) threads = omp_get_max_threads();
-    return TMM_FN(gemm__cpu)(opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, threads);
+    const TMM_FN(cpu__product) product = {opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc};
+    return TMM_FN(gemm__cpu)(product, threads > 0 ? threads : omp_get_max_threads());
 #else
     (void)opA, (void)opB, (void)M, (void)N, (void)K, (void)alpha, (void)A, (void)lda, (void)B;
     (void)ldb, (void)beta, (void)C, (void)ldc;
@@ -10330,6 +10495,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
    Uses: once/status.h. Used by: callers. */
 #if TMM__HOST && !defined(TMM__PASS) && !defined(TMM__PART_CHECKS)
 #define TMM__PART_CHECKS
+/* Element number `index` of an array. */
 static inline double tmm__element(tmm_type type, const void *X, long long index)
 {
     switch (type) {
@@ -10340,7 +10506,7 @@ static inline double tmm__element(tmm_type type, const void *X, long long index)
     return ((const int *)X)[index];
 }
 
-static inline size_t tmm__size(tmm_type type)
+static inline size_t tmm__element_size(tmm_type type)
 {
     return type == TMM_DOUBLE ? sizeof(double) : sizeof(float);
 }
@@ -10351,18 +10517,25 @@ static inline tmm_status tmm__check_type(tmm_type type)
     return tmm__fail(TMM_ERROR_ARGUMENT, "type is %d, which is no tmm_type", (int)type);
 }
 
-static inline tmm_status tmm__max_error(tmm_type type, long long M, long long N, const void *X,
-                                        long long ldx, const double *R, long long ldr, int relative,
-                                        double *error)
+/* What both errors ask of their arguments. */
+static inline tmm_status tmm__check_error(tmm_type type, long long M, long long N, const void *X,
+                                          long long ldx, const double *R, long long ldr,
+                                          const double *error)
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
     if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
     if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
     if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
-    status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__size(type));
+    status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
     if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
-    if (status != TMM_OK) return status;
+    return status;
+}
+
+/* The largest error. Equal infinities and two NaN do not differ; any other NaN is infinite. */
+static inline double tmm__largest_error(tmm_type type, long long M, long long N, const void *X,
+                                        long long ldx, const double *R, long long ldr, int relative)
+{
     double largest = 0;
     for (long long i = 0; i < M; i++)
         for (long long j = 0; j < N; j++) {
@@ -10372,23 +10545,26 @@ static inline tmm_status tmm__max_error(tmm_type type, long long M, long long N,
             if (relative) e /= fabs(r) + 1e-12;
             if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
         }
-    *error = largest;
-    return TMM_OK;
+    return largest;
 }
 
 TMM_API tmm_status tmm_max_abs_error(tmm_type type, long long M, long long N, const void *X,
                                      long long ldx, const double *R, long long ldr, double *error)
 {
-    return tmm__max_error(type, M, N, X, ldx, R, ldr, 0, error);
+    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
+    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 0);
+    return status;
 }
 
 TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, const void *X,
                                      long long ldx, const double *R, long long ldr, double *error)
 {
-    return tmm__max_error(type, M, N, X, ldx, R, ldr, 1, error);
+    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
+    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 1);
+    return status;
 }
 
-/* y = X r for an M x N matrix X; integers modulo 2^32, which doubles hold exactly. */
+/* y = X r for an M x N matrix X. Integers are taken modulo 2^32; doubles hold these exactly. */
 static inline void tmm__matvec(tmm_type type, long long M, long long N, const void *X,
                                long long ldx, const double *r, double *y)
 {
@@ -10406,6 +10582,29 @@ static inline void tmm__matvec(tmm_type type, long long M, long long N, const vo
     }
 }
 
+/* The square of the Euclidean norm of `count` elements from `first` on. */
+static inline double tmm__square_norm(tmm_type type, const void *X, long long first,
+                                      long long count)
+{
+    double sum = 0;
+    for (long long n = 0; n < count; n++) {
+        double x = tmm__element(type, X, first + n);
+        sum += x * x;
+    }
+    return sum;
+}
+
+/* Fills r with +1 and -1, one well mixed bit of splitmix64 each. */
+static inline void tmm__random_signs(unsigned long long *seed, long long count, double *r)
+{
+    for (long long n = 0; n < count; n++) {
+        unsigned long long z = (*seed += 0x9E3779B97F4A7C15ull);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+        r[n] = (z >> 63) ? 1 : -1;
+    }
+}
+
 TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
                                  const void *A, long long lda, const void *B, long long ldb,
                                  const void *C, long long ldc, int trials, unsigned long long seed,
@@ -10413,8 +10612,8 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    status =
-        tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, lda, B, ldb, C, ldc, tmm__size(type));
+    status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, lda, B, ldb, C, ldc,
+                             tmm__element_size(type));
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
     if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");
@@ -10424,32 +10623,21 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
     double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
 
-    double normB = 0; /* Frobenius norm */
+    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
+    double normB = 0, largest = 0; /* normB: the Frobenius norm */
     for (long long k = 0; k < K && type != TMM_INT; k++)
-        for (long long j = 0; j < N; j++) {
-            double b = tmm__element(type, B, k * ldb + j);
-            normB += b * b;
-        }
+        normB += tmm__square_norm(type, B, k * ldb, N);
     normB = sqrt(normB);
-    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16, largest = 0;
     for (int trial = 0; trial < trials; trial++) {
-        for (long long j = 0; j < N; j++) { /* splitmix64: one well mixed bit each */
-            unsigned long long z = (seed += 0x9E3779B97F4A7C15ull);
-            z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-            z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-            r[j] = (z >> 63) ? 1 : -1;
-        }
+        tmm__random_signs(&seed, N, r);
         tmm__matvec(type, K, N, B, ldb, r, Br);
         tmm__matvec(type, M, K, A, lda, Br, ABr);
         tmm__matvec(type, M, N, C, ldc, r, Cr);
         for (long long i = 0; i < M; i++) {
-            double residual = fabs(Cr[i] - ABr[i]), bound = 0;
+            double residual = fabs(Cr[i] - ABr[i]), norm = 0;
             if (residual == 0) continue;
-            for (long long k = 0; k < K && type != TMM_INT; k++) {
-                double a = tmm__element(type, A, i * lda + k);
-                bound += a * a;
-            }
-            double e = residual / (8 * sqrt(K + 2.0) * u * sqrt(bound) * normB);
+            if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
+            double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);
             if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
         }
     }

@@ -307,11 +307,11 @@ static void test_cuts(void)
             long long rest;
             memset(&job, 0, sizeof job);
             job.K = K, job.size = size;
-            long long parts = tmm__parts(&job, &front, &rest);
+            long long parts = tmm__k_parts(&job, &front, &rest);
             bad += (parts == 1) != (K <= TMM__HOST_DEPTH);
-            bad += tmm__cut(&job, 0) != 0 || tmm__cut(&job, parts) != K;
+            bad += tmm__k_begin(&job, 0) != 0 || tmm__k_begin(&job, parts) != K;
             for (long long n = 0; n < parts && K > 0; n++) {
-                long long begin = tmm__cut(&job, n), depth = tmm__cut(&job, n + 1) - begin;
+                long long begin = tmm__k_begin(&job, n), depth = tmm__k_begin(&job, n + 1) - begin;
                 bad += depth < 1 || depth > TMM__HOST_DEPTH || begin % 8 != 0;
                 if (parts > 1 && n == 0) bad += depth < TMM__HOST_FIRST;
             }
@@ -322,7 +322,7 @@ static void test_cuts(void)
     tap_ok(forms == (1 | 2 | 4), "and elements of 8 bytes have a short first part if they must");
 }
 
-/* ---------------------------------- workspace, progress, cancel ------------------------------- */
+/* ---------------------------------- progress, cancel ------------------------------------------ */
 typedef struct watch {
     double last, stop_at;
     int calls, backwards;
@@ -364,47 +364,6 @@ static size_t free_memory(void)
     }
     cudaSetDevice(current);
     return sum;
-}
-
-static void test_workspace(void)
-{
-    problem p;
-    tmm_host_options o;
-    size_t need[LISTED] = {0}, pinned_need = 0, before = free_memory();
-    void *workspace[LISTED] = {NULL}, *pinned = NULL;
-    memset(&o, 0, sizeof o);
-    o.device_count = 2, o.devices = list, o.block = 48;
-    make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 150, 130, 100, 1, 0.5, 0);
-    expect(&p, "workspace");
-    tmm_status status = tmm_sgemm_host_memory(p.opA, p.opB, p.M, p.N, p.K, &o, need, &pinned_need);
-    tap_ok(status == TMM_OK && need[0] > 0 && need[1] > 0 && pinned_need > 0 &&
-               free_memory() == before,
-           "gemm_host_memory says how much a call would take, and takes nothing");
-    tmm_host_report report[LISTED];
-    o.report = report;
-    int exact = same_bits(&p, &o, "own memory");
-    for (int n = 0; n < 2; n++) exact &= report[n].memory + 256 == need[n];
-    tap_ok(exact, "a call takes what gemm_host_memory says (256 bytes of it to align a workspace)");
-    o.report = NULL;
-    for (int share = 1; share <= 4; share *= 2) {
-        for (int n = 0; n < 2; n++) {
-            need[n] /= (size_t)share;
-            cudaSetDevice(list[n]);
-            cudaMalloc(&workspace[n], need[n]);
-        }
-        cudaMallocHost(&pinned, pinned_need);
-        o.workspace = workspace, o.workspace_bytes = need;
-        o.pinned = pinned, o.pinned_bytes = pinned_need;
-        cudaSetDevice(0);
-        size_t with = free_memory();
-        int good = same_bits(&p, &o, "own workspace");
-        tap_ok(good && free_memory() == with,
-               "works in a workspace of the caller%s, and leaves it to him",
-               share == 1 ? "" : ", of a part of the size");
-        for (int n = 0; n < 2; n++) cudaFree(workspace[n]);
-        cudaFreeHost(pinned);
-    }
-    end_problem(&p);
 }
 
 static void test_progress(void)
@@ -505,7 +464,64 @@ static void test_multi(tmm_type type, tmm_op opA, tmm_op opB, long long M, long 
     end_problem(&p);
 }
 
+/* ---------------------------------- options --------------------------------------------------- */
+/* Options at the ends of their ranges. */
+static void test_options(void)
+{
+    static const double weights[4][2] = {{1e308, 1e308},
+                                         {1.7e308, 1e308},
+                                         {1e-320, 2e-320},
+                                         {0, 5}};
+    static const long long rows[4] = {50, 63, 33, 0};
+    problem p;
+    tmm_host_options o;
+    tmm_host_report report[2];
+    int good = 1;
+    make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 100, 40, 30, 1, 0, 0);
+    expect(&p, "options");
+    memset(&o, 0, sizeof o);
+    o.device_count = 2, o.devices = list, o.report = report;
+    for (int n = 0; n < 4; n++) {
+        o.weights = weights[n];
+        good &= same_bits(&p, &o, "weights");
+        good &= report[0].rows == rows[n] && report[1].rows == 100 - rows[n];
+    }
+    tap_ok(good, "weights may have any scale, also one at which their sum is infinite");
+    o.weights = NULL, o.threads = 16, o.streams = 4;
+    tap_ok(same_bits(&p, &o, "the most"), "16 threads and 4 streams are taken");
+    end_problem(&p);
+}
+
 /* ---------------------------------- errors ---------------------------------------------------- */
+/* An error of CUDA that the caller has seen, but left on record. */
+static int leave_error(void)
+{
+    void *memory = NULL;
+    cudaGetLastError();
+    return cudaMalloc(&memory, (size_t)1 << 60) == cudaErrorMemoryAllocation &&
+           cudaPeekAtLastError() == cudaErrorMemoryAllocation;
+}
+
+static void test_old_error(void)
+{
+    problem p;
+    tmm_host_options o;
+    static const double bad[2] = {1, -1};
+    make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 50, 40, 30, 1, 0, 0);
+    expect(&p, "an old error");
+    memset(&o, 0, sizeof o);
+    o.device_count = 2, o.devices = list, o.weights = bad;
+    int left = leave_error();
+    tmm_status status = run_host(&p, &o);
+    tap_ok(left && status == TMM_ERROR_ARGUMENT &&
+               cudaPeekAtLastError() == cudaErrorMemoryAllocation,
+           "a refused call leaves an older error of CUDA on record");
+    left = leave_error();
+    tmm_host_release();
+    tap_ok(left && cudaGetLastError() == cudaErrorMemoryAllocation, "so does tmm_host_release");
+    end_problem(&p);
+}
+
 static void rejects(tmm_status status, tmm_status wanted, const char *word, const char *what)
 {
     int good = status == wanted && strstr(tmm_last_error(), word) != NULL;
@@ -520,6 +536,7 @@ static void test_errors(void)
     static const int beyond[2] = {0, 99};
     static const long long few[2] = {3, 4}, many[2] = {30, 40}, negative[2] = {-1, 51};
     static const double bad[2] = {1, -1}, none[2] = {0, 0};
+    static const double infinite[2] = {1, HUGE_VAL}, no_number[2] = {HUGE_VAL - HUGE_VAL, 1};
     float *device = NULL, small[4] = {1, 2, 3, 4};
     make_problem(&p, TMM_FLOAT, TMM_OP_N, TMM_OP_N, 50, 40, 30, 1, 0, 0);
     memset(p.expected, 0, p.bytesC);
@@ -538,15 +555,17 @@ static void test_errors(void)
     TRY(o.rows = many, TMM_ERROR_ARGUMENT, "rows[1]", "too many rows");
     TRY(o.rows = negative, TMM_ERROR_ARGUMENT, "rows[0]", "negative rows");
     TRY(o.weights = bad, TMM_ERROR_ARGUMENT, "weights[1]", "a negative weight");
+    TRY(o.weights = infinite, TMM_ERROR_ARGUMENT, "weights[1] is inf, but must be finite",
+        "an infinite weight");
+    TRY(o.weights = no_number, TMM_ERROR_ARGUMENT, "weights[0] is", "a weight that is no number");
     TRY(o.weights = none, TMM_ERROR_ARGUMENT, "weights", "all weights 0");
     TRY(o.streams = 5, TMM_ERROR_ARGUMENT, "streams", "too many streams");
     TRY(o.block = -3, TMM_ERROR_ARGUMENT, "block", "a negative block");
-    TRY(o.kernel = (tmm_kernel)15, TMM_ERROR_ARGUMENT, "kernel", "an unknown kernel");
+    TRY(o.kernel = (tmm_kernel)99, TMM_ERROR_ARGUMENT, "kernel is 99", "an unknown kernel");
+    TRY(o.kernel = (tmm_kernel)-1, TMM_ERROR_ARGUMENT, "kernel is -1", "a negative kernel");
+    TRY(o.threads = 17, TMM_ERROR_ARGUMENT, "threads is 17", "too many threads");
+    TRY(o.threads = -1, TMM_ERROR_ARGUMENT, "threads is -1", "a negative number of threads");
     TRY(o.memory = 100, TMM_ERROR_MEMORY, "too few", "a budget for not even one element");
-    TRY(o.workspace = (void *const *)beyond, TMM_ERROR_ARGUMENT, "workspace_bytes",
-        "a workspace of unknown size");
-    TRY((o.pinned = p.before, o.pinned_bytes = 5000), TMM_ERROR_MEMORY, "pinned_bytes",
-        "too little pinned memory");
     long long changed = 0;
     tap_ok(spoiled(&p, &changed) == 0 && changed == 0, "none of these touches C");
     cudaMalloc((void **)&device, 64);
@@ -573,6 +592,8 @@ static void test_errors(void)
             TMM_ERROR_ARGUMENT, "parts[0]: A is NULL", "multi: A = NULL");
     rejects(tmm_sgemm_multi(TMM_OP_N, TMM_OP_N, 8, 8, 8, 1, 0, NULL, 1, TMM_AUTO),
             TMM_ERROR_ARGUMENT, "parts is NULL", "multi: no parts");
+    rejects(tmm_sgemm_multi(TMM_OP_N, TMM_OP_N, 8, 8, 8, 1, 0, &part, 1, (tmm_kernel)99),
+            TMM_ERROR_ARGUMENT, "kernel is 99", "multi: an unknown kernel");
     end_problem(&p);
 }
 
@@ -699,7 +720,8 @@ int main(void)
     tap_note("%d devices", devices);
     test_cuts();
     test_bits();
-    test_workspace();
+    test_options();
+    test_old_error();
     test_progress();
     test_multi(TMM_FLOAT, TMM_OP_N, TMM_OP_N, 140, 130, 100, 1, 0);
     test_multi(TMM_FLOAT, TMM_OP_T, TMM_OP_N, 60, 600, 90, 1.5, 2);

@@ -2,6 +2,7 @@
    Uses: once/status.h. Used by: callers. */
 #if TMM__HOST && !defined(TMM__PASS) && !defined(TMM__PART_CHECKS)
 #define TMM__PART_CHECKS
+/* Element number `index` of an array. */
 static inline double tmm__element(tmm_type type, const void *X, long long index)
 {
     switch (type) {
@@ -12,7 +13,7 @@ static inline double tmm__element(tmm_type type, const void *X, long long index)
     return ((const int *)X)[index];
 }
 
-static inline size_t tmm__size(tmm_type type)
+static inline size_t tmm__element_size(tmm_type type)
 {
     return type == TMM_DOUBLE ? sizeof(double) : sizeof(float);
 }
@@ -23,18 +24,25 @@ static inline tmm_status tmm__check_type(tmm_type type)
     return tmm__fail(TMM_ERROR_ARGUMENT, "type is %d, which is no tmm_type", (int)type);
 }
 
-static inline tmm_status tmm__max_error(tmm_type type, long long M, long long N, const void *X,
-                                        long long ldx, const double *R, long long ldr, int relative,
-                                        double *error)
+/* What both errors ask of their arguments. */
+static inline tmm_status tmm__check_error(tmm_type type, long long M, long long N, const void *X,
+                                          long long ldx, const double *R, long long ldr,
+                                          const double *error)
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
     if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
     if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
     if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
-    status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__size(type));
+    status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
     if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
-    if (status != TMM_OK) return status;
+    return status;
+}
+
+/* The largest error. Equal infinities and two NaN do not differ; any other NaN is infinite. */
+static inline double tmm__largest_error(tmm_type type, long long M, long long N, const void *X,
+                                        long long ldx, const double *R, long long ldr, int relative)
+{
     double largest = 0;
     for (long long i = 0; i < M; i++)
         for (long long j = 0; j < N; j++) {
@@ -44,23 +52,26 @@ static inline tmm_status tmm__max_error(tmm_type type, long long M, long long N,
             if (relative) e /= fabs(r) + 1e-12;
             if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
         }
-    *error = largest;
-    return TMM_OK;
+    return largest;
 }
 
 TMM_API tmm_status tmm_max_abs_error(tmm_type type, long long M, long long N, const void *X,
                                      long long ldx, const double *R, long long ldr, double *error)
 {
-    return tmm__max_error(type, M, N, X, ldx, R, ldr, 0, error);
+    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
+    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 0);
+    return status;
 }
 
 TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, const void *X,
                                      long long ldx, const double *R, long long ldr, double *error)
 {
-    return tmm__max_error(type, M, N, X, ldx, R, ldr, 1, error);
+    tmm_status status = tmm__check_error(type, M, N, X, ldx, R, ldr, error);
+    if (status == TMM_OK) *error = tmm__largest_error(type, M, N, X, ldx, R, ldr, 1);
+    return status;
 }
 
-/* y = X r for an M x N matrix X; integers modulo 2^32, which doubles hold exactly. */
+/* y = X r for an M x N matrix X. Integers are taken modulo 2^32; doubles hold these exactly. */
 static inline void tmm__matvec(tmm_type type, long long M, long long N, const void *X,
                                long long ldx, const double *r, double *y)
 {
@@ -78,6 +89,29 @@ static inline void tmm__matvec(tmm_type type, long long M, long long N, const vo
     }
 }
 
+/* The square of the Euclidean norm of `count` elements from `first` on. */
+static inline double tmm__square_norm(tmm_type type, const void *X, long long first,
+                                      long long count)
+{
+    double sum = 0;
+    for (long long n = 0; n < count; n++) {
+        double x = tmm__element(type, X, first + n);
+        sum += x * x;
+    }
+    return sum;
+}
+
+/* Fills r with +1 and -1, one well mixed bit of splitmix64 each. */
+static inline void tmm__random_signs(unsigned long long *seed, long long count, double *r)
+{
+    for (long long n = 0; n < count; n++) {
+        unsigned long long z = (*seed += 0x9E3779B97F4A7C15ull);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+        r[n] = (z >> 63) ? 1 : -1;
+    }
+}
+
 TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long long K,
                                  const void *A, long long lda, const void *B, long long ldb,
                                  const void *C, long long ldc, int trials, unsigned long long seed,
@@ -85,8 +119,8 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    status =
-        tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, lda, B, ldb, C, ldc, tmm__size(type));
+    status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, lda, B, ldb, C, ldc,
+                             tmm__element_size(type));
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
     if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");
@@ -96,32 +130,21 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     if (r == NULL) return tmm__fail(TMM_ERROR_MEMORY, "no host memory for %.0f doubles", numbers);
     double *Br = r + N, *ABr = Br + K, *Cr = ABr + M;
 
-    double normB = 0; /* Frobenius norm */
+    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16;
+    double normB = 0, largest = 0; /* normB: the Frobenius norm */
     for (long long k = 0; k < K && type != TMM_INT; k++)
-        for (long long j = 0; j < N; j++) {
-            double b = tmm__element(type, B, k * ldb + j);
-            normB += b * b;
-        }
+        normB += tmm__square_norm(type, B, k * ldb, N);
     normB = sqrt(normB);
-    double u = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16, largest = 0;
     for (int trial = 0; trial < trials; trial++) {
-        for (long long j = 0; j < N; j++) { /* splitmix64: one well mixed bit each */
-            unsigned long long z = (seed += 0x9E3779B97F4A7C15ull);
-            z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-            z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-            r[j] = (z >> 63) ? 1 : -1;
-        }
+        tmm__random_signs(&seed, N, r);
         tmm__matvec(type, K, N, B, ldb, r, Br);
         tmm__matvec(type, M, K, A, lda, Br, ABr);
         tmm__matvec(type, M, N, C, ldc, r, Cr);
         for (long long i = 0; i < M; i++) {
-            double residual = fabs(Cr[i] - ABr[i]), bound = 0;
+            double residual = fabs(Cr[i] - ABr[i]), norm = 0;
             if (residual == 0) continue;
-            for (long long k = 0; k < K && type != TMM_INT; k++) {
-                double a = tmm__element(type, A, i * lda + k);
-                bound += a * a;
-            }
-            double e = residual / (8 * sqrt(K + 2.0) * u * sqrt(bound) * normB);
+            if (type != TMM_INT) norm = sqrt(tmm__square_norm(type, A, i * lda, K));
+            double e = residual / (8 * sqrt(K + 2.0) * u * norm * normB);
             if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
         }
     }

@@ -36,8 +36,7 @@
      tmm_smatmul(M, N, K, A, B, C)            C = A * B on the current device, the whole job
      tmm_sgemm_host(opA, ..., ldc, options)   of any size, also beyond device memory, on one or
                                               several devices; options: tmm_host_options or NULL
-     tmm_sgemm_host_memory(opA, opB, M, N, K, options, device_bytes, pinned_bytes)   what it takes
-     tmm_host_release()                       gives back the memory that these keep (LIMITS)
+     tmm_host_release()                       gives back the memory that these keep (STATE)
      tmm_sgemm_cpu(opA, ..., ldc)             blocked, one thread: the reference
      tmm_sgemm_openmp(opA, ..., ldc, threads) the same over threads (0: all); needs -fopenmp
    Checks, host pointers:
@@ -90,7 +89,7 @@
                          time, if all you multiply is float
      TMM_NO_READY_MADE   no float, double and int versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels behind TMM_REGISTER, and most of the compile time
-     TMM_NO_HOST         leaves out tmm_?gemm_host, _host_memory and _multi
+     TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
      TMM_FLOAT_TENSOR    compiles TMM_TENSOR for float, and lets TMM_AUTO take it where it is
                          faster; defined as 0: only TMM_AUTO_TENSOR does, or TMM_TENSOR by name. Not
                          defined: nothing of it is compiled, for float TMM_TENSOR is
@@ -142,8 +141,6 @@
    in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
    32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
    fewer pieces.
-   tmm_?gemm_host keeps what it had for its next call: up to 128 MB of pinned memory, and of each
-   device's memory up to an eighth.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
@@ -153,6 +150,20 @@
    infinity; and, where a row of op(A) or a column of op(B) spans more than 2^28 (K = 64) to 2^34 (K
    = 21890) in magnitude, zeros apart, those of them that are small: below some 2^-23 of the product
    of the largest elements of their row and column. Keep to TMM_PIPELINED if many are like that.
+
+   STATE   What a program keeps between calls, once for all files that include this one:
+     device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the
+                     program. It keeps up to 64 MiB; after tmm_?gemm_host and _multi up to an
+                     eighth of the device's memory more. Higher device numbers have none.
+     pinned memory   Up to 128 MiB, of the last tmm_?gemm_host with pageable memory that succeeded.
+     tmm_host_release() gives back the pinned memory, and the pools' but for 64 MiB; the end of the
+     program does so, too, by atexit.
+     peer access     tmm_?gemm_host and _multi let devices read each other's memory; that stays so.
+   Of each thread, until it ends: the sentence of tmm_last_error(), and what is known of devices
+   and kernels, some KB. No thread, stream or event outlives a call; the current device stays.
+   CUDA has one record a thread for its last error. An older one of the caller is not blamed on a
+   call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
+   (tmm_?gemm_host). An error of a call in this header does not stay there.
 
    CONTENTS   search for the words in capitals
      CONFIGURATION, LINKAGE, TYPES, DECLARATIONS

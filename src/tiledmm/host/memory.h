@@ -3,13 +3,13 @@
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_MEMORY)
 #define TMM__PART_HOST_MEMORY
 /* ---- what is kept for the next call ---------------------------------------------------------- */
-/* What is kept for the next call, of whatever file: pinned memory, of which to allocate 32 MB takes
-   12 ms, and device memory, in the pools. */
+/* One record for the program. It has pinned memory, since 32 MB take 12 ms to allocate; device
+   memory stays in the pools. */
 typedef struct tmm__kept_memory {
-    void *memory; /* pinned */
+    void *pinned;
     size_t bytes;
-    int at_exit;    /* so it will be freed then */
-    unsigned pools; /* bit n: device n's keeps more than TMM__KEPT */
+    int at_exit;    /* tmm_host_release will be called at the end of the program */
+    unsigned pools; /* bit n: the pool of device n keeps more than TMM__KEPT */
 #if TMM__THREADS
     pthread_mutex_t lock;
 #endif
@@ -27,45 +27,42 @@ inline tmm__kept_memory *tmm__kept(void)
 
 TMM_API void tmm_host_release(void);
 
-/* Bytes of a device's pool that are not in use. */
+/* Bytes that a device's pool holds and nobody uses. */
 static inline size_t tmm__pool_idle(int device)
 {
-    unsigned long long has = 0, used = 0;
+    unsigned long long reserved = 0, used = 0;
     cudaMemPool_t pool = tmm__pool(device);
     if (pool == NULL ||
-        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &has) != cudaSuccess ||
-        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess) {
-        (void)cudaGetLastError();
+        !tmm__succeeded(
+            cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved)) ||
+        !tmm__succeeded(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used)))
         return 0;
-    }
-    return has > used ? (size_t)(has - used) : 0;
+    return reserved > used ? (size_t)(reserved - used) : 0;
 }
 
-/* Exchanges what is kept for `memory`, which may be NULL. */
-static inline void *tmm__kept_exchange(void *memory, size_t bytes, size_t *old_bytes)
+/* Keeps `pinned`, which may be NULL, and returns what was kept before. */
+static inline void *tmm__kept_exchange(void *pinned, size_t bytes, size_t *old_bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
     TMM__LOCK(&kept->lock);
-    void *old = kept->memory;
+    void *old = kept->pinned;
     *old_bytes = kept->bytes;
-    kept->memory = memory;
+    kept->pinned = pinned;
     kept->bytes = bytes;
-    if (memory != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
+    if (pinned != NULL && !kept->at_exit) kept->at_exit = atexit(tmm_host_release) == 0;
     TMM__UNLOCK(&kept->lock);
     return old;
 }
 
-/* Has a device's pool keep `bytes` more than TMM__KEPT. Returns 1 if it does. */
+/* Lets a device's pool keep `bytes` more than TMM__KEPT. 1 on success. */
 static inline int tmm__pool_keep(int device, unsigned long long bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
     cudaMemPool_t pool = tmm__pool(device);
     bytes += TMM__KEPT;
     if (pool == NULL ||
-        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) != cudaSuccess) {
-        (void)cudaGetLastError();
+        !tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes)))
         return 0;
-    }
     TMM__LOCK(&kept->lock);
     kept->pools = bytes > TMM__KEPT ? kept->pools | 1u << device : kept->pools & ~(1u << device);
     TMM__UNLOCK(&kept->lock);
@@ -76,14 +73,57 @@ TMM_API void tmm_host_release(void)
 {
     tmm__kept_memory *kept = tmm__kept();
     size_t bytes;
-    void *memory = tmm__kept_exchange(NULL, 0, &bytes);
-    if (memory != NULL) (void)cudaFreeHost(memory);
+    void *pinned = tmm__kept_exchange(NULL, 0, &bytes);
+    if (pinned != NULL) (void)tmm__succeeded(cudaFreeHost(pinned));
     TMM__LOCK(&kept->lock);
     unsigned pools = kept->pools;
     TMM__UNLOCK(&kept->lock);
     for (int device = 0; pools >> device != 0; device++)
         if (pools >> device & 1 && tmm__pool_keep(device, 0))
-            (void)cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT);
-    (void)cudaGetLastError();
+            (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT));
+}
+
+/* Memory of the current device for use behind `stream`, from the device's pool if it has one; *pool
+   says which. The pool keeps it for the next call, up to an eighth of the device's memory: to map
+   gigabytes takes milliseconds, and many more if peers map them, too. */
+static inline cudaError_t tmm__device_memory(char **memory, size_t bytes, cudaMemPool_t *pool,
+                                             cudaStream_t stream)
+{
+    size_t free_bytes = 0, total = 0;
+    int device = tmm__current_device()->number;
+    *pool = tmm__current_device()->pools ? tmm__pool(device) : NULL;
+    if (*pool != NULL) {
+        if (tmm__pool_idle(device) < bytes) (void)tmm__succeeded(cudaMemPoolTrimTo(*pool, 0));
+        if (tmm__succeeded(cudaMemGetInfo(&free_bytes, &total)) &&
+            tmm__pool_keep(device, tmm__min((long long)bytes, (long long)(total / 8))) &&
+            tmm__succeeded(cudaMallocFromPoolAsync((void **)memory, bytes, *pool, stream)))
+            return cudaSuccess;
+        *pool = NULL;
+        *memory = NULL;
+    }
+    cudaError_t error = cudaMalloc((void **)memory, bytes);
+    if (error != cudaSuccess) *memory = NULL;
+    return error;
+}
+
+static inline void tmm__device_memory_free(char *memory, cudaMemPool_t pool, cudaStream_t stream)
+{
+    if (memory == NULL) return;
+    if (pool == NULL) {
+        (void)tmm__succeeded(cudaFree(memory));
+        return;
+    }
+    (void)tmm__succeeded(cudaFreeAsync(memory, stream));
+    (void)tmm__succeeded(cudaStreamSynchronize(stream));
+}
+
+static inline void tmm__stream_close(cudaStream_t stream)
+{
+    if (stream != NULL) (void)tmm__succeeded(cudaStreamDestroy(stream));
+}
+
+static inline void tmm__event_close(cudaEvent_t event)
+{
+    if (event != NULL) (void)tmm__succeeded(cudaEventDestroy(event));
 }
 #endif

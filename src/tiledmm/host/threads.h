@@ -3,6 +3,7 @@
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_THREADS)
 #define TMM__PART_HOST_THREADS
 /* ---- helper threads -------------------------------------------------------------------------- */
+/* Copies the lines of a chunk, in the direction that its state says. */
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {
     size_t pitch = c->transfer->host_pitch;
@@ -15,88 +16,91 @@ static inline void tmm__copy_chunk(tmm__chunk *c)
 }
 
 #if TMM__THREADS
-static inline void *tmm__crew_work(void *argument)
+static inline void *tmm__helper_work(void *argument)
 {
-    tmm__crew *crew = (tmm__crew *)argument;
-    pthread_mutex_lock(&crew->lock);
+    tmm__helpers *helpers = (tmm__helpers *)argument;
+    pthread_mutex_lock(&helpers->lock);
     for (;;) {
-        /* To be woken takes as long as to copy half a chunk: look for a while before sleeping. */
-        if (crew->waiting == 0 && !crew->quit) {
-            pthread_mutex_unlock(&crew->lock);
-            for (int n = 0; n < 1000 && __atomic_load_n(&crew->waiting, __ATOMIC_RELAXED) == 0; n++)
+        /* Waking up takes as long as copying half a chunk: poll for a while before sleeping. */
+        if (helpers->waiting == 0 && !helpers->quit) {
+            pthread_mutex_unlock(&helpers->lock);
+            for (int n = 0; n < 1000 && __atomic_load_n(&helpers->waiting, __ATOMIC_RELAXED) == 0;
+                 n++)
                 sched_yield();
-            pthread_mutex_lock(&crew->lock);
+            pthread_mutex_lock(&helpers->lock);
         }
-        while (crew->waiting == 0 && !crew->quit) pthread_cond_wait(&crew->wake, &crew->lock);
-        if (crew->quit) break;
-        tmm__chunk *chunk = crew->queue[crew->first];
-        crew->first = (crew->first + 1) % (2 * TMM__MOST_THREADS);
-        __atomic_store_n(&crew->waiting, crew->waiting - 1, __ATOMIC_RELAXED);
-        pthread_mutex_unlock(&crew->lock);
+        while (helpers->waiting == 0 && !helpers->quit)
+            pthread_cond_wait(&helpers->wake, &helpers->lock);
+        if (helpers->quit) break;
+        tmm__chunk *chunk = helpers->queue[helpers->first];
+        helpers->first = (helpers->first + 1) % (2 * TMM__MAX_THREADS);
+        __atomic_store_n(&helpers->waiting, helpers->waiting - 1, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&helpers->lock);
         tmm__copy_chunk(chunk);
         __atomic_store_n(&chunk->copied, 1, __ATOMIC_RELEASE);
-        pthread_mutex_lock(&crew->lock);
+        pthread_mutex_lock(&helpers->lock);
     }
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_unlock(&helpers->lock);
     return NULL;
 }
 #endif
 
-/* Starts at most `threads` helpers; with none, whoever asks for a copy makes it. */
-static inline void tmm__crew_start(tmm__crew *crew, int threads)
+/* Starts at most `threads` helpers. With none, the calling thread copies. */
+static inline void tmm__helpers_start(tmm__helpers *helpers, int threads)
 {
-    crew->threads = 0;
+    helpers->threads = 0;
 #if TMM__THREADS
-    if (pthread_mutex_init(&crew->lock, NULL) != 0) return;
-    if (pthread_cond_init(&crew->wake, NULL) != 0) {
-        pthread_mutex_destroy(&crew->lock);
+    if (pthread_mutex_init(&helpers->lock, NULL) != 0) return;
+    if (pthread_cond_init(&helpers->wake, NULL) != 0) {
+        pthread_mutex_destroy(&helpers->lock);
         return;
     }
-    while (crew->threads < threads &&
-           pthread_create(&crew->thread[crew->threads], NULL, tmm__crew_work, crew) == 0)
-        crew->threads++;
-    if (crew->threads == 0) {
-        pthread_cond_destroy(&crew->wake);
-        pthread_mutex_destroy(&crew->lock);
+    while (helpers->threads < threads &&
+           pthread_create(&helpers->thread[helpers->threads], NULL, tmm__helper_work, helpers) == 0)
+        helpers->threads++;
+    if (helpers->threads == 0) {
+        pthread_cond_destroy(&helpers->wake);
+        pthread_mutex_destroy(&helpers->lock);
     }
 #else
     (void)threads;
 #endif
 }
 
-static inline void tmm__crew_stop(tmm__crew *crew)
+static inline void tmm__helpers_stop(tmm__helpers *helpers)
 {
-    if (crew->threads == 0) return;
+    if (helpers->threads == 0) return;
 #if TMM__THREADS
-    pthread_mutex_lock(&crew->lock);
-    crew->quit = 1;
-    pthread_cond_broadcast(&crew->wake);
-    pthread_mutex_unlock(&crew->lock);
-    for (int n = 0; n < crew->threads; n++) pthread_join(crew->thread[n], NULL);
-    pthread_cond_destroy(&crew->wake);
-    pthread_mutex_destroy(&crew->lock);
+    pthread_mutex_lock(&helpers->lock);
+    helpers->quit = 1;
+    pthread_cond_broadcast(&helpers->wake);
+    pthread_mutex_unlock(&helpers->lock);
+    for (int n = 0; n < helpers->threads; n++) pthread_join(helpers->thread[n], NULL);
+    pthread_cond_destroy(&helpers->wake);
+    pthread_mutex_destroy(&helpers->lock);
 #endif
-    crew->threads = 0;
+    helpers->threads = 0;
 }
 
-static inline void tmm__crew_ask(tmm__crew *crew, tmm__chunk *chunk)
+/* Has a helper copy a chunk; tmm__chunk_copied says when it has. */
+static inline void tmm__helpers_copy(tmm__helpers *helpers, tmm__chunk *chunk)
 {
     chunk->copied = 0;
-    if (crew->threads == 0) {
+    if (helpers->threads == 0) {
         tmm__copy_chunk(chunk);
         chunk->copied = 1;
         return;
     }
 #if TMM__THREADS
-    pthread_mutex_lock(&crew->lock);
-    crew->queue[(crew->first + crew->waiting) % (2 * TMM__MOST_THREADS)] = chunk;
-    __atomic_store_n(&crew->waiting, crew->waiting + 1, __ATOMIC_RELAXED);
-    pthread_cond_signal(&crew->wake);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&helpers->lock);
+    helpers->queue[(helpers->first + helpers->waiting) % (2 * TMM__MAX_THREADS)] = chunk;
+    __atomic_store_n(&helpers->waiting, helpers->waiting + 1, __ATOMIC_RELAXED);
+    pthread_cond_signal(&helpers->wake);
+    pthread_mutex_unlock(&helpers->lock);
 #endif
 }
 
-static inline int tmm__crew_copied(const tmm__chunk *chunk)
+static inline int tmm__chunk_copied(const tmm__chunk *chunk)
 {
 #if TMM__THREADS
     return __atomic_load_n(&chunk->copied, __ATOMIC_ACQUIRE);
@@ -105,15 +109,15 @@ static inline int tmm__crew_copied(const tmm__chunk *chunk)
 #endif
 }
 
-/* How many helpers are worth having. */
-static inline int tmm__crew_size(int asked)
+/* How many helpers to start; 0: one for each processor. */
+static inline int tmm__helpers_count(int threads)
 {
     long processors = 1;
-    if (asked > 0) return asked < TMM__MOST_THREADS ? asked : (int)TMM__MOST_THREADS;
+    if (threads > 0) return threads;
 #if TMM__THREADS && defined(_SC_NPROCESSORS_ONLN)
     processors = sysconf(_SC_NPROCESSORS_ONLN);
 #endif
-    if (processors > TMM__MOST_THREADS) processors = TMM__MOST_THREADS;
+    if (processors > TMM__MAX_THREADS) processors = TMM__MAX_THREADS;
     return processors < 1 ? 1 : (int)processors;
 }
 #endif

@@ -3,21 +3,19 @@
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_TRANSFER)
 #define TMM__PART_HOST_TRANSFER
 /* ---- transfers ------------------------------------------------------------------------------- */
-/* Is this event complete? 1 or 0, or -1 with a status. */
+/* Is this event complete? 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error,
+   in place of an older one, which is lost then. */
 static inline int tmm__complete(const tmm__worker *w, cudaEvent_t event, tmm_status *status)
 {
     cudaError_t error = cudaEventQuery(event);
-    if (error == cudaSuccess) return 1;
-    if (error == cudaErrorNotReady) {
-        (void)cudaGetLastError(); /* else the next launch would seem to have failed */
-        return 0;
-    }
-    *status = tmm__on(w->device, error, "kernel or copy");
+    if (tmm__succeeded(error)) return 1;
+    if (error == cudaErrorNotReady) return 0;
+    *status = tmm__device_error(w->device, error, "kernel or copy");
     return -1;
 }
 
-/* `rows` lines of `width` bytes, all in one if they lie without gaps, one by one if they are too
-   long for a copy of lines. */
+/* Copies `rows` lines of `width` bytes: in one piece if they have no gaps, one by one if their
+   pitch is too large for a 2D copy. */
 static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char *from,
                                           size_t from_pitch, size_t width, size_t rows,
                                           cudaMemcpyKind kind, cudaStream_t stream)
@@ -32,13 +30,14 @@ static inline cudaError_t tmm__copy_lines(char *to, size_t to_pitch, const char 
     return error;
 }
 
+/* Records the event behind the copy. */
 static inline tmm_status tmm__record(tmm__worker *w, tmm__transfer *t)
 {
     t->issued = 1;
-    return tmm__on(w->device, cudaEventRecord(t->event, t->stream), "cudaEventRecord");
+    return tmm__device_error(w->device, cudaEventRecord(t->event, t->stream), "cudaEventRecord");
 }
 
-/* Starts a copy to the device (up) or from it; a staged one gets its turn in tmm__pump. */
+/* Starts a copy to the device (up) or from it. A staged one is queued for tmm__pump. */
 static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, int up, int staged)
 {
     t->next = NULL;
@@ -52,20 +51,22 @@ static inline tmm_status tmm__transfer_start(tmm__worker *w, tmm__transfer *t, i
                : tmm__copy_lines(t->host, t->host_pitch, t->device_memory, t->device_pitch,
                                  t->width, t->rows, cudaMemcpyDeviceToHost, t->stream);
         if (error != cudaSuccess)
-            return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
+            return tmm__device_error(w->device, error,
+                                     up ? "copy to the device" : "copy from the device");
         return tmm__record(w, t);
     }
     size_t lines = TMM__HOST_CHUNK / t->width;
     t->chunks = lines > 0 ? (t->rows + lines - 1) / lines
                           : t->rows * ((t->width + TMM__HOST_CHUNK - 1) / TMM__HOST_CHUNK);
-    tmm__transfer ***end = up ? &w->up_end : &w->down_end;
+    tmm__transfer ***end = up ? &w->uploads_end : &w->downloads_end;
     **end = t;
     *end = &t->next;
     return TMM_OK;
 }
 
-/* The next chunk of a staged transfer: whole lines, or a part of a line that is too long. */
-static inline void tmm__transfer_cut(tmm__transfer *t, tmm__chunk *c)
+/* Assigns the next piece of a staged transfer to a chunk: whole lines, or a piece of a line that is
+   longer than a chunk. */
+static inline void tmm__chunk_assign(tmm__transfer *t, tmm__chunk *c)
 {
     size_t lines = TMM__HOST_CHUNK / t->width, row, offset = 0;
     if (lines > 0) {
@@ -84,7 +85,7 @@ static inline void tmm__transfer_cut(tmm__transfer *t, tmm__chunk *c)
     t->begun++;
 }
 
-/* Puts the chunk's copy between chunk and device on the stream, and an event behind it. */
+/* Enqueues the copy between chunk and device, and an event behind it. */
 static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
 {
     tmm__transfer *t = c->transfer;
@@ -98,87 +99,93 @@ static inline tmm_status tmm__chunk_issue(tmm__worker *w, tmm__chunk *c, int up)
                                      c->width, c->rows, cudaMemcpyDeviceToHost, t->stream);
     if (error == cudaSuccess) error = cudaEventRecord(c->events[w->number], t->stream);
     if (error != cudaSuccess)
-        return tmm__on(w->device, error, up ? "copy to the device" : "copy from the device");
+        return tmm__device_error(w->device, error,
+                                 up ? "copy to the device" : "copy from the device");
     c->number = w->issued[up]++;
     return ++t->started == t->chunks ? tmm__record(w, t) : TMM_OK;
 }
 
-/* Moves every chunk on as far as it can go. *moved is set if one did. */
+/* Moves a busy chunk on as far as it can go. *moved is set if it has. */
+static inline tmm_status tmm__chunk_advance(tmm__host *h, tmm__chunk *c, int *moved)
+{
+    tmm_status status = TMM_OK;
+    int up = c->state == TMM__GOING_UP, complete;
+    switch (c->state) {
+    case TMM__IDLE: return TMM_OK;
+    case TMM__COPYING_IN:
+        if (!tmm__chunk_copied(c)) return TMM_OK;
+        status = tmm__chunk_issue(c->worker, c, 1);
+        if (status != TMM_OK) return status;
+        c->state = TMM__GOING_UP;
+        break;
+    case TMM__GOING_UP:
+    case TMM__GOING_DOWN:
+        /* Only the oldest can be complete; a query takes a microsecond. */
+        if (c->number != c->worker->arrived[up]) return TMM_OK;
+        complete = tmm__complete(c->worker, c->events[c->worker->number], &status);
+        if (complete != 1) return status;
+        c->worker->arrived[up]++;
+        if (up) {
+            c->transfer->done++;
+            c->state = TMM__IDLE;
+        } else {
+            c->state = TMM__COPYING_OUT;
+            tmm__helpers_copy(&h->helpers, c);
+        }
+        break;
+    case TMM__COPYING_OUT:
+        if (!tmm__chunk_copied(c)) return TMM_OK;
+        c->transfer->done++;
+        c->state = TMM__IDLE;
+        break;
+    }
+    *moved = 1;
+    return TMM_OK;
+}
+
+/* Starts the copy of an idle chunk for the first of the worker's downloads (up = 0) or uploads. */
+static inline tmm_status tmm__chunk_start(tmm__host *h, tmm__worker *w, tmm__chunk *c, int up)
+{
+    tmm__transfer **head = up ? &w->uploads : &w->downloads, *t = *head;
+    c->worker = w;
+    c->transfer = t;
+    tmm__chunk_assign(t, c);
+    if (t->begun == t->chunks) {
+        *head = t->next;
+        if (*head == NULL) *(up ? &w->uploads_end : &w->downloads_end) = head;
+    }
+    if (up) {
+        c->state = TMM__COPYING_IN;
+        tmm__helpers_copy(&h->helpers, c);
+        return TMM_OK;
+    }
+    c->state = TMM__GOING_DOWN;
+    return tmm__chunk_issue(w, c, 0);
+}
+
+/* Moves every chunk on. Idle chunks go to the workers in turn, to downloads first. Uploads leave
+   one chunk idle for these. */
 static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 {
     tmm_status status = TMM_OK;
-    int idle = 0;
-    for (int n = 0; n < h->chunk_count; n++) {
-        tmm__chunk *c = &h->chunks[n];
-        int complete;
-        switch (c->state) {
-        case TMM__IDLE: break;
-        case TMM__COPYING_IN:
-            if (!tmm__crew_copied(c)) break;
-            status = tmm__chunk_issue(c->worker, c, 1);
-            if (status != TMM_OK) return status;
-            c->state = TMM__GOING_UP;
-            *moved = 1;
-            break;
-        case TMM__GOING_UP:
-        case TMM__GOING_DOWN:
-            /* Only the first in line can be complete; to ask takes a microsecond. */
-            if (c->number != c->worker->arrived[c->state == TMM__GOING_UP]) break;
-            complete = tmm__complete(c->worker, c->events[c->worker->number], &status);
-            if (complete < 0) return status;
-            if (complete == 0) break;
-            *moved = 1;
-            c->worker->arrived[c->state == TMM__GOING_UP]++;
-            if (c->state == TMM__GOING_UP) {
-                c->transfer->done++;
-                c->state = TMM__IDLE;
-            } else {
-                c->state = TMM__COPYING_OUT;
-                tmm__crew_ask(&h->crew, c);
-            }
-            break;
-        case TMM__COPYING_OUT:
-            if (!tmm__crew_copied(c)) break;
-            c->transfer->done++;
-            c->state = TMM__IDLE;
-            *moved = 1;
-            break;
-        }
-        idle += c->state == TMM__IDLE;
+    int idle = 0, without = 0; /* chunks; workers in a row that had no use for one */
+    for (int n = 0; n < h->chunk_count && status == TMM_OK; n++) {
+        status = tmm__chunk_advance(h, &h->chunks[n], moved);
+        idle += h->chunks[n].state == TMM__IDLE;
     }
-    /* Idle chunks go to the devices in turn, first to what drains; copies in leave one for that. */
-    for (int n = 0, without = 0; n < h->chunk_count && without < h->count;) {
-        tmm__chunk *c = &h->chunks[n];
-        tmm__worker *w = &h->workers[h->turn];
-        h->turn = (h->turn + 1) % h->count;
-        if (c->state != TMM__IDLE) {
+    for (int n = 0; status == TMM_OK && n < h->chunk_count && without < h->count;) {
+        if (h->chunks[n].state != TMM__IDLE) {
             n++;
             continue;
         }
-        int up = w->down == NULL;
-        tmm__transfer *t = up ? w->up : w->down;
-        if (t == NULL || (up && idle < 2)) {
-            without++;
-            continue;
-        }
+        tmm__worker *w = &h->workers[h->next_worker];
+        h->next_worker = (h->next_worker + 1) % h->count;
+        int up = w->downloads == NULL;
+        without++;
+        if (up && (w->uploads == NULL || idle < 2)) continue;
         without = 0;
         idle--;
-        c->worker = w;
-        c->transfer = t;
-        tmm__transfer_cut(t, c);
-        if (t->begun == t->chunks) {
-            tmm__transfer **head = up ? &w->up : &w->down;
-            *head = t->next;
-            if (*head == NULL) *(up ? &w->up_end : &w->down_end) = head;
-        }
-        if (up) {
-            c->state = TMM__COPYING_IN;
-            tmm__crew_ask(&h->crew, c);
-        } else {
-            c->state = TMM__GOING_DOWN;
-            status = tmm__chunk_issue(w, c, 0);
-            if (status != TMM_OK) return status;
-        }
+        status = tmm__chunk_start(h, w, &h->chunks[n], up);
         *moved = 1;
     }
     return status;

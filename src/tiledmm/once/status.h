@@ -19,11 +19,19 @@ static inline tmm_status tmm__fail(tmm_status status, const char *format, ...)
     return status;
 }
 
+/* 1 if this call of ours succeeded. If not, its error is removed from CUDA's record, where the caller
+   would take it for one of his calls. If the record has an older error, that one stays. */
+static inline int tmm__succeeded(cudaError_t error)
+{
+    if (error == cudaSuccess) return 1;
+    if (cudaPeekAtLastError() == error) (void)cudaGetLastError();
+    return 0;
+}
+
 /* A CUDA error as a status; `what` is the call that returned it. */
 static inline tmm_status tmm__cuda(cudaError_t error, const char *what)
 {
-    if (error == cudaSuccess) return TMM_OK;
-    (void)cudaGetLastError(); /* take it from the record, so that later calls do not find it */
+    if (tmm__succeeded(error)) return TMM_OK;
     if (error == cudaErrorMemoryAllocation)
         return tmm__fail(TMM_ERROR_MEMORY, "%s: out of device memory", what);
     if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)

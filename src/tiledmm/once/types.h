@@ -4,8 +4,15 @@
 #define TMM__PART_TYPES
 #include <stddef.h>
 
+/* In C any int may arrive as an enum. With int beneath it C++ may read it before it is refused. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define TMM__INT : int
+#else
+#define TMM__INT
+#endif
+
 /* ============================== TYPES ========================================================= */
-typedef enum tmm_status {
+typedef enum tmm_status TMM__INT {
     TMM_OK = 0,
     TMM_ERROR_ARGUMENT,    /* null pointer, negative size, leading dimension too small, ... */
     TMM_ERROR_MEMORY,      /* host or device memory is used up */
@@ -15,9 +22,9 @@ typedef enum tmm_status {
     TMM_ERROR_CANCELLED,   /* by the caller's progress function */
 } tmm_status;
 
-typedef enum tmm_op { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
+typedef enum tmm_op TMM__INT { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
 
-typedef enum tmm_kernel {
+typedef enum tmm_kernel TMM__INT {
     TMM_AUTO = 0,
     TMM_GLOBAL,
     TMM_SHARED,
@@ -52,7 +59,7 @@ typedef struct tmm_tensor_options {
     size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
 } tmm_tensor_options;
 
-typedef enum tmm_type { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
+typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
 #ifdef __CUDACC__
 typedef cudaStream_t tmm_stream;
@@ -63,35 +70,27 @@ typedef struct CUstream_st *tmm_stream; /* what cudaStream_t is, without CUDA's 
 /* Options of tmm_?gemm_host. All zeros are the defaults; in C: tmm_host_options o = {0}. */
 typedef struct tmm_host_report tmm_host_report;
 typedef struct tmm_host_options {
-    /* How many devices, 64 at most, 0: the current one alone; and their numbers, NULL: 0, 1, 2, ...
-       One that is named several times acts as several. */
+    /* How many devices, 64 at most; 0: the current one alone. Their numbers; NULL: 0, 1, 2, ...
+       A device that is listed several times acts as several. */
     int device_count;
     const int *devices;
-    /* Rows of C for each, in order, which add up to M. NULL: by weights, shares on any scale; a
-       device of weight 0 does nothing. NULL, too: equal for devices of one kind, else measured by a
-       short product. */
+    /* Rows of C for each device, in order; they add up to M. NULL: by weights. */
     const long long *rows;
+    /* Shares of the rows: finite, on any scale; a device of weight 0 does nothing. NULL: equal for
+       devices of one kind, else in proportion to their speed in a short product. */
     const double *weights;
-    size_t memory;     /* most bytes of device memory for each of the list; 0: 9/10 of what is free,
-                          and what TMM_PIPELINED takes besides (see LIMITS) */
-    long long block;   /* rows and columns of a block of C at most; 0: chosen */
+    /* Bytes of device memory for each device of the list, at most. 0: 9/10 of what is free. Then
+       TMM_PIPELINED may take workspaces besides (LIMITS). */
+    size_t memory;
+    long long block;   /* rows and columns of a block of C, at most; 0: chosen */
     int streams;       /* that compute, for each device, 4 at most; 0: 2 */
-    int threads;       /* that copy pageable memory, 16 at most; 0: one a processor */
+    int threads;       /* that copy pageable memory, 16 at most; 0: one for each processor */
     tmm_kernel kernel; /* TMM_AUTO: chosen for each block, all with the same bits */
-    /* Called, with `context`, in the calling thread as C gets done, `done` being the finished part
-       from 0 to 1; cancels by returning anything but 0. NULL: nobody is told. */
+    /* Called in the calling thread with `context` as parts of C are complete. `done` is the finished
+       part of C, from 0 to 1. Any result but 0 cancels the call. NULL: not called. */
     int (*progress)(void *context, double done);
     void *context;
-    /* Memory on each device of the list, to be used instead of allocating, and its size; the call
-       adapts to that. NULL: allocates. */
-    void *const *workspace;
-    const size_t *workspace_bytes;
-    /* Pinned host memory for staging, and its size: 8 MiB at least, from a multiple of 256 on.
-       NULL: allocates 8 MiB a thread if A, B or C is pageable, and keeps them for the next call
-       (tmm_host_release). */
-    void *pinned;
-    size_t pinned_bytes;
-    tmm_host_report *report; /* one for each device of the list, filled in. May be NULL */
+    tmm_host_report *report; /* one for each device of the list, filled in; may be NULL */
 } tmm_host_options;
 
 /* What a device did. */
@@ -99,18 +98,18 @@ struct tmm_host_report {
     int device;                       /* its number */
     long long rows;                   /* of C */
     long long block_rows, block_cols; /* of a block of C */
-    double seconds;                   /* from its first copy to when its last block had left it */
-    double bytes_in, bytes_peer;      /* copied from the host, from other devices, */
-    double bytes_out;                 /* to the host */
-    size_t memory;                    /* bytes of device memory for blocks and panels */
+    double seconds;                   /* from its first copy to the arrival of its last block */
+    double bytes_in, bytes_peer;      /* copied from the host, from other devices */
+    double bytes_out;                 /* copied to the host */
+    size_t memory;                    /* bytes of device memory for parts of A and B, blocks of C */
 };
 
-/* What lies on one device: operands of tmm_?gemm_multi. If rows is 0, A, lda, C and ldc may be
-   anything, if rows_B is 0, B and ldb. */
+/* What lies on one device: operands of tmm_?gemm_multi. With rows = 0, A, lda, C and ldc may be
+   anything; with rows_B = 0, B and ldb. */
 typedef struct tmm_part {
     int device;
     long long rows;   /* of op(A) and C */
-    long long rows_B; /* of B as stored: of op(B) for TMM_OP_N, columns of it for TMM_OP_T */
+    long long rows_B; /* of B as stored: rows of op(B) for TMM_OP_N, columns of it for TMM_OP_T */
     const void *A;    /* rows x K for TMM_OP_N, K x rows for TMM_OP_T */
     long long lda;
     const void *B; /* rows_B x N for TMM_OP_N, rows_B x K for TMM_OP_T */

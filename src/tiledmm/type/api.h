@@ -74,9 +74,9 @@ TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream strea
 #endif
 
 /* C = A B from host memory to host memory, dense (lda = K, ldb = N, ldc = N): allocates device
-   memory, copies, multiplies, copies back, frees. On an error C is unchanged unless the copy back
-   itself failed. From 64 MB of matrices on it is gemm_host (below) with its defaults, unless that
-   is left out or there is a TMM_EPILOGUE. Errors: as above and TMM_ERROR_MEMORY. */
+   memory, copies, multiplies, copies back, frees. From 64 MB of matrices on this is gemm_host
+   (below) with its defaults, unless that is left out or there is a TMM_EPILOGUE. On an error C is
+   unchanged unless the copy back itself failed. Errors: as above and TMM_ERROR_MEMORY. */
 TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
                                   const TMM_TYPE *B, TMM_TYPE *C);
 
@@ -85,39 +85,32 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
    complete when it returns. A, B, C: host pointers, pinned (then copies are fastest), managed or
    pageable; shapes and leading dimensions as for gemm. The matrices may exceed device memory.
    `options` says how, see tmm_host_options; NULL: on the current device, which gets all its memory.
-     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone:
-   the same for every split, number of devices, block and stream. For K up to 4096 they are those
-   of TMM_REGISTER; beyond, K is cut in parts of 4096 at most, by K and the size of an element
-   alone, and each part is added to C.
-     Devices share out the rows of C. Each loads its rows of A; B is loaded once and passed on where
-   devices can access each other (that access stays enabled), otherwise by each from the host.
+     Bits: they depend on alpha, beta, the op, the element's row of A, its column of B and K alone.
+   They are the same for all shares, numbers of devices, blocks and streams. For K up to 4096 they
+   are those of TMM_REGISTER. A larger K is cut in parts of 4096 at most, by K and the size of an
+   element alone; each part is added to C.
+     Each device computes some rows of C and loads its rows of A. B is loaded once and passed on
+   where devices can access each other (that access stays enabled), otherwise each loads it from the
+   host.
      On an error or when cancelled, all is freed, no thread is left, and each element of C has its
-   old or its final value. Windows: no threads, so pageable memory is staged by the calling one.
+   old or its final value. Windows: no threads, so the calling one stages pageable memory.
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
-   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little),
-   TMM_ERROR_CUDA (a copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`),
-   TMM_ERROR_UNSUPPORTED (a kernel that this type lacks or whose bits depend on the shape:
-   TMM_SMALL, TMM_SKINNY; or TMM_EPILOGUE, which would see rows and columns of blocks). */
+   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little), TMM_ERROR_CUDA (a
+   copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED (a kernel
+   that this type lacks; TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE,
+   which would see rows and columns of blocks). */
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, const tmm_host_options *options);
 
-/* How much memory gemm_host would take with these options: bytes on each device of the list
-   (device_bytes has options->device_count elements, at least 1), and pinned bytes for staging,
-   which pageable matrices alone need. A workspace of that size, or any other, can then be given in
-   the options. Without rows and weights, equal shares are assumed. Errors: as above. */
-TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                            long long K, const tmm_host_options *options,
-                                            size_t *device_bytes, size_t *pinned_bytes);
-
 /* C = alpha op(A) op(B) + beta C where the rows of op(A) and C, and those of B, are spread over
    `count` parts on devices, in order: `rows` add up to M, `rows_B` to K (to N for TMM_OP_T). The
-   result stays in place; each device gathers the columns of B that it works on, an eighth of B at a
-   time (512 columns at least), in memory for three times that. Waits for what has been enqueued on
-   the devices before, and returns when all is complete, with each part's time in its `seconds`.
-   Parts may be on one device. Bits: as gemm_host. `kernel`: TMM_AUTO, or the one to use. Errors: as
-   gemm_host; after one, C is undefined. */
+   result stays in place. Parts may be on one device. `kernel`: TMM_AUTO, or the one to use.
+     Each device gathers the columns of B that it works on, an eighth of B at a time (512 columns at
+   least), in memory for three times that. The call waits for what has been enqueued on the devices
+   before, and returns when all is complete; each part's `seconds` is set.
+     Bits: as gemm_host. Errors: as gemm_host; after one, C is undefined. */
 TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                       TMM_TYPE alpha, TMM_TYPE beta, tmm_part *parts, int count,
                                       tmm_kernel kernel);

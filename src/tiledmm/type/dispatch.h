@@ -56,8 +56,7 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
     }
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
-    if (kernel == TMM_TENSOR &&
-        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
+    if (kernel == TMM_TENSOR && ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
         kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb)
                      ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
                      : TMM_REGISTER;

@@ -8,15 +8,15 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
                                         N > 1 ? N : 1, C, N > 1 ? N : 1, sizeof(TMM_TYPE));
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
-    /* Several threads stage large matrices faster than one cudaMemcpy of pageable memory. */
+    /* Several threads stage large matrices faster than cudaMemcpy does. */
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return TMM_FN(gemm_host)(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, K > 1 ? K : 1, B, N, 0, C, N,
-                                 NULL);
+        return TMM_FN(gemm_host)(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, A, K > 1 ? K : 1, B, N,
+                                 (TMM_TYPE)0, C, N, NULL);
 #endif
     size_t bytesA = (size_t)(M * K) * sizeof(TMM_TYPE), bytesB = (size_t)(K * N) * sizeof(TMM_TYPE);
     size_t bytesC = (size_t)(M * N) * sizeof(TMM_TYPE);
     TMM_TYPE *dA = NULL, *dB = NULL, *dC = NULL;
-    /* K = 0 needs no A and B, and cudaMalloc of 0 bytes gives NULL: fine. */
+    /* With K = 0 there is no A and no B: cudaMalloc of 0 bytes gives NULL. */
     status = tmm__cuda(cudaMalloc((void **)&dA, bytesA), "cudaMalloc for A");
     if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dB, bytesB), "cudaMalloc for B");
     if (status == TMM_OK) status = tmm__cuda(cudaMalloc((void **)&dC, bytesC), "cudaMalloc for C");
@@ -27,43 +27,75 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
         status =
             tmm__cuda(cudaMemcpy(dB, B, bytesB, cudaMemcpyHostToDevice), "copy of B to the device");
     if (status == TMM_OK)
-        status =
-            TMM_FN(gemm)(TMM_OP_N, TMM_OP_N, M, N, K, 1, dA, K > 1 ? K : 1, dB, N, 0, dC, N, 0);
+        status = TMM_FN(gemm)(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_TYPE)1, dA, K > 1 ? K : 1, dB, N,
+                              (TMM_TYPE)0, dC, N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, dC, bytesC, cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
-    cudaFree(dA); /* of NULL: nothing; an error here would only repeat an earlier one */
-    cudaFree(dB);
-    cudaFree(dC);
+    /* cudaFree(NULL) does nothing. An error here would only repeat an earlier one. */
+    void *const memory[3] = {dA, dB, dC};
+    for (int n = 0; n < 3; n++) (void)tmm__succeeded(cudaFree(memory[n]));
     return status;
 }
 
 #if TMM__HOST_LAYER
-/* One block for tmm__host_run and tmm__multi_run: by a kernel that sums in ascending k, whatever
-   the shape of the block. */
-static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, long long N,
-                                            long long K, const void *A, long long lda,
-                                            const void *B, long long ldb, int more, void *C,
-                                            long long ldc, tmm_stream stream)
+/* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
+   that the bits do not depend on the blocks. TMM_AUTO stays where only plain kernels fit. */
+static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
+                                                    const tmm__block_product *block)
 {
-    TMM_TYPE alpha = *(const TMM_TYPE *)job->alpha;
-    TMM_TYPE beta = more ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
-    tmm_kernel kernel = job->kernel;
-    if (kernel == TMM_SMALL || kernel == TMM_SKINNY)
+#if TMM__FLOAT_TENSOR
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, block->K, 1))
+        kernel = TMM_TENSOR;
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(block->M, block->N, block->K))
+        return kernel;
+    if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
+#endif
+    if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
+#if TMM__FAST
+    const long long M = block->M, N = block->N, K = block->K;
+    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() &&
+        TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, block->lda, block->ldb))
+        kernel = TMM_TENSOR;
+    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
+        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, block->lda, block->ldb))
+        kernel = TMM_PIPELINED;
+#if TMM__IS_DOUBLE
+    if (kernel == TMM_PIPELINED)
+        kernel = TMM_FN(gemm__pipelined_double)(M, N, K, block->lda, block->ldb);
+#endif
+#else
+    (void)block;
+#endif
+    return kernel == TMM_AUTO ? TMM_REGISTER : kernel;
+}
+
+/* One product of blocks, for tmm__host_run and tmm__multi_run. */
+static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__block_product *block,
+                                             tmm_stream stream)
+{
+    const long long M = block->M, N = block->N, K = block->K, lda = block->lda, ldb = block->ldb;
+    const TMM_TYPE alpha = *(const TMM_TYPE *)job->alpha;
+    const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
+    const TMM_TYPE *A = (const TMM_TYPE *)block->A, *B = (const TMM_TYPE *)block->B;
+    TMM_TYPE *C = (TMM_TYPE *)block->C;
+    if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel %s sums in pieces that depend on the shape: the bits would depend "
                          "on the blocks",
-                         tmm_kernel_string(kernel));
+                         tmm_kernel_string(job->kernel));
     if (K <= 0)
-        return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, 0, NULL, 1, NULL, N,
-                                 beta, (TMM_TYPE *)C, ldc, stream);
+        return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
+                                 NULL, N, beta, C, block->ldc, stream);
+    const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, block);
+#if TMM__FAST
+    /* These are called directly, for job->allowed. What does not fit is left to gemm_with, which
+       says why. */
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, lda, ldb);
-    p.alpha = alpha, p.A = (const TMM_TYPE *)A, p.B = (const TMM_TYPE *)B;
-    p.beta = beta, p.C = (TMM_TYPE *)C, p.ldc = ldc, p.batch = 1, p.stream = stream;
+    p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = block->ldc;
+    p.batch = 1, p.stream = stream;
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, K, 1))
-        kernel = TMM_TENSOR;
-    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(M, N, K)) {
+    if (kernel == TMM_TENSOR) {
         int done;
         tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
         if (status == TMM_OK && !done)
@@ -71,20 +103,9 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
                              "kernel tensor: no memory to split blocks of A and B");
         return status;
     }
-    if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* few k: the same for all blocks */
 #endif
-    if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
-#if TMM__FAST
-    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() &&
-        TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, lda, ldb))
-        kernel = TMM_TENSOR;
-    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb))
-        kernel = TMM_PIPELINED;
-    p.allowed = job->may;
-    /* What does not fit: the call below says why not. */
+    p.allowed = job->allowed;
 #if TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(M, N, K, lda, ldb);
     if (kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)() &&
         TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
         return TMM_FN(gemm__tensor)(p);
@@ -92,12 +113,9 @@ static inline tmm_status TMM_FN(gemm__part)(const tmm__job *job, long long M, lo
     if (kernel == TMM_PIPELINED && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
         return TMM_FN(gemm__pipelined)(p);
 #endif
-#else
-    (void)p;
 #endif
-    if (kernel == TMM_AUTO) kernel = TMM_REGISTER;
-    return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, (const TMM_TYPE *)A, lda,
-                             (const TMM_TYPE *)B, ldb, beta, (TMM_TYPE *)C, ldc, stream);
+    return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                             block->ldc, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -105,8 +123,8 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, const tmm_host_options *options)
 {
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
-                                        C, ldc, sizeof(TMM_TYPE));
+    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, (TMM_SUM)alpha != 0, A, lda, B, ldb, C,
+                                        ldc, sizeof(TMM_TYPE));
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
@@ -120,32 +138,24 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
     job.alpha = &alpha, job.beta = &beta;
-    job.reads_C = !((TMM_SUM)beta == 0);
-    job.launch = TMM_FN(gemm__part);
-    return tmm__host_run(&job, options, NULL, NULL);
+    job.reads_C = (TMM_SUM)beta != 0;
+    job.launch = TMM_FN(gemm__block);
+    return tmm__host_run(&job, options);
 }
 
-TMM_API tmm_status TMM_FN(gemm_host_memory)(tmm_op opA, tmm_op opB, long long M, long long N,
-                                            long long K, const tmm_host_options *options,
-                                            size_t *device_bytes, size_t *pinned_bytes)
+/* The arguments of tmm_?gemm_multi that concern one part. `reads`: A and B are read. */
+static inline tmm_status TMM_FN(gemm__check_part)(tmm_op opA, tmm_op opB, const tmm_part *p,
+                                                  long long M, long long N, long long K, int reads)
 {
-    long long one = 1;
-    const void *unread = &one;
-    long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
-    if (device_bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "device_bytes is NULL");
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, 1, unread, a > 1 ? a : 1, unread,
-                                        b > 1 ? b : 1, unread, N > 1 ? N : 1, sizeof(TMM_TYPE));
-    if (status != TMM_OK) return status;
-    for (int n = 0; n == 0 || (options != NULL && n < options->device_count); n++)
-        device_bytes[n] = 0;
-    if (pinned_bytes != NULL) *pinned_bytes = 0;
-    if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = K;
-    job.size = sizeof(TMM_TYPE);
-    return tmm__host_run(&job, options, device_bytes, pinned_bytes);
+    const void *unread = &unread;
+    long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
+    if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
+    tmm_status status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, reads, p->A, lda, unread,
+                                        N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
+    if (status == TMM_OK && p->rows_B > 0)
+        status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
+                                   opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
+    return status;
 }
 
 TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -154,8 +164,8 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
 {
     const void *unread = &unread;
     long long rows = 0, rows_B = 0;
-    int reads = M > 0 && N > 0 && K > 0 && !((TMM_SUM)alpha == 0);
-    if (kernel != TMM_AUTO && tmm_kernel_string(kernel) == NULL)
+    int reads = M > 0 && N > 0 && K > 0 && (TMM_SUM)alpha != 0;
+    if (tmm_kernel_string(kernel) == NULL)
         return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
     if (count < 1)
         return tmm__fail(TMM_ERROR_ARGUMENT, "count is %d, but must be 1 at least", count);
@@ -172,13 +182,7 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
                              "parts[%d]: rows or rows_B is negative or too large", n);
         rows += p->rows;
         rows_B += p->rows_B;
-        long long lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
-        if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-        status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, !((TMM_SUM)alpha == 0), p->A, lda,
-                                 unread, N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
-        if (status == TMM_OK && p->rows_B > 0)
-            status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
-                                       opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
+        status = TMM_FN(gemm__check_part)(opA, opB, p, M, N, K, reads);
         if (status != TMM_OK) {
             char text[256];
             memcpy(text, tmm__message(), sizeof text);
@@ -201,8 +205,8 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
     job.size = sizeof(TMM_TYPE);
     job.alpha = &alpha, job.beta = &beta;
     job.kernel = kernel;
-    job.may = TMM__PACK;
-    job.launch = TMM_FN(gemm__part);
+    job.allowed = TMM__PACK;
+    job.launch = TMM_FN(gemm__block);
     return tmm__multi_run(&job, parts, count);
 }
 #endif /* TMM__HOST_LAYER */
