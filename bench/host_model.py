@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How near a product from host memory can come to its limit: a model of copies and arithmetic that
-flow. Prints the least time found for double 8192 on one H200 (bench/NOTES.md, From host memory).
+flow. Prints the least time found for double 8192 on one H200 (bench/notes/host.md).
 
 A and B arrive in equal parts. First a square of C, the fraction x of its rows and columns, is
 computed by parts of K while its operands arrive; then rows and columns are added to it as theirs do.

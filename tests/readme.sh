@@ -132,7 +132,44 @@ compare "README.md: many GPUs are those of host_x2.csv and host_x4.csv" host < <
         print $2 " 1\t" $3 "\n" $2 " 2\t" $4 "\n" $2 " 4\t" $5 "\n" $2 " Xt\t" $6
     }' README.md)
 
-# The pages of notes: one form, and short. What has no kernel need not have all headings.
+# The tables of the pages of notes under Now. Keys: page, row, column.
+figures notes '
+    function put(page, row, column, v) { print page " " row " " column "\t" v }
+    FILENAME ~ /gemm.csv$/ && $3 == "float" && $4 == $5 && $4 == $6 && $1 ~ /^(global|shared|register)/ {
+        put("global_shared_register", toupper($1), $4, $13 / 1000)
+    }
+    FILENAME ~ /rays.csv$/ && $2 == "exercise" {
+        row = $3 ~ /^constant$/ ? "CONSTANT, kernel alone" : $3 ~ /^constant call/ ? "CONSTANT, whole call" : toupper($3)
+        sub(/^LAB GLOBAL/, "course exercise, global", row)
+        sub(/^LAB CONSTANT$/, "course exercise, constant: kernel alone", row)
+        put("raytrace", row, $6, $9)
+    }
+    FILENAME ~ /gemm_cublas.csv$/ && $4 == "nn" && $8 == 1 && $5 == $6 && $5 == $7 && $9 == $7 && $12 == 0 && !seen[$1 $3 $5]++ {
+        page = $1 == "auto_tensor" ? "tensor_float" : $1 == "auto" && $3 == "double" ? "tensor_double" : "-"
+        put(page, "TFLOP/s", $5, $19)
+        put(page, "times cuBLAS", $5, $21)
+        if ($1 == "auto" && $3 == "float") {
+            put("pipelined", "float, TFLOP/s", $5, $19)
+            put("pipelined", "times cuBLAS", $5, $21)
+        }
+        if ($1 == "auto" && $3 == "int") put("pipelined", "int, part of an IMAD loop", $5, $23 / 100)
+        if ($1 == "auto") {
+            put("small", $3 ", graph", $5, $17)
+            put("small", "cuBLAS " $3 ", graph", $5, $18)
+            put("small", $3 ", stream, times cuBLAS", $5, $21)
+        }
+    }' $results/gemm.csv $results/gemm_cublas.csv $results/rays.csv
+for page in global_shared_register pipelined small tensor_double tensor_float raytrace; do
+    compare "bench/notes/$page.md: the table under Now is that of the CSV files" notes < <(awk -F' *[|] *' -v page=$page '
+        /^## Now/ { now = 1 }
+        /^## Decisions/ { now = 0 }
+        now && /^\| (N|float|spheres) \| [0-9]+ \| [0-9]+ / { split($0, column, / *[|] */); on = 1; next }
+        !/^\|/ { on = 0 }
+        on && !/---/ { for (i = 3; i < NF; i++) if ($i != "-") print page " " $2 " " column[i] "\t" $i }
+        ' bench/notes/$page.md)
+done
+
+# The pages of notes: one form, and short.
 for page in bench/notes/*.md; do
     bad=
     for heading in "Bound by" "Now" "Decisions" "Not tried"; do
