@@ -48,6 +48,9 @@
      that are NaN: never hit. Colours outside 0 .. 1 are clamped, NaN is 0.
      Nothing is written outside the image. An image of no pixels does nothing; no spheres give
      a black one. A picture file appears whole or not at all.
+     An error in CUDA's record (cudaPeekAtLastError) neither stops a call nor is blamed on it, and
+     stays there, unless the call itself fails. Only a lost device stops it, and is named as "found
+     before the launch". No call leaves an error of its own in the record.
 
    OPTIONS, defined before the include
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers
@@ -1325,7 +1328,6 @@ static inline rayt_status rayt__fail(rayt_status status, const char *format, ...
 static inline rayt_status rayt__cuda(cudaError_t error, const char *what)
 {
     if (error == cudaSuccess) return RAYT_OK;
-    (void)cudaGetLastError(); /* take it from the record, so that later calls do not find it */
     if (error == cudaErrorMemoryAllocation)
         return rayt__fail(RAYT_ERROR_MEMORY, "%s: out of device memory", what);
     if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
@@ -1337,6 +1339,47 @@ static inline rayt_status rayt__cuda(cudaError_t error, const char *what)
                           "rebuild with nvcc -arch=native",
                           what);
     return rayt__fail(RAYT_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
+}
+
+/* Is this an error after which the device does no more work? Every call then fails with it, and so
+   does the making of an event, which fails by itself only where memory is used up. */
+static inline bool rayt__is_sticky(cudaError_t error)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t again = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (again == cudaSuccess) (void)cudaEventDestroy(event);
+    return again == error && error != cudaErrorMemoryAllocation;
+}
+
+/* The status of a launch, from what cudaLaunchKernelEx returned. Launches are asynchronous: a
+   sticky error comes from a kernel that has begun before. */
+static inline rayt_status rayt__launched(cudaError_t error)
+{
+    if (error == cudaSuccess) return RAYT_OK;
+    return rayt__cuda(error, rayt__is_sticky(error)
+                                 ? "kernel launch, or work of the device before it"
+                                 : "kernel launch");
+}
+
+/* CUDA keeps a record of each thread's last error until cudaGetLastError takes it. An error of the
+   caller may be there, handled already or not. Hence two rules: no call takes its result from the
+   record, and none leaves an error of its own in it. Every function that calls CUDA begins with
+   rayt__begin and, if that returns RAYT_OK, ends with rayt__end.
+
+   `before` becomes the error in the record, which stops nothing unless the device is lost. */
+static inline rayt_status rayt__begin(cudaError_t *before)
+{
+    *before = cudaPeekAtLastError();
+    if (*before == cudaSuccess || !rayt__is_sticky(*before)) return RAYT_OK;
+    return rayt__cuda(*before, "found before the launch");
+}
+
+/* Takes errors of this header's calls from the record, also those that it could mend; what was
+   there before stays, unless such an error has overwritten it. Returns `status`. */
+static inline rayt_status rayt__end(cudaError_t before, rayt_status status)
+{
+    if (cudaPeekAtLastError() != before) (void)cudaGetLastError();
+    return status;
 }
 
 RAYT_API const char *rayt_last_error(void)
@@ -1374,7 +1417,7 @@ RAYT_API const char *rayt_where_string(rayt_where where)
    Uses: host/status.h. Used by: host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
-/* ============================== CHECKS ======================================================= */
+/* ============================== CHECKS ======================================================== */
 enum { RAYT__MOST_PIXELS = 1 << 24, RAYT__MOST_SPHERES = 1 << 30 };
 
 static inline rayt_status rayt__check_size(const char *name, int size)
@@ -1421,7 +1464,7 @@ static inline rayt_status rayt__check_where(rayt_where where)
    Uses: host/status.h. Used by: host/launch.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
-/* ============================== SCRATCH ====================================================== */
+/* ============================== SCRATCH ======================================================= */
 /* Memory for the kernels of one call, in the order of the stream where the device can do that. */
 typedef struct rayt__scratch {
     char *memory;
@@ -1444,14 +1487,11 @@ inline cudaMemPool_t rayt__make_pool(int device)
     if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) pool = NULL;
     if (pool != NULL) /* refused, the pool only keeps less */
         (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
-    (void)cudaGetLastError();
     return pool;
 }
 
-inline cudaMemPool_t rayt__pool(void)
+inline cudaMemPool_t rayt__pool(int device)
 {
-    int device = -1;
-    (void)cudaGetDevice(&device);
 #define RAYT__POOL(n)                                         \
     if (device == n) {                                        \
         static const cudaMemPool_t pool = rayt__make_pool(n); \
@@ -1471,20 +1511,19 @@ inline cudaMemPool_t rayt__pool(void)
 
 static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaStream_t stream)
 {
-    cudaMemPool_t pool = rayt__pool();
+    int device = -1;
     scratch->memory = NULL;
-    scratch->in_order = 1;
-    if (pool) {
-        if (cudaMallocFromPoolAsync((void **)&scratch->memory, bytes, pool, stream) == cudaSuccess)
-            return RAYT_OK;
-        (void)cudaGetLastError(); /* the default pool may still have some */
-    }
-    cudaError_t error = cudaMallocAsync((void **)&scratch->memory, bytes, stream);
-    scratch->in_order = error != cudaErrorNotSupported;
-    if (!scratch->in_order) {
-        (void)cudaGetLastError();
-        error = cudaMalloc((void **)&scratch->memory, bytes);
-    }
+    scratch->in_order = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&scratch->in_order, cudaDevAttrMemoryPoolsSupported, device);
+    if (error != cudaSuccess) return rayt__cuda(error, "scratch memory");
+    cudaMemPool_t pool = scratch->in_order ? rayt__pool(device) : NULL;
+    if (pool != NULL) /* refused, the default pool may still have some */
+        error = cudaMallocFromPoolAsync((void **)&scratch->memory, bytes, pool, stream);
+    if (scratch->in_order && (pool == NULL || error != cudaSuccess))
+        error = cudaMallocAsync((void **)&scratch->memory, bytes, stream);
+    if (!scratch->in_order) error = cudaMalloc((void **)&scratch->memory, bytes);
     return rayt__cuda(error, "scratch memory");
 }
 
@@ -1506,14 +1545,26 @@ static inline rayt_status rayt__give_back(rayt__scratch *scratch, cudaStream_t s
    Uses: kernels/, host/scratch.h. Used by: host/render.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
-/* ============================== LAUNCHERS ==================================================== */
+/* ============================== LAUNCHERS ===================================================== */
+/* Kernels are launched by cudaLaunchKernelEx, because <<<>>> has no status of its own. After <<<>>>
+   only cudaGetLastError remains, which may give an older error of the caller, and clears it. */
+static inline cudaLaunchConfig_t rayt__config(dim3 grid, dim3 block, cudaStream_t stream)
+{
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = stream;
+    return config;
+}
+
 static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int count, uchar4 *band,
                                                 int width, int height, int first_row, int rows,
                                                 cudaStream_t stream)
 {
     const int capacity = RAYT_MAX_CONST / 64 * 2;
     size_t depth_bytes = (size_t)width * rows * sizeof(float);
-    dim3 grid((width - 1) / 16 + 1, (rows - 1) / 16 + 1), block(16, 16);
+    cudaLaunchConfig_t by_pixel =
+        rayt__config(dim3((width - 1) / 16 + 1, (rows - 1) / 16 + 1), dim3(16, 16), stream);
     rayt__scratch scratch;
     /* The table is device memory like any other: a kernel may write it by its address while none
        reads it as constants, and the next kernel finds it so (N. Wilt, "The CUDA Handbook", 2013,
@@ -1532,14 +1583,14 @@ static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int 
         int part = count - first < capacity ? count - first : capacity;
         if (part > 0) {
             int even = (part + 1) / 2 * 2;
-            rayt_split<<<(even - 1) / 256 + 1, 256, 0, stream>>>(spheres + first, part, table);
-            status = rayt__cuda(cudaGetLastError(), "kernel launch");
+            cudaLaunchConfig_t by_sphere = rayt__config((even - 1) / 256 + 1, 256, stream);
+            status = rayt__launched(
+                cudaLaunchKernelEx(&by_sphere, rayt_split, spheres + first, part, table));
         }
-        if (status == RAYT_OK) {
-            rayt_render_constant<<<grid, block, 0, stream>>>(part, pass, depths, band, width,
-                                                             height, first_row, rows);
-            status = rayt__cuda(cudaGetLastError(), "kernel launch");
-        }
+        if (status == RAYT_OK)
+            status =
+                rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_constant, part, pass,
+                                                  depths, band, width, height, first_row, rows));
         first += part;
         pass++;
     } while (status == RAYT_OK && first < count);
@@ -1551,16 +1602,14 @@ static inline rayt_status rayt__launch_tiles(rayt__grid grid, const rayt_sphere 
                                              const int *starts, const int *counts, const int *lists,
                                              uchar4 *band, int rows, cudaStream_t stream)
 {
-    int tiles = grid.across * grid.down;
-#define RAYT__LAUNCH(kernel)                                                                 \
-    kernel<<<tiles, RAYT__THREADS, 0, stream>>>(spheres, count, starts, counts, lists, band, \
-                                                grid.width, grid.height, grid.first_row, rows)
+    cudaLaunchConfig_t by_tile = rayt__config(grid.across * grid.down, RAYT__THREADS, stream);
     if (grid.edge == 64)
-        RAYT__LAUNCH(rayt_render_tile_64);
-    else
-        RAYT__LAUNCH(rayt_render_tile_32);
-#undef RAYT__LAUNCH
-    return rayt__cuda(cudaGetLastError(), "kernel launch");
+        return rayt__launched(cudaLaunchKernelEx(&by_tile, rayt_render_tile_64, spheres, count,
+                                                 starts, counts, lists, band, grid.width,
+                                                 grid.height, grid.first_row, rows));
+    return rayt__launched(cudaLaunchKernelEx(&by_tile, rayt_render_tile_32, spheres, count, starts,
+                                             counts, lists, band, grid.width, grid.height,
+                                             grid.first_row, rows));
 }
 
 /* The kernels of BINNING, then KERNEL TILE. */
@@ -1581,19 +1630,24 @@ static inline rayt_status rayt__launch_binned(rayt__grid grid, const rayt_sphere
     int *counts = (int *)(scratch.memory + total_bytes + table_bytes);
     int *starts = (int *)(scratch.memory + total_bytes + 2 * table_bytes);
     int *lists = (int *)(scratch.memory + total_bytes + 3 * table_bytes);
-    int blocks = (count - 1) / 256 + 1;
+    const int *no_starts = NULL;
+    int *no_lists = NULL;
+    cudaLaunchConfig_t by_sphere = rayt__config((count - 1) / 256 + 1, 256, stream);
+    cudaLaunchConfig_t by_tile = rayt__config((int)((tiles - 1) / 256 + 1), 256, stream);
     status = rayt__cuda(cudaMemsetAsync(scratch.memory, 0, total_bytes + 2 * table_bytes, stream),
                         "cudaMemset");
-    if (status == RAYT_OK) {
-        rayt_bin_cover<<<blocks, 256, 0, stream>>>(spheres, count, grid, covers);
-        rayt_bin_spheres<<<blocks, 256, 0, stream>>>(spheres, count, grid, covers, NULL, counts,
-                                                     NULL);
-        rayt_bin_place<<<(int)((tiles - 1) / 256 + 1), 256, 0, stream>>>((int)tiles, (int)capacity,
-                                                                         total, starts, counts);
-        rayt_bin_spheres<<<blocks, 256, 0, stream>>>(spheres, count, grid, covers, starts, counts,
-                                                     lists);
-        status = rayt__cuda(cudaGetLastError(), "kernel launch");
-    }
+    if (status == RAYT_OK)
+        status = rayt__launched(
+            cudaLaunchKernelEx(&by_sphere, rayt_bin_cover, spheres, count, grid, covers));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&by_sphere, rayt_bin_spheres, spheres, count,
+                                                   grid, covers, no_starts, counts, no_lists));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&by_tile, rayt_bin_place, (int)tiles,
+                                                   (int)capacity, total, starts, counts));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&by_sphere, rayt_bin_spheres, spheres, count,
+                                                   grid, covers, starts, counts, lists));
     if (status == RAYT_OK)
         status =
             rayt__launch_tiles(grid, spheres, count, starts, counts, lists, band, rows, stream);
@@ -1604,9 +1658,8 @@ static inline rayt_status rayt__launch_binned(rayt__grid grid, const rayt_sphere
 static inline int rayt__processors(void)
 {
     int device = 0, count = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        (void)cudaGetLastError();
+    if (cudaGetDevice(&device) == cudaSuccess)
+        (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
     return count > 0 ? count : 1;
 }
 
@@ -1637,7 +1690,8 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt_sphere *sphe
                                        uchar4 *band, int width, int height, int first_row, int rows,
                                        cudaStream_t stream)
 {
-    dim3 grid((width - 1) / 16 + 1, (rows - 1) / 16 + 1), block(16, 16);
+    cudaLaunchConfig_t by_pixel =
+        rayt__config(dim3((width - 1) / 16 + 1, (rows - 1) / 16 + 1), dim3(16, 16), stream);
     switch (where) {
     case RAYT_CONSTANT:
         return rayt__launch_constant(spheres, count, band, width, height, first_row, rows, stream);
@@ -1648,26 +1702,22 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt_sphere *sphe
         return rayt__launch_tiles(tiles, spheres, count, NULL, NULL, NULL, band, rows, stream);
     }
     case RAYT_GLOBAL:
-        rayt_render_global<<<grid, block, 0, stream>>>(spheres, count, band, width, height,
-                                                       first_row, rows);
-        break;
+        return rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_global, spheres, count,
+                                                 band, width, height, first_row, rows));
     case RAYT_READONLY:
-        rayt_render_readonly<<<grid, block, 0, stream>>>(spheres, count, band, width, height,
-                                                         first_row, rows);
-        break;
+        return rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_readonly, spheres, count,
+                                                 band, width, height, first_row, rows));
     default:
-        rayt_render_shared<<<grid, block, 0, stream>>>(spheres, count, band, width, height,
-                                                       first_row, rows);
-        break;
+        return rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_shared, spheres, count,
+                                                 band, width, height, first_row, rows));
     }
-    return rayt__cuda(cudaGetLastError(), "kernel launch");
 }
 #endif
 /* src/raytrace/host/render.h. Images of any size: on the device, and from host memory.
    Uses: host/launch.h, host/checks.h. Used by: callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_RENDER)
 #define RAYT__PART_RENDER
-/* ============================== RENDERING ==================================================== */
+/* ============================== RENDERING ===================================================== */
 /* Rows of a launch, at most: whole tiles, within 65535 blocks of 16 rows and 2^24 tiles. */
 static inline int rayt__most_rows(int width)
 {
@@ -1693,13 +1743,16 @@ RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spher
         return rayt__fail(RAYT_ERROR_ARGUMENT, "band is NULL, the memory for the image's rows");
     if ((size_t)band % 4 != 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "the image is not aligned to 4 bytes");
-    if (width == 0) return RAYT_OK;
+    if (width == 0 || rows == 0) return RAYT_OK;
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
     int most = rayt__most_rows(width);
     for (int done = 0; done < rows && status == RAYT_OK; done += most)
         status =
             rayt__launch(where, spheres, count, (uchar4 *)band + (size_t)done * width, width,
                          height, first_row + done, rows - done < most ? rows - done : most, stream);
-    return status;
+    return rayt__end(before, status);
 }
 
 RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, int count,
@@ -1728,6 +1781,9 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
     rayt_status status = rayt__check_where(where);
     if (status == RAYT_OK) status = rayt__check(spheres, count, image, width, height);
     if (status != RAYT_OK || width == 0 || height == 0) return status;
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
     size_t scene_bytes = (size_t)count * sizeof(rayt_sphere), row_bytes = (size_t)width * 4;
     int most = rayt__band_rows(where, count, width, height);
     rayt_sphere *scene = NULL;
@@ -1752,7 +1808,7 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
     }
     cudaFree(scene); /* of NULL: nothing; an error here would only repeat an earlier one */
     cudaFree(band);
-    return status;
+    return rayt__end(before, status);
 }
 #endif
 /* src/raytrace/host/cpu.h. The same image by the CPU.

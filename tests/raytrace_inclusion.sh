@@ -68,10 +68,23 @@ done
 echo '#include <cuda_runtime.h>' >"$work/trap.c"
 check "a file that includes a header of CUDA would be noticed" \
     sh -c "! gcc -I'$work/trap' -c '$work/trap.c' -o '$work/trap.o'"
-check "C99 takes the header, without CUDA's" \
-    gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -I. -c "$work/main.c" -o "$work/main.o"
-check "C++11 takes the header, without CUDA's" \
-    g++ -I"$work/trap" -std=c++11 -pedantic -Wall -Wextra -Werror -I. -c "$work/caller.cpp" -o "$work/caller.o"
+# declarations STANDARDS FILE OBJECT COMPILER...: the header's declarations, without a warning.
+declarations() {
+    local standards=$1 file=$2 object=$3 compiler standard
+    shift 3
+    for compiler in "$@"; do
+        for standard in $standards; do
+            if have "$compiler"; then
+                check "$compiler -std=$standard takes the header, without CUDA's" "$compiler" -I"$work/trap" \
+                    -std="$standard" -pedantic -Wall -Wextra -Werror -I. -c "$file" -o "$object"
+            else
+                skip "$compiler -std=$standard takes the header" "$compiler is not installed"
+            fi
+        done
+    done
+}
+declarations "c17 c11 c99" "$work/main.c" "$work/main.o" clang gcc # the last object is linked below
+declarations "c++20 c++17 c++14 c++11" "$work/caller.cpp" "$work/caller.o" clang++ g++
 check "C99 takes demos/raytrace_c.c, without CUDA's" \
     gcc -I"$work/trap" -std=c99 -pedantic -Wall -Wextra -Werror -c demos/raytrace_c.c -o "$work/demo.o"
 
@@ -210,6 +223,16 @@ for order in "" "-DRAYT_MAX_CONST=64"; do # two spheres a pass
         "$work/impl.cu" "$work/main.o" "$work/caller.o" -o "$work/passes"
     check "CPU runner: and it renders the same" "$work/passes"
 done
+for compiler in g++ clang++; do
+    for standard in c++17 c++20; do
+        if have $compiler; then
+            CXX=$compiler check "CPU runner: $compiler -std=$standard takes all of it" \
+                "${cpu[@]}" -std=$standard -c "$work/a.cu" -o "$work/standard.o"
+        else
+            skip "CPU runner: $compiler -std=$standard takes all of it" "$compiler is not installed"
+        fi
+    done
+done
 if have nvcc; then
     check "nvcc: beside tiledmm.cuh" "${gpu[@]}" "$work/both.cu" -o "$work/both"
     # Uniform loads from the constant table were many times slower on a GPU (bench/NOTES.md), and
@@ -219,7 +242,7 @@ if have nvcc; then
     else
         skip "nvcc, sm_90: the constant kernel has 8-byte loads" "no cuobjdump"
     fi
-    for flags in -use_fast_math -fmad=false -std=c++14 -std=c++20 -G; do
+    for flags in -use_fast_math -fmad=false -std=c++11 -std=c++14 -std=c++17 -std=c++20 -G; do
         check "nvcc $flags compiles it" "${gpu[@]}" $flags -c "$work/a.cu" -o "$work/flags.o"
     done
     check "PyCUDA's way: compiles inside extern \"C\"" \

@@ -1,5 +1,5 @@
 /* raytrace.cuh: bad input is refused with a sentence that names it, and nothing is touched; picture
-   files appear whole or not at all. With a folder as argument it leaves pictures there, for others
+   files appear whole or not at all; errors of CUDA that are the caller's stay the caller's. With a folder as argument it leaves pictures there, for others
    to read: NAME.png, NAME.ppm and NAME.rgb, the bytes that they must contain. */
 #include "tap.h"
 #include "../raytrace.cuh"
@@ -191,6 +191,210 @@ static void leave_pictures(const char *folder)
     }
 }
 
+/* ---- errors in CUDA's record ------------------------------------------------------------------- */
+
+enum { W = 70, H = 50, FEW = 600, MANY = 12500 }; /* two tables of constants; enough for binning */
+static rayt_sphere scene[MANY];
+static unsigned char expected_few[W * H * 4], expected_many[W * H * 4], image[W * H * 4];
+
+static void plant(const char *plan)
+{
+#ifdef __CUCC__
+    setenv("CUCC_FAIL", "device:1000000", 1); /* a plan begins anew only after another one */
+    cudaSetDevice(0);
+    setenv("CUCC_FAIL", plan, 1);
+#else
+    (void)plan; /* on a GPU nothing can be planted */
+#endif
+}
+
+/* Makes a call of CUDA fail, sees it by its return value, and leaves it in the record. */
+static cudaError_t leave_error(int kind)
+{
+    void *memory = NULL;
+    (void)cudaGetLastError();
+    if (kind == 0) return cudaMalloc(&memory, (size_t)1 << 60);
+    if (kind == 1) return cudaSetDevice(-1);
+    rayt_render_global<<<1, 4096>>>(NULL, 0, NULL, 0, 0, 0, 0); /* too many threads */
+    return cudaPeekAtLastError();
+}
+
+/* A call that must succeed, with this image, and leave the record as it is. */
+static void unharmed(const char *name, cudaError_t error, rayt_status status, const void *expected)
+{
+    int right = expected == NULL || memcmp(image, expected, sizeof image) == 0;
+    cudaError_t after = cudaPeekAtLastError();
+    tap_ok(error != cudaSuccess && status == RAYT_OK && right && after == error, "%s after %s",
+           name, cudaGetErrorName(error));
+    if (status != RAYT_OK) tap_note("%s: %s", rayt_status_string(status), rayt_last_error());
+    if (!right) tap_note("another image");
+    if (after != error) tap_note("the record has %s afterwards", cudaGetErrorName(after));
+    memset(image, 7, sizeof image);
+}
+
+/* A call that must fail with this status and sentence, and leave this in the record. */
+static void failed(const char *name, rayt_status status, rayt_status expected, const char *sentence,
+                   cudaError_t in_record)
+{
+    cudaError_t after = cudaPeekAtLastError();
+    int good = status == expected && strstr(rayt_last_error(), sentence) && after == in_record;
+    tap_ok(good, "%s: %s", name, rayt_last_error());
+    if (!good)
+        tap_note("%s, the record has %s; expected '%s' and %s", rayt_status_string(status),
+                 cudaGetErrorName(after), sentence, cudaGetErrorName(in_record));
+    plant("");
+}
+
+static int allocate(void)
+{
+    return cudaMalloc((void **)&device_image, sizeof image) == cudaSuccess &&
+           cudaMalloc((void **)&device_spheres, sizeof scene) == cudaSuccess &&
+           cudaMemcpy(device_spheres, scene, sizeof scene, cudaMemcpyHostToDevice) == cudaSuccess;
+}
+
+static rayt_status device_job(rayt_where where, int count, int by_rows)
+{
+    rayt_status status;
+    if (by_rows) {
+        status = rayt_render_rows(where, device_spheres, count, device_image, W, H, 0, 20, 0);
+        if (status == RAYT_OK)
+            status = rayt_render_rows(where, device_spheres, count, device_image + 20 * W * 4, W, H,
+                                      20, H - 20, 0);
+    } else {
+        status = rayt_render(where, device_spheres, count, device_image, W, H, 0);
+    }
+    if (cudaMemcpy(image, device_image, sizeof image, cudaMemcpyDeviceToHost) != cudaSuccess)
+        memset(image, 7, sizeof image);
+    return status;
+}
+
+static rayt_status host_job(rayt_where where, int count)
+{
+    return rayt_render_host(where, scene, count, image, W, H, NULL, NULL);
+}
+
+/* Errors that are there before a call neither stop it nor are blamed on it, and stay. */
+static void errors_of_others(void)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+    if (rayt_random_scene(scene, MANY, 4, W, H, 0.5f, 3) != RAYT_OK ||
+        rayt_render_cpu(scene, FEW, expected_few, W, H) != RAYT_OK ||
+        rayt_render_cpu(scene, MANY, expected_many, W, H) != RAYT_OK || !allocate() || !nowhere) {
+        tap_ok(0, "a scene on the device");
+        return;
+    }
+    memset(image, 7, sizeof image);
+    for (int kind = 0; kind < 3; kind++) {
+        cudaError_t error = leave_error(kind);
+        for (int w = 0; w < RAYT_WHERE_COUNT; w++) {
+            rayt_where where = (rayt_where)w;
+            char name[3][64];
+            static const char *const calls[3] = {"render_host", "render", "render_rows"};
+            for (int c = 0; c < 3; c++)
+                snprintf(name[c], sizeof name[c], "rayt_%s, %s", calls[c],
+                         rayt_where_string(where));
+            unharmed(name[0], error, host_job(where, FEW), expected_few);
+            unharmed(name[1], error, device_job(where, FEW, 0), expected_few);
+            unharmed(name[2], error, device_job(where, FEW, 1), expected_few);
+        }
+        unharmed("rayt_render_host, binned", error, host_job(RAYT_CULLED, MANY), expected_many);
+        unharmed("rayt_render, binned", error, device_job(RAYT_CULLED, MANY, 0), expected_many);
+        unharmed("rayt_render_cpu", error, rayt_render_cpu(scene, FEW, image, W, H), expected_few);
+        unharmed("rayt_random_scene", error, rayt_random_scene(scene, MANY, 4, W, H, 0.5f, 3),
+                 NULL);
+        unharmed("rayt_write_ppm", error, rayt_write_ppm("/dev/null", image, W, H), NULL);
+        unharmed("rayt_write_png", error, rayt_write_png("/dev/null", image, W, H), NULL);
+        unharmed("rayt_print_ansi", error, rayt_print_ansi(nowhere, image, W, H, 20), NULL);
+        failed("a refused argument", host_job((rayt_where)99, FEW), RAYT_ERROR_ARGUMENT, "where",
+               error);
+    }
+    fclose(nowhere);
+    (void)cudaGetLastError();
+}
+
+#ifdef __CUCC__
+/* Errors of ours are told as such and leave the record, whether they could be mended or not. */
+static void own_errors(void)
+{
+    const cudaError_t none = cudaSuccess, memory = cudaErrorMemoryAllocation;
+    plant("malloc:2");
+    failed("no memory", host_job(RAYT_SHARED, FEW), RAYT_ERROR_MEMORY, "cudaMalloc for the image",
+           none);
+    leave_error(0);
+    plant("malloc:2");
+    failed("no memory, the caller had none either", host_job(RAYT_SHARED, FEW), RAYT_ERROR_MEMORY,
+           "cudaMalloc for the image", memory);
+    for (int w = 0; w < RAYT_WHERE_COUNT; w++) {
+        (void)cudaGetLastError();
+        plant("launch:1");
+        failed(rayt_where_string((rayt_where)w), device_job((rayt_where)w, FEW, 0), RAYT_ERROR_CUDA,
+               "kernel launch: too many resources", none);
+        leave_error(1); /* it is overwritten by CUDA, and cannot be put back */
+        plant("launch:1");
+        failed(rayt_where_string((rayt_where)w), device_job((rayt_where)w, FEW, 0), RAYT_ERROR_CUDA,
+               "kernel launch: too many resources", none);
+    }
+    for (int n = 1; n <= 5; n++) { /* four kernels of binning, and KERNEL TILE */
+        char plan[24];
+        snprintf(plan, sizeof plan, "launch:%d", n);
+        plant(plan);
+        failed(plan, device_job(RAYT_CULLED, MANY, 0), RAYT_ERROR_CUDA, "kernel launch: too many",
+               none);
+    }
+    plant("launch:1");
+    rayt_render_global<<<1, 1>>>(NULL, 0, NULL, 0, 0, 0, 0);
+    plant("");
+    unharmed("rayt_render", cudaErrorLaunchOutOfResources, device_job(RAYT_SHARED, FEW, 0),
+             expected_few);
+    plant("launch:1");
+    failed("the same error as the caller's", device_job(RAYT_SHARED, FEW, 0), RAYT_ERROR_CUDA,
+           "kernel launch: too many resources", cudaErrorLaunchOutOfResources);
+
+    (void)cudaGetLastError();
+    plant("malloc:1");
+    tap_ok(device_job(RAYT_CULLED, MANY, 0) == RAYT_OK && cudaPeekAtLastError() == none &&
+               memcmp(image, expected_many, sizeof image) == 0,
+           "a pool that is used up: the default pool serves, and the record stays empty");
+    leave_error(0);
+    plant("malloc:1");
+    unharmed("a pool that is used up", memory, device_job(RAYT_CULLED, MANY, 0), expected_many);
+    leave_error(0);
+    plant("event:1");
+    unharmed("no memory for an event", memory, device_job(RAYT_SHARED, FEW, 0), expected_few);
+    plant("");
+
+    (void)cudaGetLastError();
+    plant("kernel:1");
+    failed("a kernel of ours that fails", device_job(RAYT_SHARED, FEW, 0), RAYT_ERROR_CUDA,
+           "kernel launch, or work of the device before it: unspecified", cudaErrorLaunchFailure);
+    cudaDeviceReset();
+    if (!allocate()) tap_ok(0, "the device after a reset");
+}
+#endif
+
+static __global__ void spoil(void)
+{
+#ifndef __CUCC__
+    __trap();
+#endif
+}
+
+/* The last of all: afterwards the device does no more. */
+static void lost_device(void)
+{
+    plant("kernel:1");
+    spoil<<<1, 1>>>();
+    cudaError_t error = cudaDeviceSynchronize();
+    plant("");
+    tap_ok(error != cudaSuccess, "a kernel of the caller spoils the device");
+    for (int w = 0; w < RAYT_WHERE_COUNT; w++) {
+        failed("rayt_render", device_job((rayt_where)w, FEW, 0), RAYT_ERROR_CUDA,
+               "found before the launch: ", error);
+        failed("rayt_render_host", host_job((rayt_where)w, FEW), RAYT_ERROR_CUDA,
+               "found before the launch: ", error);
+    }
+}
+
 int main(int count, char **words)
 {
     tap_seed(20261122);
@@ -208,5 +412,10 @@ int main(int count, char **words)
     files();
     cudaFree(device_image);
     cudaFree(device_spheres);
+    errors_of_others();
+#ifdef __CUCC__
+    own_errors();
+#endif
+    lost_device();
     return tap_done();
 }

@@ -48,6 +48,9 @@
      that are NaN: never hit. Colours outside 0 .. 1 are clamped, NaN is 0.
      Nothing is written outside the image. An image of no pixels does nothing; no spheres give
      a black one. A picture file appears whole or not at all.
+     An error in CUDA's record (cudaPeekAtLastError) neither stops a call nor is blamed on it, and
+     stays there, unless the call itself fails. Only a lost device stops it, and is named as "found
+     before the launch". No call leaves an error of its own in the record.
 
    OPTIONS, defined before the include
      RAYT_IMPLEMENTATION  in one .cu file: emits the functions with C linkage, for C and C++ callers

@@ -2,7 +2,7 @@
    Uses: host/status.h. Used by: host/. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
-/* ============================== CHECKS ======================================================= */
+/* ============================== CHECKS ======================================================== */
 enum { RAYT__MOST_PIXELS = 1 << 24, RAYT__MOST_SPHERES = 1 << 30 };
 
 static inline rayt_status rayt__check_size(const char *name, int size)

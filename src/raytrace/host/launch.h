@@ -2,14 +2,26 @@
    Uses: kernels/, host/scratch.h. Used by: host/render.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
-/* ============================== LAUNCHERS ==================================================== */
+/* ============================== LAUNCHERS ===================================================== */
+/* Kernels are launched by cudaLaunchKernelEx, because <<<>>> has no status of its own. After <<<>>>
+   only cudaGetLastError remains, which may give an older error of the caller, and clears it. */
+static inline cudaLaunchConfig_t rayt__config(dim3 grid, dim3 block, cudaStream_t stream)
+{
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = stream;
+    return config;
+}
+
 static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int count, uchar4 *band,
                                                 int width, int height, int first_row, int rows,
                                                 cudaStream_t stream)
 {
     const int capacity = RAYT_MAX_CONST / 64 * 2;
     size_t depth_bytes = (size_t)width * rows * sizeof(float);
-    dim3 grid((width - 1) / 16 + 1, (rows - 1) / 16 + 1), block(16, 16);
+    cudaLaunchConfig_t by_pixel =
+        rayt__config(dim3((width - 1) / 16 + 1, (rows - 1) / 16 + 1), dim3(16, 16), stream);
     rayt__scratch scratch;
     /* The table is device memory like any other: a kernel may write it by its address while none
        reads it as constants, and the next kernel finds it so (N. Wilt, "The CUDA Handbook", 2013,
@@ -28,14 +40,14 @@ static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int 
         int part = count - first < capacity ? count - first : capacity;
         if (part > 0) {
             int even = (part + 1) / 2 * 2;
-            rayt_split<<<(even - 1) / 256 + 1, 256, 0, stream>>>(spheres + first, part, table);
-            status = rayt__cuda(cudaGetLastError(), "kernel launch");
+            cudaLaunchConfig_t by_sphere = rayt__config((even - 1) / 256 + 1, 256, stream);
+            status = rayt__launched(
+                cudaLaunchKernelEx(&by_sphere, rayt_split, spheres + first, part, table));
         }
-        if (status == RAYT_OK) {
-            rayt_render_constant<<<grid, block, 0, stream>>>(part, pass, depths, band, width,
-                                                             height, first_row, rows);
-            status = rayt__cuda(cudaGetLastError(), "kernel launch");
-        }
+        if (status == RAYT_OK)
+            status =
+                rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_constant, part, pass,
+                                                  depths, band, width, height, first_row, rows));
         first += part;
         pass++;
     } while (status == RAYT_OK && first < count);
@@ -47,16 +59,14 @@ static inline rayt_status rayt__launch_tiles(rayt__grid grid, const rayt_sphere 
                                              const int *starts, const int *counts, const int *lists,
                                              uchar4 *band, int rows, cudaStream_t stream)
 {
-    int tiles = grid.across * grid.down;
-#define RAYT__LAUNCH(kernel)                                                                 \
-    kernel<<<tiles, RAYT__THREADS, 0, stream>>>(spheres, count, starts, counts, lists, band, \
-                                                grid.width, grid.height, grid.first_row, rows)
+    cudaLaunchConfig_t by_tile = rayt__config(grid.across * grid.down, RAYT__THREADS, stream);
     if (grid.edge == 64)
-        RAYT__LAUNCH(rayt_render_tile_64);
-    else
-        RAYT__LAUNCH(rayt_render_tile_32);
-#undef RAYT__LAUNCH
-    return rayt__cuda(cudaGetLastError(), "kernel launch");
+        return rayt__launched(cudaLaunchKernelEx(&by_tile, rayt_render_tile_64, spheres, count,
+                                                 starts, counts, lists, band, grid.width,
+                                                 grid.height, grid.first_row, rows));
+    return rayt__launched(cudaLaunchKernelEx(&by_tile, rayt_render_tile_32, spheres, count, starts,
+                                             counts, lists, band, grid.width, grid.height,
+                                             grid.first_row, rows));
 }
 
 /* The kernels of BINNING, then KERNEL TILE. */
@@ -77,19 +87,24 @@ static inline rayt_status rayt__launch_binned(rayt__grid grid, const rayt_sphere
     int *counts = (int *)(scratch.memory + total_bytes + table_bytes);
     int *starts = (int *)(scratch.memory + total_bytes + 2 * table_bytes);
     int *lists = (int *)(scratch.memory + total_bytes + 3 * table_bytes);
-    int blocks = (count - 1) / 256 + 1;
+    const int *no_starts = NULL;
+    int *no_lists = NULL;
+    cudaLaunchConfig_t by_sphere = rayt__config((count - 1) / 256 + 1, 256, stream);
+    cudaLaunchConfig_t by_tile = rayt__config((int)((tiles - 1) / 256 + 1), 256, stream);
     status = rayt__cuda(cudaMemsetAsync(scratch.memory, 0, total_bytes + 2 * table_bytes, stream),
                         "cudaMemset");
-    if (status == RAYT_OK) {
-        rayt_bin_cover<<<blocks, 256, 0, stream>>>(spheres, count, grid, covers);
-        rayt_bin_spheres<<<blocks, 256, 0, stream>>>(spheres, count, grid, covers, NULL, counts,
-                                                     NULL);
-        rayt_bin_place<<<(int)((tiles - 1) / 256 + 1), 256, 0, stream>>>((int)tiles, (int)capacity,
-                                                                         total, starts, counts);
-        rayt_bin_spheres<<<blocks, 256, 0, stream>>>(spheres, count, grid, covers, starts, counts,
-                                                     lists);
-        status = rayt__cuda(cudaGetLastError(), "kernel launch");
-    }
+    if (status == RAYT_OK)
+        status = rayt__launched(
+            cudaLaunchKernelEx(&by_sphere, rayt_bin_cover, spheres, count, grid, covers));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&by_sphere, rayt_bin_spheres, spheres, count,
+                                                   grid, covers, no_starts, counts, no_lists));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&by_tile, rayt_bin_place, (int)tiles,
+                                                   (int)capacity, total, starts, counts));
+    if (status == RAYT_OK)
+        status = rayt__launched(cudaLaunchKernelEx(&by_sphere, rayt_bin_spheres, spheres, count,
+                                                   grid, covers, starts, counts, lists));
     if (status == RAYT_OK)
         status =
             rayt__launch_tiles(grid, spheres, count, starts, counts, lists, band, rows, stream);
@@ -100,9 +115,8 @@ static inline rayt_status rayt__launch_binned(rayt__grid grid, const rayt_sphere
 static inline int rayt__processors(void)
 {
     int device = 0, count = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        (void)cudaGetLastError();
+    if (cudaGetDevice(&device) == cudaSuccess)
+        (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
     return count > 0 ? count : 1;
 }
 
@@ -133,7 +147,8 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt_sphere *sphe
                                        uchar4 *band, int width, int height, int first_row, int rows,
                                        cudaStream_t stream)
 {
-    dim3 grid((width - 1) / 16 + 1, (rows - 1) / 16 + 1), block(16, 16);
+    cudaLaunchConfig_t by_pixel =
+        rayt__config(dim3((width - 1) / 16 + 1, (rows - 1) / 16 + 1), dim3(16, 16), stream);
     switch (where) {
     case RAYT_CONSTANT:
         return rayt__launch_constant(spheres, count, band, width, height, first_row, rows, stream);
@@ -144,18 +159,14 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt_sphere *sphe
         return rayt__launch_tiles(tiles, spheres, count, NULL, NULL, NULL, band, rows, stream);
     }
     case RAYT_GLOBAL:
-        rayt_render_global<<<grid, block, 0, stream>>>(spheres, count, band, width, height,
-                                                       first_row, rows);
-        break;
+        return rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_global, spheres, count,
+                                                 band, width, height, first_row, rows));
     case RAYT_READONLY:
-        rayt_render_readonly<<<grid, block, 0, stream>>>(spheres, count, band, width, height,
-                                                         first_row, rows);
-        break;
+        return rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_readonly, spheres, count,
+                                                 band, width, height, first_row, rows));
     default:
-        rayt_render_shared<<<grid, block, 0, stream>>>(spheres, count, band, width, height,
-                                                       first_row, rows);
-        break;
+        return rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_shared, spheres, count,
+                                                 band, width, height, first_row, rows));
     }
-    return rayt__cuda(cudaGetLastError(), "kernel launch");
 }
 #endif

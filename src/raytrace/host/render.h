@@ -2,7 +2,7 @@
    Uses: host/launch.h, host/checks.h. Used by: callers. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_RENDER)
 #define RAYT__PART_RENDER
-/* ============================== RENDERING ==================================================== */
+/* ============================== RENDERING ===================================================== */
 /* Rows of a launch, at most: whole tiles, within 65535 blocks of 16 rows and 2^24 tiles. */
 static inline int rayt__most_rows(int width)
 {
@@ -28,13 +28,16 @@ RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spher
         return rayt__fail(RAYT_ERROR_ARGUMENT, "band is NULL, the memory for the image's rows");
     if ((size_t)band % 4 != 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "the image is not aligned to 4 bytes");
-    if (width == 0) return RAYT_OK;
+    if (width == 0 || rows == 0) return RAYT_OK;
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
     int most = rayt__most_rows(width);
     for (int done = 0; done < rows && status == RAYT_OK; done += most)
         status =
             rayt__launch(where, spheres, count, (uchar4 *)band + (size_t)done * width, width,
                          height, first_row + done, rows - done < most ? rows - done : most, stream);
-    return status;
+    return rayt__end(before, status);
 }
 
 RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, int count,
@@ -63,6 +66,9 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
     rayt_status status = rayt__check_where(where);
     if (status == RAYT_OK) status = rayt__check(spheres, count, image, width, height);
     if (status != RAYT_OK || width == 0 || height == 0) return status;
+    cudaError_t before;
+    status = rayt__begin(&before);
+    if (status != RAYT_OK) return status;
     size_t scene_bytes = (size_t)count * sizeof(rayt_sphere), row_bytes = (size_t)width * 4;
     int most = rayt__band_rows(where, count, width, height);
     rayt_sphere *scene = NULL;
@@ -87,6 +93,6 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
     }
     cudaFree(scene); /* of NULL: nothing; an error here would only repeat an earlier one */
     cudaFree(band);
-    return status;
+    return rayt__end(before, status);
 }
 #endif

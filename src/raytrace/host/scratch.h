@@ -2,7 +2,7 @@
    Uses: host/status.h. Used by: host/launch.h. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
-/* ============================== SCRATCH ====================================================== */
+/* ============================== SCRATCH ======================================================= */
 /* Memory for the kernels of one call, in the order of the stream where the device can do that. */
 typedef struct rayt__scratch {
     char *memory;
@@ -25,14 +25,11 @@ inline cudaMemPool_t rayt__make_pool(int device)
     if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) pool = NULL;
     if (pool != NULL) /* refused, the pool only keeps less */
         (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
-    (void)cudaGetLastError();
     return pool;
 }
 
-inline cudaMemPool_t rayt__pool(void)
+inline cudaMemPool_t rayt__pool(int device)
 {
-    int device = -1;
-    (void)cudaGetDevice(&device);
 #define RAYT__POOL(n)                                         \
     if (device == n) {                                        \
         static const cudaMemPool_t pool = rayt__make_pool(n); \
@@ -52,20 +49,19 @@ inline cudaMemPool_t rayt__pool(void)
 
 static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaStream_t stream)
 {
-    cudaMemPool_t pool = rayt__pool();
+    int device = -1;
     scratch->memory = NULL;
-    scratch->in_order = 1;
-    if (pool) {
-        if (cudaMallocFromPoolAsync((void **)&scratch->memory, bytes, pool, stream) == cudaSuccess)
-            return RAYT_OK;
-        (void)cudaGetLastError(); /* the default pool may still have some */
-    }
-    cudaError_t error = cudaMallocAsync((void **)&scratch->memory, bytes, stream);
-    scratch->in_order = error != cudaErrorNotSupported;
-    if (!scratch->in_order) {
-        (void)cudaGetLastError();
-        error = cudaMalloc((void **)&scratch->memory, bytes);
-    }
+    scratch->in_order = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&scratch->in_order, cudaDevAttrMemoryPoolsSupported, device);
+    if (error != cudaSuccess) return rayt__cuda(error, "scratch memory");
+    cudaMemPool_t pool = scratch->in_order ? rayt__pool(device) : NULL;
+    if (pool != NULL) /* refused, the default pool may still have some */
+        error = cudaMallocFromPoolAsync((void **)&scratch->memory, bytes, pool, stream);
+    if (scratch->in_order && (pool == NULL || error != cudaSuccess))
+        error = cudaMallocAsync((void **)&scratch->memory, bytes, stream);
+    if (!scratch->in_order) error = cudaMalloc((void **)&scratch->memory, bytes);
     return rayt__cuda(error, "scratch memory");
 }
 

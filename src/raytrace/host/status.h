@@ -24,7 +24,6 @@ static inline rayt_status rayt__fail(rayt_status status, const char *format, ...
 static inline rayt_status rayt__cuda(cudaError_t error, const char *what)
 {
     if (error == cudaSuccess) return RAYT_OK;
-    (void)cudaGetLastError(); /* take it from the record, so that later calls do not find it */
     if (error == cudaErrorMemoryAllocation)
         return rayt__fail(RAYT_ERROR_MEMORY, "%s: out of device memory", what);
     if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
@@ -36,6 +35,47 @@ static inline rayt_status rayt__cuda(cudaError_t error, const char *what)
                           "rebuild with nvcc -arch=native",
                           what);
     return rayt__fail(RAYT_ERROR_CUDA, "%s: %s", what, cudaGetErrorString(error));
+}
+
+/* Is this an error after which the device does no more work? Every call then fails with it, and so
+   does the making of an event, which fails by itself only where memory is used up. */
+static inline bool rayt__is_sticky(cudaError_t error)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t again = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (again == cudaSuccess) (void)cudaEventDestroy(event);
+    return again == error && error != cudaErrorMemoryAllocation;
+}
+
+/* The status of a launch, from what cudaLaunchKernelEx returned. Launches are asynchronous: a
+   sticky error comes from a kernel that has begun before. */
+static inline rayt_status rayt__launched(cudaError_t error)
+{
+    if (error == cudaSuccess) return RAYT_OK;
+    return rayt__cuda(error, rayt__is_sticky(error)
+                                 ? "kernel launch, or work of the device before it"
+                                 : "kernel launch");
+}
+
+/* CUDA keeps a record of each thread's last error until cudaGetLastError takes it. An error of the
+   caller may be there, handled already or not. Hence two rules: no call takes its result from the
+   record, and none leaves an error of its own in it. Every function that calls CUDA begins with
+   rayt__begin and, if that returns RAYT_OK, ends with rayt__end.
+
+   `before` becomes the error in the record, which stops nothing unless the device is lost. */
+static inline rayt_status rayt__begin(cudaError_t *before)
+{
+    *before = cudaPeekAtLastError();
+    if (*before == cudaSuccess || !rayt__is_sticky(*before)) return RAYT_OK;
+    return rayt__cuda(*before, "found before the launch");
+}
+
+/* Takes errors of this header's calls from the record, also those that it could mend; what was
+   there before stays, unless such an error has overwritten it. Returns `status`. */
+static inline rayt_status rayt__end(cudaError_t before, rayt_status status)
+{
+    if (cudaPeekAtLastError() != before) (void)cudaGetLastError();
+    return status;
 }
 
 RAYT_API const char *rayt_last_error(void)
