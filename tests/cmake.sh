@@ -121,9 +121,9 @@ if have pkg-config; then
     check "pkg-config --cflags: the project builds and runs on the CPU runner" with_pkg_config
     check "pkg-config: a version 0.1 is there" pkg-config --atleast-version=0.1 tiledmm
     versions_agree() {
-        sed -n '1p' tiledmm.cuh | grep -qF " v$(pkg-config --modversion tiledmm | sed 's/\.0$//') "
+        sed -n '2p' tiledmm.cuh | grep -qF " v$(pkg-config --modversion tiledmm | sed 's/\.0$//') "
     }
-    check "pkg-config: the version is that of the header's first line" versions_agree
+    check "pkg-config: the version is that of the header's title" versions_agree
 else
     skip "pkg-config" "pkg-config is not installed"
 fi

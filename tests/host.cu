@@ -381,9 +381,15 @@ static void test_progress(void)
         int good = same_bits(&p, &o, "progress");
         tap_ok(good && w.calls > 3 && w.backwards == 0 && w.last == 1,
                "progress goes up from 0 to 1 (%d calls)", w.calls);
-        size_t before = free_memory();
+        /* The first calls leave memory in the pools, which later ones take again. */
         for (int count = 1; count <= 3; count++) {
             o.device_count = count, o.devices = list;
+            w.last = -1, w.stop_at = 2;
+            (void)run_host(&p, &o);
+        }
+        size_t before = free_memory();
+        for (int count = 1; count <= 3; count++) {
+            o.device_count = count;
             w.last = -1, w.stop_at = 0.25;
             tmm_status status = run_host(&p, &o);
             long long wrong = spoiled(&p, &changed);

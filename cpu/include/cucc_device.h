@@ -256,6 +256,26 @@ inline double rsqrt(double a)
     return 1.0 / sqrt(a);
 }
 
+/* Fast functions of a GPU, here as exact as the others. glibc declares some for itself, noexcept, and
+ * does not export them. */
+/* clang-format off */
+inline float __expf(float a) noexcept { return expf(a); }
+inline float __exp10f(float a) noexcept { return exp10f(a); }
+inline float __logf(float a) noexcept { return logf(a); }
+inline float __log2f(float a) noexcept { return log2f(a); }
+inline float __log10f(float a) noexcept { return log10f(a); }
+inline float __powf(float a, float b) noexcept { return powf(a, b); }
+inline float __sinf(float a) noexcept { return sinf(a); }
+inline float __cosf(float a) noexcept { return cosf(a); }
+inline float __tanf(float a) noexcept { return tanf(a); }
+inline float __tanhf(float a) noexcept { return tanhf(a); }
+inline void __sincosf(float a, float *sine, float *cosine) noexcept { *sine = sinf(a), *cosine = cosf(a); }
+inline float __fdividef(float a, float b) { return a / b; }
+inline float __frcp_rn(float a) { return 1.0f / a; }
+inline float __frsqrt_rn(float a) { return (float)(1.0 / sqrt((double)a)); }
+inline float __saturatef(float a) { return fminf(fmaxf(a, 0.0f), 1.0f); }
+/* clang-format on */
+
 /* The rounding error of a sum is a float (Knuth's two-sum); it tells whether the sum rounded to
  * nearest lies further from zero than the exact one. */
 inline float __fadd_rz(float a, float b)

@@ -1,7 +1,8 @@
 /* cuda_runtime.h of the CPU runner: the host side of the runtime API and kernel launches.
  *
- * Only what the files of this repository use is here; anything else is a compile error. Heavy
- * headers belong into the runtime, so that a .cu file compiles quickly. */
+ * Only what the files of this repository use is here; anything else is a compile error. What
+ * is not C++ alone is C99, too. Heavy headers belong into the runtime, so that a .cu file compiles
+ * quickly. */
 #ifndef CUCC_CUDA_RUNTIME_H
 #define CUCC_CUDA_RUNTIME_H
 
@@ -16,18 +17,41 @@
 
 #define CUDART_VERSION 13000
 
+#ifndef __CUDACC__ /* in a .c or .cpp file these say nothing */
+#define __host__
+#define __device__
+#define __global__
+#define __constant__
+#define __forceinline__ inline
+#endif
+
 /* ---- vector types -------------------------------------------------------------------------- */
 
+#ifdef __cplusplus
+#define CUCC_MADE(type, ...)                \
+    constexpr type make_##type(__VA_ARGS__) \
+    {                                       \
+        return
+#define CUCC_OR(value) = value /* what an argument is if it is left out */
+#else
+#define CUCC_MADE(type, ...)                    \
+    static inline type make_##type(__VA_ARGS__) \
+    {                                           \
+        return (type)
+#define CUCC_OR(value)
+#endif
+#define CUCC_ALIGNED(bytes) __attribute__((aligned(bytes)))
+
 /* clang-format off */
-#define CUCC_VECTOR_TYPES(base, name, align2, align4)                              \
-    struct name##1 { base x; };                                                    \
-    struct alignas(align2) name##2 { base x, y; };                                 \
-    struct name##3 { base x, y, z; };                                              \
-    struct alignas(align4) name##4 { base x, y, z, w; };                           \
-    constexpr name##1 make_##name##1(base x) { return {x}; }                       \
-    constexpr name##2 make_##name##2(base x, base y) { return {x, y}; }            \
-    constexpr name##3 make_##name##3(base x, base y, base z) { return {x, y, z}; } \
-    constexpr name##4 make_##name##4(base x, base y, base z, base w) { return {x, y, z, w}; }
+#define CUCC_VECTOR_TYPES(base, name, align2, align4)                             \
+    typedef struct name##1 { base x; } name##1;                                   \
+    typedef struct CUCC_ALIGNED(align2) name##2 { base x, y; } name##2;           \
+    typedef struct name##3 { base x, y, z; } name##3;                             \
+    typedef struct CUCC_ALIGNED(align4) name##4 { base x, y, z, w; } name##4;     \
+    CUCC_MADE(name##1, base x) {x}; }                                             \
+    CUCC_MADE(name##2, base x, base y) {x, y}; }                                  \
+    CUCC_MADE(name##3, base x, base y, base z) {x, y, z}; }                       \
+    CUCC_MADE(name##4, base x, base y, base z, base w) {x, y, z, w}; }
 /* clang-format on */
 
 CUCC_VECTOR_TYPES(signed char, char, 2, 4)
@@ -41,9 +65,12 @@ CUCC_VECTOR_TYPES(unsigned long long, ulonglong, 16, 16)
 CUCC_VECTOR_TYPES(float, float, 8, 16)
 CUCC_VECTOR_TYPES(double, double, 16, 16)
 #undef CUCC_VECTOR_TYPES
+#undef CUCC_MADE
+#undef CUCC_ALIGNED
 
-struct dim3 {
+typedef struct dim3 {
     unsigned int x, y, z;
+#ifdef __cplusplus
     constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z)
     {
     }
@@ -54,7 +81,8 @@ struct dim3 {
     {
         return {x, y, z};
     }
-};
+#endif
+} dim3;
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
@@ -99,22 +127,22 @@ typedef enum cudaError { CUCC_ERRORS(CUCC_ENUMERATOR) } cudaError_t;
 
 /* ---- types of the runtime API -------------------------------------------------------------- */
 
-enum cudaMemcpyKind {
+typedef enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
     cudaMemcpyHostToDevice,
     cudaMemcpyDeviceToHost,
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault
-};
+} cudaMemcpyKind;
 
-enum cudaMemoryType {
+typedef enum cudaMemoryType {
     cudaMemoryTypeUnregistered,
     cudaMemoryTypeHost,
     cudaMemoryTypeDevice,
     cudaMemoryTypeManaged
-};
+} cudaMemoryType;
 
-enum cudaDeviceAttr {
+typedef enum cudaDeviceAttr {
     cudaDevAttrMaxGridDimY = 6,
     cudaDevAttrClockRate = 13,
     cudaDevAttrMultiProcessorCount = 16,
@@ -125,10 +153,10 @@ enum cudaDeviceAttr {
     cudaDevAttrConcurrentManagedAccess = 89,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
     cudaDevAttrMemoryPoolsSupported = 115
-};
+} cudaDeviceAttr;
 
 /* The fields that CUDA 11, 12 and 13 all have. */
-struct cudaDeviceProp {
+typedef struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;
     size_t sharedMemPerBlock;
@@ -154,18 +182,20 @@ struct cudaDeviceProp {
     size_t sharedMemPerMultiprocessor;
     int regsPerMultiprocessor;
     size_t sharedMemPerBlockOptin;
-};
+} cudaDeviceProp;
 
-struct cudaPointerAttributes {
+typedef struct cudaPointerAttributes {
     enum cudaMemoryType type;
     int device;
     void *devicePointer;
     void *hostPointer;
-};
+} cudaPointerAttributes;
 
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+typedef enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8
+} cudaFuncAttribute;
 
-struct cudaFuncAttributes {
+typedef struct cudaFuncAttributes {
     size_t sharedSizeBytes;
     size_t constSizeBytes;
     size_t localSizeBytes;
@@ -174,39 +204,41 @@ struct cudaFuncAttributes {
     int ptxVersion;
     int binaryVersion;
     int maxDynamicSharedSizeBytes;
-};
+} cudaFuncAttributes;
 
-enum cudaMemLocationType {
+typedef enum cudaMemLocationType {
     cudaMemLocationTypeInvalid,
     cudaMemLocationTypeDevice,
     cudaMemLocationTypeHost
-};
+} cudaMemLocationType;
 
-struct cudaMemLocation {
+typedef struct cudaMemLocation {
     enum cudaMemLocationType type;
     int id;
-};
+} cudaMemLocation;
 
-struct cudaPitchedPtr {
+typedef struct cudaPitchedPtr {
     void *ptr;
     size_t pitch, xsize, ysize;
-};
+} cudaPitchedPtr;
 
-struct cudaExtent {
+typedef struct cudaExtent {
     size_t width, height, depth;
-};
+} cudaExtent;
 
-struct cudaPos {
+typedef struct cudaPos {
     size_t x, y, z;
-};
+} cudaPos;
 
-inline cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t x, size_t y)
+static inline cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t x, size_t y)
 {
-    return {pointer, pitch, x, y};
+    cudaPitchedPtr made = {pointer, pitch, x, y};
+    return made;
 }
-inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
+static inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
 {
-    return {width, height, depth};
+    cudaExtent made = {width, height, depth};
+    return made;
 }
 
 /* Textures: two-dimensional arrays of float, read by texel coordinates, clamped at the edges. */
@@ -214,7 +246,7 @@ typedef struct cudaArray *cudaArray_t;
 typedef unsigned long long cudaTextureObject_t;
 
 /* Plain memory only: no arrays, no positions, a depth of 1. */
-struct cudaMemcpy3DPeerParms {
+typedef struct cudaMemcpy3DPeerParms {
     cudaArray_t srcArray;
     cudaPos srcPos;
     cudaPitchedPtr srcPtr;
@@ -224,38 +256,44 @@ struct cudaMemcpy3DPeerParms {
     cudaPitchedPtr dstPtr;
     int dstDevice;
     cudaExtent extent;
-};
+} cudaMemcpy3DPeerParms;
 
-enum cudaChannelFormatKind { cudaChannelFormatKindFloat = 2 };
+typedef enum cudaChannelFormatKind { cudaChannelFormatKindFloat = 2 } cudaChannelFormatKind;
 
-struct cudaChannelFormatDesc {
+typedef struct cudaChannelFormatDesc {
     int x, y, z, w;
     enum cudaChannelFormatKind f;
-};
+} cudaChannelFormatDesc;
 
-enum cudaResourceType { cudaResourceTypeArray };
+typedef enum cudaResourceType { cudaResourceTypeArray } cudaResourceType;
 
-struct cudaResourceDesc {
+typedef struct cudaResourceDesc {
     enum cudaResourceType resType;
     union {
         struct {
             cudaArray_t array;
         } array;
     } res;
-};
+} cudaResourceDesc;
 
 struct cudaResourceViewDesc;
 
-enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp };
-enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
-enum cudaTextureReadMode { cudaReadModeElementType };
+typedef enum cudaTextureAddressMode {
+    cudaAddressModeWrap,
+    cudaAddressModeClamp
+} cudaTextureAddressMode;
+typedef enum cudaTextureFilterMode {
+    cudaFilterModePoint,
+    cudaFilterModeLinear
+} cudaTextureFilterMode;
+typedef enum cudaTextureReadMode { cudaReadModeElementType } cudaTextureReadMode;
 
-struct cudaTextureDesc {
+typedef struct cudaTextureDesc {
     enum cudaTextureAddressMode addressMode[3];
     enum cudaTextureFilterMode filterMode;
     enum cudaTextureReadMode readMode;
     int normalizedCoords;
-};
+} cudaTextureDesc;
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
@@ -273,7 +311,9 @@ typedef struct CUevent_st *cudaEvent_t;
 
 /* ---- functions of the runtime API ---------------------------------------------------------- */
 
+#ifdef __cplusplus
 extern "C" {
+#endif
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError(void);
@@ -299,22 +339,25 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 
 /* Pools remember their device only: memory comes from where cudaMalloc's does. */
 typedef struct cudaMemPool *cudaMemPool_t;
-enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
-enum cudaMemPoolAttr {
+typedef enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 } cudaMemAllocationType;
+typedef enum cudaMemPoolAttr {
     cudaMemPoolAttrReleaseThreshold = 4,
     cudaMemPoolAttrReservedMemCurrent = 5,
     cudaMemPoolAttrUsedMemCurrent = 7
-};
-enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone = 0, cudaMemAccessFlagsProtReadWrite = 3 };
-struct cudaMemAccessDesc {
+} cudaMemPoolAttr;
+typedef enum cudaMemAccessFlags {
+    cudaMemAccessFlagsProtNone = 0,
+    cudaMemAccessFlagsProtReadWrite = 3
+} cudaMemAccessFlags;
+typedef struct cudaMemAccessDesc {
     cudaMemLocation location;
     cudaMemAccessFlags flags;
-};
-struct cudaMemPoolProps {
+} cudaMemAccessDesc;
+typedef struct cudaMemPoolProps {
     cudaMemAllocationType allocType;
     cudaMemLocation location;
     unsigned char reserved[64];
-};
+} cudaMemPoolProps;
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
@@ -327,30 +370,30 @@ cudaError_t cudaMallocHost(void **pointer, size_t size);
 cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaHostGetDevicePointer(void **pointer, void *host, unsigned int flags);
 cudaError_t cudaMallocManaged(void **pointer, size_t size,
-                              unsigned int flags = cudaMemAttachGlobal);
+                              unsigned int flags CUCC_OR(cudaMemAttachGlobal));
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, struct cudaMemLocation where,
-                                 unsigned int flags, cudaStream_t stream = 0);
+                                 unsigned int flags, cudaStream_t stream CUCC_OR(0));
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer);
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
-                            cudaStream_t stream = 0);
+                            cudaStream_t stream CUCC_OR(0));
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream = 0);
+                              cudaStream_t stream CUCC_OR(0));
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
-                                size_t size, cudaStream_t stream = 0);
+                                size_t size, cudaStream_t stream CUCC_OR(0));
 cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parameters,
-                                  cudaStream_t stream = 0);
+                                  cudaStream_t stream CUCC_OR(0));
 cudaError_t cudaMemset(void *to, int value, size_t size);
-cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream = 0);
+cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream CUCC_OR(0));
 
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format,
-                            size_t width, size_t height = 0, unsigned int flags = 0);
+                            size_t width, size_t height CUCC_OR(0), unsigned int flags CUCC_OR(0));
 cudaError_t cudaFreeArray(cudaArray_t array);
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x_bytes, size_t y, const void *from,
                                 size_t from_pitch, size_t width, size_t height,
@@ -366,12 +409,13 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                unsigned int flags CUCC_OR(0));
 
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream CUCC_OR(0));
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop);
@@ -382,8 +426,12 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
                                                           int block_size, size_t dynamic_shared);
+#ifdef __cplusplus
 }
+#endif
+#undef CUCC_OR
 
+#ifdef __cplusplus
 namespace cucc
 {
 cudaError_t copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
@@ -433,6 +481,36 @@ template <class R, class... A> const void *object_pointer(R (*const &)(A...))
     return nullptr;
 }
 
+/* An argument of a kernel as CUDA keeps it: its bytes, so that no constructor or destructor runs in
+ * threads. What C++ passes in memory because of such members goes to the kernel by address, as the
+ * ABI of g++ does it, and each thread has bytes of its own. */
+template <class P>
+constexpr bool by_address = __is_class(P) && !(__is_trivially_constructible(P, const P &) &&
+                                               __is_trivially_constructible(P, P &&));
+template <class P, bool = by_address<P>> struct stored_argument {
+    using passed = P;
+    P value;
+    explicit stored_argument(const P &argument) : value(argument)
+    {
+    }
+    P &get()
+    {
+        return value;
+    }
+};
+template <class P> struct stored_argument<P, true> {
+    using passed = P &;
+    alignas(P) unsigned char bytes[sizeof(P)];
+    explicit stored_argument(const P &argument)
+    {
+        memcpy(bytes, (const void *)&argument, sizeof bytes);
+    }
+    P &get()
+    {
+        return *(P *)bytes;
+    }
+};
+
 /* KERNEL<<<grid, block, shared, stream>>>(arguments) becomes
  * prepare("KERNEL", KERNEL, grid, block, shared, stream)(arguments), so that each argument is
  * converted once to its parameter's type, as CUDA does. */
@@ -442,13 +520,25 @@ template <class... P> struct prepared_launch {
 
     void operator()(P... arguments)
     {
-        (void)with(arguments...);
+        (void)start(stored_argument<P>(arguments)...);
     }
 
-    cudaError_t with(P... arguments)
+#ifdef __clang__
+    __attribute__((no_sanitize("function")))
+#endif
+    static void
+    call(void (*kernel)(P...), stored_argument<P>... arguments)
     {
-        auto thread = [=, *this] { kernel(arguments...); };
-        const void *pointers[] = {object_pointer(arguments)..., nullptr};
+        if constexpr ((by_address<P> || ...))
+            ((void (*)(typename stored_argument<P>::passed...))(void *)kernel)(arguments.get()...);
+        else
+            kernel(arguments.get()...);
+    }
+
+    cudaError_t start(stored_argument<P>... arguments)
+    {
+        auto thread = [=, kernel = kernel] { call(kernel, arguments...); };
+        const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
         request.argument_count = sizeof...(P);
         request.pointers = pointers;
         request.run_thread = [](void *closure) { (*static_cast<decltype(thread) *>(closure))(); };
@@ -487,7 +577,7 @@ cudaError_t launch_untyped(void (*kernel)(P...), const char *name, dim3 grid, di
 {
     (void)arguments;
     return prepare(name, kernel, grid, block, dynamic_shared, stream)
-        .with(*(std::remove_reference_t<P> *)arguments[I]...);
+        .start(stored_argument<P>(*(std::remove_reference_t<P> *)arguments[I])...);
 }
 
 template <class... P> auto kernel_pointer(const char *name, void (*kernel)(P...)) -> void (*)(P...)
@@ -583,5 +673,6 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*ke
 }
 
 #include "cucc_device.h"
+#endif
 
 #endif

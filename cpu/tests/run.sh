@@ -72,6 +72,7 @@ build() {
     "$cucc" -Xcompiler -Wall,-Wextra -Werror all-warnings "$@" -o "$program" >"$program.log" 2>&1 &
 }
 
+coursework=("$tests/coursework.cu" "$tests/with_header.c")
 language=("$tests/language.cu" "$tests/other.cu" "$tests/caller.c")
 
 build language "${language[@]}" -O3 -arch=sm_70 -lineinfo -std=c++14 -rdc=true
@@ -81,6 +82,26 @@ build faults "$tests/faults.cu"
 build faults-ucontext "$tests/faults.cu" -DCUCC_UCONTEXT
 build faults-sanitized "$tests/faults.cu" --sanitize
 build bounds "$tests/bounds.cu" --sanitize
+build coursework "${coursework[@]}"
+build coursework-sanitized "${coursework[@]}" --sanitize
+# a toolkit in the system's include path, and where a Makefile says it is
+mkdir toolkit
+for header in cuda_runtime vector_types vector_functions device_launch_parameters; do
+    echo 'struct char1 {}; struct dim3 {}; int toolkit[' >toolkit/$header.h
+done
+echo '#define EXTRA 1' >toolkit/extra.h
+export CPLUS_INCLUDE_PATH=$PWD/toolkit C_INCLUDE_PATH=$PWD/toolkit
+build coursework-toolkit "${coursework[@]}"
+build coursework-makefile "${coursework[@]}" -I toolkit
+wait
+unset CPLUS_INCLUDE_PATH C_INCLUDE_PATH
+printf '#include <extra.h>\nint main(void) { return !EXTRA; }\n' >extra.cu
+build extra extra.cu -Itoolkit
+export CPATH=$PWD/toolkit
+build coursework-cpath "${coursework[@]}"
+build extra-cpath extra.cu
+wait
+unset CPATH
 build float16 "$tests/float16.cu"
 build float16-sanitized "$tests/float16.cu" --sanitize
 build order "$tests/order.cu"
@@ -97,6 +118,7 @@ if command -v clang++ >/dev/null; then
     export CXX=clang++
     build language-clang "${language[@]}"
     build faults-clang "$tests/faults.cu"
+    build coursework-clang "${coursework[@]}" --sanitize
     build float16-clang "$tests/float16.cu"
     build bounds-clang "$tests/bounds.cu" --sanitize
     unset CXX
@@ -122,6 +144,11 @@ for program in language linked language-ucontext language-sanitized language-cla
     done
 done
 
+for program in coursework coursework-sanitized coursework-toolkit coursework-makefile coursework-cpath coursework-clang; do
+    [ -e $program ] || continue
+    check_text "$program" '^0 failures $' ./$program
+    check_text "$program, late streams" '^0 failures $' env CUCC_STREAMS=late:3 ./$program
+done
 for program in float16 float16-sanitized float16-clang; do
     [ -e $program ] && check_text "half and bfloat16, $program" '^0 failures $' ./$program
 done
