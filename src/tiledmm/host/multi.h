@@ -28,13 +28,13 @@ typedef struct tmm__multi {
 } tmm__multi;
 
 /* Lines to be copied between devices. */
-typedef struct tmm__lines {
+typedef struct tmm__line_copy {
     const char *source;
     char *target;
     size_t source_pitch, target_pitch, width, rows;
-} tmm__lines;
+} tmm__line_copy;
 
-static inline cudaError_t tmm__copy_across(const tmm__lines *l, int from_device, int to_device,
+static inline cudaError_t tmm__copy_across(const tmm__line_copy *l, int from_device, int to_device,
                                            cudaStream_t stream)
 {
     struct cudaMemcpy3DPeerParms p;
@@ -74,7 +74,7 @@ static inline tmm_status tmm__gather(const tmm__multi *m, int to, char *buffer, 
         const tmm_part *p = &m->parts[from];
         long long first = 0, rows = p->rows_B;
         for (int i = 0; i < from; i++) first += m->parts[i].rows_B;
-        tmm__lines lines;
+        tmm__line_copy lines;
         lines.source = (const char *)p->B;
         lines.target = buffer;
         if (transposed) { /* rows of B are columns of op(B) */
