@@ -1,8 +1,8 @@
-/* tmm_?gemm_host and tmm_?gemm_multi: the same bits for every split, device count, block, stream and
-   budget; right products; what failures leave behind. Parts of K and pinned chunks are made small,
-   so that small matrices have many, and lines of 700 bytes count as too long for one copy. On the
-   CPU runner CUCC_DEVICES gives the number of devices, and failures are planted by CUCC_FAIL; fewer
-   devices than a test names act as several. */
+/* tmm_?gemm_host and tmm_?gemm_multi: the same bits for all shares of devices, blocks, streams and
+   budgets; right products; what failures leave behind. Parts of K and pinned chunks are made small, so
+   that small matrices have many. Lines of 700 bytes count as too long for a 2D copy. On the CPU
+   runner CUCC_DEVICES gives the number of devices and CUCC_FAIL plants failures. If there are fewer
+   devices than a test lists, these act as several. */
 #include "tap.h"
 #define TMM__HOST_PITCH               700
 #define TMM__HOST_DEPTH               72
@@ -210,7 +210,7 @@ static int same_bits(problem *p, const tmm_host_options *o, const char *how)
     return 0;
 }
 
-/* Every split, block, stream and budget gives the expected bits. */
+/* All shares, blocks, streams and budgets give the expected bits. */
 static void vary(problem *p, const char *name)
 {
     size_t size = types[p->type].size;
@@ -299,7 +299,7 @@ static void test_bits(void)
    or ends off the alignment; K up to TMM__HOST_DEPTH is whole. */
 static void test_cuts(void)
 {
-    int bad = 0, forms = 0;
+    int bad = 0, kinds = 0;
     for (long long K = 0; K <= 2000; K++)
         for (size_t size = 4; size <= 8; size += 4) {
             tmm__job job;
@@ -316,10 +316,10 @@ static void test_cuts(void)
                 if (parts > 1 && n == 0) bad += depth < TMM__HOST_FIRST;
             }
             /* A short first part where it helps; whole, or cut because it must be, elsewhere. */
-            if (front == 2) forms |= rest > TMM__HOST_DEPTH ? (int)size / 4 : 4 * (int)size / 4;
+            if (front == 2) kinds |= rest > TMM__HOST_DEPTH ? (int)size / 4 : 4 * (int)size / 4;
         }
     tap_ok(bad == 0, "K is cut into parts that follow one another and are not too deep");
-    tap_ok(forms == (1 | 2 | 4), "and elements of 8 bytes have a short first part if they must");
+    tap_ok(kinds == (1 | 2 | 4), "and elements of 8 bytes have a short first part if they must");
 }
 
 /* ---------------------------------- progress, cancel ------------------------------------------ */
@@ -413,7 +413,7 @@ static void test_multi(tmm_type type, tmm_op opA, tmm_op opB, long long M, long 
     make_problem(&p, type, opA, opB, M, N, K, alpha, beta, 0);
     expect(&p, "multi");
     for (int count = 1; count <= LISTED; count++)
-        for (int split = 0; split < 2; split++) {
+        for (int uneven = 0; uneven < 2; uneven++) {
             tmm_part parts[LISTED];
             char *memory[LISTED][3];
             long long row = 0, row_B = 0, all_B = opB == TMM_OP_N ? K : N;
@@ -424,8 +424,8 @@ static void test_multi(tmm_type type, tmm_op opA, tmm_op opB, long long M, long 
                 int last = n == count - 1;
                 memset(t, 0, sizeof *t);
                 t->device = list[n];
-                t->rows = last ? M - row : split ? (n % 2 ? 0 : M / 7) : M / count;
-                t->rows_B = last ? all_B - row_B : split ? (n % 2 ? all_B / 3 : 0) : all_B / count;
+                t->rows = last ? M - row : uneven ? (n % 2 ? 0 : M / 7) : M / count;
+                t->rows_B = last ? all_B - row_B : uneven ? (n % 2 ? all_B / 3 : 0) : all_B / count;
                 t->lda = p.lda, t->ldb = p.ldb, t->ldc = p.ldc;
                 cudaSetDevice(t->device);
                 for (int m = 0; m < 3; m++)
@@ -459,7 +459,7 @@ static void test_multi(tmm_type type, tmm_op opA, tmm_op opB, long long M, long 
                 for (int m = 0; m < 3; m++) cudaFree(memory[n][m]);
             }
             if (status != TMM_OK || memcmp(C, p.expected, p.bytesC) != 0) {
-                tap_note("%d parts, split %d: %s", count, split,
+                tap_note("%d parts, uneven %d: %s", count, uneven,
                          status == TMM_OK ? "other bits" : tmm_last_error());
                 good = 0;
             }
@@ -525,6 +525,22 @@ static void test_old_error(void)
     left = leave_error();
     tmm_host_release();
     tap_ok(left && cudaGetLastError() == cudaErrorMemoryAllocation, "so does tmm_host_release");
+    o.weights = NULL;
+    left = leave_error();
+    tap_ok(left && same_bits(&p, &o, "an old error"), "and gemm_host does its work all the same");
+    tmm_part part;
+    float *memory[3] = {NULL, NULL, NULL};
+    int good = 1;
+    memset(&part, 0, sizeof part);
+    part.rows = part.rows_B = part.lda = part.ldb = part.ldc = 8;
+    for (int n = 0; n < 3; n++) good &= cudaMalloc((void **)&memory[n], 256) == cudaSuccess;
+    part.A = memory[0], part.B = memory[1], part.C = memory[2];
+    left = leave_error();
+    status = tmm_sgemm_multi(TMM_OP_N, TMM_OP_N, 8, 8, 8, 1, 0, &part, 1, TMM_AUTO);
+    tap_ok(good && left && status == TMM_OK && cudaGetLastError() == cudaErrorMemoryAllocation,
+           "gemm_multi, too, and the error stays on record");
+    if (status != TMM_OK) tap_note("%s", tmm_last_error());
+    for (int n = 0; n < 3; n++) cudaFree(memory[n]);
     end_problem(&p);
 }
 
@@ -540,7 +556,7 @@ static void test_errors(void)
     problem p;
     tmm_host_options o;
     static const int beyond[2] = {0, 99};
-    static const long long few[2] = {3, 4}, many[2] = {30, 40}, negative[2] = {-1, 51};
+    static const long long too_few[2] = {3, 4}, too_many[2] = {30, 40}, negative[2] = {-1, 51};
     static const double bad[2] = {1, -1}, none[2] = {0, 0};
     static const double infinite[2] = {1, HUGE_VAL}, no_number[2] = {HUGE_VAL - HUGE_VAL, 1};
     float *device = NULL, small[4] = {1, 2, 3, 4};
@@ -557,8 +573,8 @@ static void test_errors(void)
     } while (0)
     TRY(o.devices = beyond, TMM_ERROR_DEVICE, "device 99", "a device that does not exist");
     TRY(o.device_count = -1, TMM_ERROR_ARGUMENT, "device_count", "a negative number of devices");
-    TRY(o.rows = few, TMM_ERROR_ARGUMENT, "rows adds up to 7", "too few rows");
-    TRY(o.rows = many, TMM_ERROR_ARGUMENT, "rows[1]", "too many rows");
+    TRY(o.rows = too_few, TMM_ERROR_ARGUMENT, "rows adds up to 7", "too few rows");
+    TRY(o.rows = too_many, TMM_ERROR_ARGUMENT, "rows[1]", "too many rows");
     TRY(o.rows = negative, TMM_ERROR_ARGUMENT, "rows[0]", "negative rows");
     TRY(o.weights = bad, TMM_ERROR_ARGUMENT, "weights[1]", "a negative weight");
     TRY(o.weights = infinite, TMM_ERROR_ARGUMENT, "weights[1] is inf, but must be finite",
@@ -585,6 +601,10 @@ static void test_errors(void)
     rejects(tmm_biasedgemm_host(TMM_OP_N, TMM_OP_N, 2, 2, 1, 1, small, 1, small, 2, 0, small, 2,
                                 NULL),
             TMM_ERROR_UNSUPPORTED, "TMM_EPILOGUE", "a type with an epilogue");
+    rejects(tmm_sgemm_host((tmm_op)7, TMM_OP_N, 2, 2, 2, 1, small, 2, small, 2, 0, small, 2, NULL),
+            TMM_ERROR_ARGUMENT, "opA is 7", "an unknown opA");
+    rejects(tmm_sgemm_cpu(TMM_OP_N, (tmm_op)-1, 2, 2, 2, 1, small, 2, small, 2, 0, small, 2),
+            TMM_ERROR_ARGUMENT, "opB is -1", "an unknown opB of gemm_cpu");
     tap_ok(tmm_sgemm_host(TMM_OP_N, TMM_OP_N, 0, 2, 2, 1, NULL, 2, NULL, 2, 0, NULL, 2, NULL) ==
                TMM_OK,
            "M = 0 does nothing");
