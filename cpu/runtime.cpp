@@ -630,16 +630,16 @@ cudaError_t launch(const launch_request &request)
     if (planted("launch")) return failed(cudaErrorLaunchOutOfResources);
     if (planted("kernel")) {
         fail_for_good(cudaErrorLaunchFailure);
-        return cudaSuccess; /* a kernel that fails was launched */
+        return cudaErrorLaunchFailure;
     }
     if (cudaError_t error = check_configuration(request)) return failed(error);
     if (!check_arguments(request)) {
         fail_for_good(cudaErrorIllegalAddress);
-        return cudaSuccess;
+        return cudaErrorIllegalAddress;
     }
     if (!late().on || is_default_stream(request.stream)) {
         run_launch(request);
-        return cudaSuccess;
+        return state().device[current_device].sticky; /* as with CUDA_LAUNCH_BLOCKING=1 */
     }
     /* The arguments live as long as the work waits. */
     std::shared_ptr<void> closure(request.copy_closure(request.closure), request.free_closure);
@@ -654,6 +654,13 @@ void register_kernel(const void *kernel, const kernel_record &record)
 {
     state_lock lock(state().lock);
     state().kernels[kernel] = record;
+}
+
+const char *kernel_name(const void *kernel)
+{
+    state_lock lock(state().lock);
+    auto found = state().kernels.find(kernel);
+    return found == state().kernels.end() ? "a kernel" : found->second.name;
 }
 } // namespace cucc
 

@@ -16,6 +16,7 @@
    memory sees it. Every result is checked against sums of higher precision. */
 #include "../tiledmm.cuh"
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <time.h>
 #ifdef WITH_CUBLAS
@@ -110,7 +111,7 @@ static int parse_options(int count, char **words, options *o)
     for (int i = 1; i < count; i++) {
         const char *word = words[i], *value = i + 1 < count ? words[i + 1] : NULL;
         int takes_value = 1;
-        if (strcmp(word, "--help") == 0) {
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             print_help();
             exit(0);
         } else if (strcmp(word, "--identity") == 0) {
@@ -567,74 +568,91 @@ static void print_table(const table *t, const options *o, const device_limits *d
     }
 }
 
-/* A file that appears whole or not at all: written beside its place and renamed at the end. What
-   is no ordinary file, such as /dev/stdout, is written to directly. */
-typedef struct output_file {
-    FILE *stream;
-    const char *path;
-    char *beside; /* NULL: writes to path itself */
-} output_file;
+/* The CSV file appears whole or not at all: it is written beside its place, renamed at the end, and
+   removed if the program is interrupted. A link is followed; what is no ordinary file, such as a
+   pipe, is written to directly. */
+static FILE *csv;
+static char csv_path[4096], csv_beside[4100]; /* the latter: empty if there is nothing to rename */
 
-static int open_output(output_file *file, const char *path)
+static void interrupted(int number)
 {
-    int direct = 0;
-    size_t length = strlen(path) + 5;
-    file->path = path;
-    file->beside = NULL;
-#ifndef _WIN32
-    struct stat there;
-    direct = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
-#endif
-    if (!direct) {
-        file->beside = (char *)malloc(length);
-        if (file->beside) snprintf(file->beside, length, "%s.tmp", path);
-    }
-    file->stream = direct || file->beside ? fopen(direct ? path : file->beside, "w") : NULL;
-    if (file->stream) return 1;
-    fprintf(stderr, "matmul: cannot write '%s'\n", path);
-    free(file->beside);
-    return 0;
+    if (csv_beside[0]) remove(csv_beside);
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
-static int close_output(output_file *file, int keep)
+static int open_csv(const char *path)
 {
-    int good = !ferror(file->stream);
-    good &= fclose(file->stream) == 0;
-    if (file->beside) {
+    int direct = 0;
 #ifdef _WIN32
-        if (good && keep) remove(file->path); /* Windows does not rename onto a file */
+    static const int ends[] = {SIGINT, SIGTERM};
+    snprintf(csv_path, sizeof csv_path, "%s", path);
+#else
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct stat there;
+    int is_there = lstat(path, &there) == 0;
+    direct = is_there && !(stat(path, &there) == 0 && S_ISREG(there.st_mode));
+    if (!is_there || direct || !realpath(path, csv_path))
+        snprintf(csv_path, sizeof csv_path, "%s", path);
 #endif
-        if (!good || !keep || rename(file->beside, file->path) != 0) {
-            remove(file->beside);
-            good &= !keep;
-        }
-        free(file->beside);
+    for (size_t n = 0; n < sizeof ends / sizeof *ends; n++) /* what is ignored stays so */
+        if (signal(ends[n], interrupted) == SIG_IGN) signal(ends[n], SIG_IGN);
+    if (!direct) snprintf(csv_beside, sizeof csv_beside, "%s.tmp", csv_path);
+    csv = fopen(direct ? csv_path : csv_beside, "w");
+    if (!csv) fprintf(stderr, "matmul: cannot write '%s'\n", path);
+    return csv != NULL;
+}
+
+static int close_csv(int keep)
+{
+    int good = !ferror(csv);
+    good &= fclose(csv) == 0;
+#ifdef _WIN32
+    if (good && keep) remove(csv_path); /* Windows does not rename onto a file */
+#endif
+    if (csv_beside[0] && !(good && keep && rename(csv_beside, csv_path) == 0)) {
+        remove(csv_beside);
+        good &= !keep;
     }
-    if (!good) fprintf(stderr, "matmul: cannot write '%s'\n", file->path);
+    csv_beside[0] = 0;
+    if (!good) fprintf(stderr, "matmul: cannot write '%s'\n", csv_path);
     return good;
 }
 
-static void print_csv(FILE *f, const table *t, const options *o, const device_limits *d)
+/* Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
+   needs none. */
+static void check_output(void)
 {
-    fprintf(f, "name,memory,type,M,N,K,device,real_time_ms,min_ms,mean_ms,max_ms,end_to_end_ms,"
-               "gflops,percent_of_peak,speed_up,efficiency,max_abs_error,max_rel_error,verdict\n");
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
+    if (errno != EPIPE)
+        fprintf(stderr, "matmul: cannot write to standard output: %s\n", strerror(errno));
+    _Exit(1);
+}
+
+static void print_csv(const table *t, const options *o, const device_limits *d)
+{
+    fprintf(csv,
+            "name,memory,type,M,N,K,device,real_time_ms,min_ms,mean_ms,max_ms,end_to_end_ms,"
+            "gflops,percent_of_peak,speed_up,efficiency,max_abs_error,max_rel_error,verdict\n");
     for (int n = 0; n < t->count; n++) {
         const row *r = &t->rows[n];
         double rate = flops(o) / r->seconds;
-        fprintf(f, "%s,%s,%s,%lld,%lld,%lld,\"%s\",%.6g,%.6g,%.6g,%.6g,", r->method, r->memory,
+        fprintf(csv, "%s,%s,%s,%lld,%lld,%lld,\"%s\",%.6g,%.6g,%.6g,%.6g,", r->method, r->memory,
                 types[o->type].name, o->M, o->N, o->K, r->on_gpu ? d->name : "CPU",
                 r->seconds * 1e3, r->least * 1e3, r->mean * 1e3, r->most * 1e3);
-        if (r->end_to_end >= 0) fprintf(f, "%.6g", r->end_to_end * 1e3);
-        fprintf(f, ",%.6g,", rate * 1e-9);
-        if (r->on_gpu && !ON_CPU) fprintf(f, "%.4g", 100 * rate / d->peak[o->type]);
-        fprintf(f, ",");
-        if (t->sequential > 0) fprintf(f, "%.6g", speed_up(t, r));
-        fprintf(f, ",");
-        if (t->sequential > 0 && r->threads) fprintf(f, "%.4g", speed_up(t, r) / r->threads);
+        if (r->end_to_end >= 0) fprintf(csv, "%.6g", r->end_to_end * 1e3);
+        fprintf(csv, ",%.6g,", rate * 1e-9);
+        if (r->on_gpu && !ON_CPU) fprintf(csv, "%.4g", 100 * rate / d->peak[o->type]);
+        fprintf(csv, ",");
+        if (t->sequential > 0) fprintf(csv, "%.6g", speed_up(t, r));
+        fprintf(csv, ",");
+        if (t->sequential > 0 && r->threads) fprintf(csv, "%.4g", speed_up(t, r) / r->threads);
         if (r->verdict < 0)
-            fprintf(f, ",,,unchecked\n");
+            fprintf(csv, ",,,unchecked\n");
         else
-            fprintf(f, ",%.3e,%.3e,%s\n", r->abs_error, r->rel_error, r->verdict ? "ok" : "wrong");
+            fprintf(csv, ",%.3e,%.3e,%s\n", r->abs_error, r->rel_error,
+                    r->verdict ? "ok" : "wrong");
     }
 }
 
@@ -940,11 +958,12 @@ int main(int count, char **words)
     static problem p;
     static table t;
     device_limits d;
+    check_output();
+    atexit(check_output);
     if (!parse_options(count, words, &p.o)) return 2;
     if (!get_device(&d)) return 2;
     const options *o = &p.o;
-    output_file csv = {NULL, NULL, NULL};
-    if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
+    if (o->csv && !open_csv(o->csv)) return 2; /* before the work, not after it */
     p.t = &types[o->type];
     t.sequential = -1;
     printf("C (%lld x %lld) = A (%lld x %lld) times B (%lld x %lld%s), %s, row-major\n", o->M, o->N,
@@ -970,9 +989,9 @@ int main(int count, char **words)
         print_table(&t, o, &d);
         explain(&t, o, &d);
         for (int n = 0; n < t.count; n++) passed &= t.rows[n].verdict != 0;
-        if (o->csv) print_csv(csv.stream, &t, o, &d);
+        if (o->csv) print_csv(&t, o, &d);
     }
-    if (o->csv) good &= close_output(&csv, good);
+    if (o->csv) good &= close_csv(good);
     release(&p);
     printf("\nTest %s\n", passed && good ? "PASSED" : "FAILED");
     return passed && good ? 0 : 1;

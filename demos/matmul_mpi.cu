@@ -32,6 +32,7 @@
 #include <mpi-ext.h>
 #endif
 #include "../tiledmm.cuh"
+#include <errno.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -132,7 +133,7 @@ static int parse_options(int count, char **words, options *o)
         const char *shown = value ? value : "nothing";
         int takes_value = 1;
         char rest;
-        if (strcmp(word, "--help") == 0) {
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             if (world_rank == 0) print_help();
             return -1;
         } else if (strcmp(word, "--type") == 0) {
@@ -182,58 +183,56 @@ static int parse_options(int count, char **words, options *o)
     return 1;
 }
 
-/* A file that appears whole or not at all, although any rank may end this one at any time: its text
-   is kept in memory, and at the end written beside its place and renamed. What is no ordinary file,
-   such as /dev/stdout, is written to directly. */
-typedef struct output_file {
-    FILE *stream;
-    const char *path;
-    char *beside; /* NULL: writes to path itself */
-    char *text;
-    size_t bytes;
-} output_file;
+/* The CSV file appears whole or not at all, although any rank may end this one at any time: its text
+   is kept in memory, and at the end written beside its place and renamed. A link is followed; what
+   is no ordinary file, such as a pipe, is written to directly. */
+static FILE *csv;
+static char csv_path[4096], csv_beside[4100], *csv_text;
+static size_t csv_bytes;
 
-static int open_output(output_file *file, const char *path)
+static int open_csv(const char *path)
 {
     struct stat there;
-    int straight = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
-    size_t length = strlen(path) + 5;
-    file->path = path;
-    file->beside = NULL;
-    if (straight) {
-        file->stream = fopen(path, "w");
-    } else if ((file->beside = (char *)malloc(length)) != NULL) {
-        snprintf(file->beside, length, "%s.tmp", path);
-        FILE *trial = fopen(file->beside, "w"); /* can it be written? */
-        if (trial) {
-            fclose(trial);
-            remove(file->beside);
-            file->stream = open_memstream(&file->text, &file->bytes);
-        }
+    int is_there = lstat(path, &there) == 0, direct;
+    direct = is_there && !(stat(path, &there) == 0 && S_ISREG(there.st_mode));
+    if (!is_there || direct || !realpath(path, csv_path))
+        snprintf(csv_path, sizeof csv_path, "%s", path);
+    snprintf(csv_beside, sizeof csv_beside, direct ? "%s" : "%s.tmp", csv_path);
+    FILE *trial = fopen(csv_beside, "w"); /* can it be written? */
+    if (trial) csv = direct ? trial : open_memstream(&csv_text, &csv_bytes);
+    if (trial && !direct) {
+        fclose(trial);
+        remove(csv_beside);
     }
-    if (file->stream) return 1;
-    fprintf(stderr, "matmul_mpi: cannot write '%s'\n", path);
-    free(file->beside);
-    return 0;
+    if (!csv) fprintf(stderr, "matmul_mpi: cannot write '%s'\n", path);
+    return csv != NULL;
 }
 
-static int close_output(output_file *file, int keep)
+static int close_csv(int keep)
 {
-    int good = !ferror(file->stream);
-    good &= fclose(file->stream) == 0;
-    if (file->beside) {
-        if (good && keep) {
-            FILE *whole = fopen(file->beside, "w");
-            good = whole && fwrite(file->text, 1, file->bytes, whole) == file->bytes;
-            if (whole) good &= fclose(whole) == 0;
-            if (good) good = rename(file->beside, file->path) == 0;
-            if (!good) remove(file->beside);
-        }
-        free(file->text);
-        free(file->beside);
+    int good = !ferror(csv);
+    good &= fclose(csv) == 0;
+    if (csv_text && good && keep) {
+        FILE *whole = fopen(csv_beside, "w");
+        good = whole && fwrite(csv_text, 1, csv_bytes, whole) == csv_bytes;
+        if (whole) good &= fclose(whole) == 0;
+        if (good) good = rename(csv_beside, csv_path) == 0;
+        if (!good) remove(csv_beside);
     }
-    if (!good) fprintf(stderr, "matmul_mpi: cannot write '%s'\n", file->path);
+    free(csv_text);
+    if (!good) fprintf(stderr, "matmul_mpi: cannot write '%s'\n", csv_path);
     return good;
+}
+
+/* Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
+   needs none. */
+static void check_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
+    if (errno != EPIPE)
+        fprintf(stderr, "matmul_mpi: cannot write to standard output: %s\n", strerror(errno));
+    _Exit(1);
 }
 
 /* ---------------------------------- inputs ---------------------------------------------------- */
@@ -841,7 +840,7 @@ static int where_it_stops(const figures *node, size_t size, int weak, forecast *
 }
 
 /* ---------------------------------- tables ---------------------------------------------------- */
-static void csv_row(FILE *csv, const char *source, const char *scaling, const options *o, double N,
+static void csv_row(const char *source, const char *scaling, const options *o, double N,
                     long long panel, int ranks, int rows, int cols, double seconds, double one,
                     double hidden, double model, const char *verdict, const figures *spread)
 {
@@ -865,8 +864,7 @@ static void print_head(const char *title)
 }
 
 /* A line of the table; `one` is the rate of one rank. The model gets this count's own rates. */
-static void print_row(const figures *f, const options *o, const char *scaling, double one,
-                      FILE *csv)
+static void print_row(const figures *f, const options *o, const char *scaling, double one)
 {
     size_t size = o->type == TMM_FLOAT ? sizeof(float) : sizeof(double);
     double rate = flops((double)f->N) / f->seconds;
@@ -881,12 +879,12 @@ static void print_row(const figures *f, const options *o, const char *scaling, d
         printf("       largest error %.3g of the bound, Freivalds' residual %.3g of it\n", f->error,
                f->excess);
     fflush(stdout);
-    csv_row(csv, "measured", scaling, o, (double)f->N, f->panel, f->ranks, f->rows, f->cols,
-            f->seconds, one, f->not_hidden, model.seconds, f->good ? "ok" : "wrong", f);
+    csv_row("measured", scaling, o, (double)f->N, f->panel, f->ranks, f->rows, f->cols, f->seconds,
+            one, f->not_hidden, model.seconds, f->good ? "ok" : "wrong", f);
 }
 
 /* What the model says about nodes with a device each, as fast as one rank alone. */
-static void print_model(const figures *node, const options *o, FILE *csv)
+static void print_model(const figures *node, const options *o)
 {
     static const int nodes[3] = {2, 16, 128};
     size_t size = o->type == TMM_FLOAT ? sizeof(float) : sizeof(double);
@@ -909,7 +907,7 @@ static void print_model(const figures *node, const options *o, FILE *csv)
             printf("%6d %9s %-7s %8.0f %10.3f %10.1f %9.3f %10.1f%% %13.1f%%\n", nodes[n], shape,
                    weak ? "weak" : "strong", N, 1e3 * t.seconds, 1e-9 * rate, rate / one,
                    100 * rate / one / nodes[n], 100 * share);
-            csv_row(csv, "model", weak ? "weak" : "strong", o, N, node->panel, nodes[n], rows, cols,
+            csv_row("model", weak ? "weak" : "strong", o, N, node->panel, nodes[n], rows, cols,
                     t.seconds, one, share, t.seconds, "predicted", NULL);
         }
     for (int weak = 0; weak < 2; weak++) {
@@ -957,7 +955,7 @@ static int measure_ranks(int ranks, const options *o, long long N, figures *f)
     return good;
 }
 
-static int measure_all(const options *o, FILE *csv)
+static int measure_all(const options *o)
 {
     int counts[MOST_COUNTS], count = 0, good = 1;
     static figures strong[MOST_COUNTS], weak[MOST_COUNTS];
@@ -968,7 +966,7 @@ static int measure_all(const options *o, FILE *csv)
         good = measure_ranks(counts[n], o, o->N, &strong[n]);
         if (world_rank != 0) continue;
         if (n == 0) print_head("Strong scaling: the same product over more ranks");
-        print_row(&strong[n], o, "strong", flops((double)o->N) / strong[0].seconds, csv);
+        print_row(&strong[n], o, "strong", flops((double)o->N) / strong[0].seconds);
     }
     for (int n = 0; n < count && good && count > 1; n++) {
         double share = sqrt((double)counts[n] / world_size);
@@ -980,7 +978,7 @@ static int measure_all(const options *o, FILE *csv)
             weak[n] = strong[n]; /* the same product */
         if (world_rank != 0) continue;
         if (n == 0) print_head("Weak scaling: as much memory to each rank, N grows with the root");
-        print_row(&weak[n], o, "weak", flops((double)weak[0].N) / weak[0].seconds, csv);
+        print_row(&weak[n], o, "weak", flops((double)weak[0].N) / weak[0].seconds);
     }
     if (world_rank != 0 || !good) return good;
     printf(
@@ -992,7 +990,7 @@ static int measure_all(const options *o, FILE *csv)
     node.rate = strong[0].rate, node.panel = o->panel;
     if (o->bandwidth > 0) node.latency = o->latency, node.bandwidth = o->bandwidth;
     if (node.bandwidth > 0)
-        print_model(&node, o, csv);
+        print_model(&node, o);
     else
         printf("\nModel: it needs two ranks to measure messages between, or --network.\n");
     return good;
@@ -1049,7 +1047,6 @@ static int takes_device_pointers(void)
 static int run(int count, char **words)
 {
     options o;
-    output_file csv = {NULL, NULL, NULL, NULL, 0};
     int devices = 0, fewest, parsed = parse_options(count, words, &o), opened = 1;
     if (parsed <= 0) return parsed < 0 ? 0 : 2;
     if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
@@ -1060,19 +1057,19 @@ static int run(int count, char **words)
                             "run matmul_mpi\n");
         return 2;
     }
-    if (o.csv && world_rank == 0) opened = open_output(&csv, o.csv); /* before the work */
+    if (o.csv && world_rank == 0) opened = open_csv(o.csv); /* before the work */
     MPI_Bcast(&opened, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!opened) return 2;
     direct = !o.staged && takes_device_pointers();
     must(cudaSetDevice(find_place(&o, devices)), "cudaSetDevice");
     must(cudaStreamCreateWithFlags(&computing, cudaStreamNonBlocking), "cudaStreamCreate");
     must(cudaStreamCreateWithFlags(&copying, cudaStreamNonBlocking), "cudaStreamCreate");
-    if (csv.stream)
-        fprintf(csv.stream, "source,scaling,type,N,panel,ranks,rows,cols,real_time_ms,gflops,"
-                            "speed_up,efficiency,not_hidden,model_ms,verdict,"
-                            "min_ms,mean_ms,max_ms\n");
-    int good = measure_all(&o, csv.stream);
-    if (csv.stream) good &= close_output(&csv, good);
+    if (csv)
+        fprintf(csv, "source,scaling,type,N,panel,ranks,rows,cols,real_time_ms,gflops,"
+                     "speed_up,efficiency,not_hidden,model_ms,verdict,"
+                     "min_ms,mean_ms,max_ms\n");
+    int good = measure_all(&o);
+    if (csv) good &= close_csv(good);
     MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
     cudaStreamDestroy(computing);
     cudaStreamDestroy(copying);
@@ -1082,11 +1079,12 @@ static int run(int count, char **words)
 
 int main(int count, char **words)
 {
+    check_output(); /* before MPI opens files */
+    atexit(check_output);
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     int status = run(count, words);
-    fflush(NULL);
     MPI_Finalize();
     return status;
 }

@@ -16,6 +16,8 @@
            ./multigpu 8192 --type double --devices 0,1 --rows 6144,2048
            ./multigpu --help                                                                     */
 #include "../tiledmm.cuh"
+#include <errno.h>
+#include <signal.h>
 #include <time.h>
 #ifndef _WIN32
 #include <sys/stat.h>
@@ -106,7 +108,7 @@ static int parse_options(int count, char **words, options *o)
     for (int i = 1; i < count; i++) {
         const char *word = words[i], *value = i + 1 < count ? words[i + 1] : NULL;
         int takes_value = 1;
-        if (strcmp(word, "--help") == 0) {
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             print_help();
             exit(0);
         } else if (strcmp(word, "--type") == 0) {
@@ -179,51 +181,66 @@ static int succeeded(cudaError_t error, const char *what)
     return error == cudaSuccess;
 }
 
-/* A file that appears whole or not at all: written beside its place and renamed at the end. What
-   is no ordinary file, such as /dev/stdout, is written to directly. */
-typedef struct output_file {
-    FILE *stream;
-    const char *path;
-    char *beside; /* NULL: writes to path itself */
-} output_file;
+/* The CSV file appears whole or not at all: it is written beside its place, renamed at the end, and
+   removed if the program is interrupted. A link is followed; what is no ordinary file, such as a
+   pipe, is written to directly. */
+static FILE *csv;
+static char csv_path[4096], csv_beside[4100]; /* the latter: empty if there is nothing to rename */
 
-static int open_output(output_file *file, const char *path)
+static void interrupted(int number)
 {
-    int direct = 0;
-    size_t length = strlen(path) + 5;
-    file->path = path;
-    file->beside = NULL;
-#ifndef _WIN32
-    struct stat there;
-    direct = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
-#endif
-    if (!direct) {
-        file->beside = (char *)malloc(length);
-        if (file->beside) snprintf(file->beside, length, "%s.tmp", path);
-    }
-    file->stream = direct || file->beside ? fopen(direct ? path : file->beside, "w") : NULL;
-    if (file->stream) return 1;
-    fprintf(stderr, "multigpu: cannot write '%s'\n", path);
-    free(file->beside);
-    return 0;
+    if (csv_beside[0]) remove(csv_beside);
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
-static int close_output(output_file *file, int keep)
+static int open_csv(const char *path)
 {
-    int good = !ferror(file->stream);
-    good &= fclose(file->stream) == 0;
-    if (file->beside) {
+    int direct = 0;
 #ifdef _WIN32
-        if (good && keep) remove(file->path); /* Windows does not rename onto a file */
+    static const int ends[] = {SIGINT, SIGTERM};
+    snprintf(csv_path, sizeof csv_path, "%s", path);
+#else
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct stat there;
+    int is_there = lstat(path, &there) == 0;
+    direct = is_there && !(stat(path, &there) == 0 && S_ISREG(there.st_mode));
+    if (!is_there || direct || !realpath(path, csv_path))
+        snprintf(csv_path, sizeof csv_path, "%s", path);
 #endif
-        if (!good || !keep || rename(file->beside, file->path) != 0) {
-            remove(file->beside);
-            good &= !keep;
-        }
-        free(file->beside);
+    for (size_t n = 0; n < sizeof ends / sizeof *ends; n++) /* what is ignored stays so */
+        if (signal(ends[n], interrupted) == SIG_IGN) signal(ends[n], SIG_IGN);
+    if (!direct) snprintf(csv_beside, sizeof csv_beside, "%s.tmp", csv_path);
+    csv = fopen(direct ? csv_path : csv_beside, "w");
+    if (!csv) fprintf(stderr, "multigpu: cannot write '%s'\n", path);
+    return csv != NULL;
+}
+
+static int close_csv(int keep)
+{
+    int good = !ferror(csv);
+    good &= fclose(csv) == 0;
+#ifdef _WIN32
+    if (good && keep) remove(csv_path); /* Windows does not rename onto a file */
+#endif
+    if (csv_beside[0] && !(good && keep && rename(csv_beside, csv_path) == 0)) {
+        remove(csv_beside);
+        good &= !keep;
     }
-    if (!good) fprintf(stderr, "multigpu: cannot write '%s'\n", file->path);
+    csv_beside[0] = 0;
+    if (!good) fprintf(stderr, "multigpu: cannot write '%s'\n", csv_path);
     return good;
+}
+
+/* Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
+   needs none. */
+static void check_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
+    if (errno != EPIPE)
+        fprintf(stderr, "multigpu: cannot write to standard output: %s\n", strerror(errno));
+    _Exit(1);
 }
 
 typedef struct problem {
@@ -284,7 +301,7 @@ static int time_runs(const problem *p, tmm_host_options *how, void *C, tmm_host_
 
 /* One split: its line of the table. */
 static int add_split(const problem *p, const char *name, const tmm_host_options *split,
-                     double alone, FILE *csv)
+                     double alone)
 {
     const options *o = &p->o;
     tmm_host_options how = *split;
@@ -312,7 +329,7 @@ static int add_split(const problem *p, const char *name, const tmm_host_options 
     return same;
 }
 
-static int add_splits(const problem *p, double alone, FILE *csv)
+static int add_splits(const problem *p, double alone)
 {
     const options *o = &p->o;
     tmm_host_options how;
@@ -325,7 +342,7 @@ static int add_splits(const problem *p, double alone, FILE *csv)
     if (o->row_count || o->weight_count) {
         how.rows = o->row_count ? o->rows : NULL;
         how.weights = o->weight_count ? o->weights : NULL;
-        good = add_split(p, "as asked", &how, alone, csv);
+        good = add_split(p, "as asked", &how, alone);
         how.rows = NULL, how.weights = NULL;
     } else {
         for (int split = 1; split <= SPLITS && good && o->device_count > 1; split++) {
@@ -336,11 +353,11 @@ static int add_splits(const problem *p, double alone, FILE *csv)
             for (int n = 1; n < o->device_count; n++)
                 weights[n] = (double)(SPLITS + 1 - split) / (o->device_count - 1);
             how.weights = weights;
-            good = add_split(p, name, &how, alone, csv);
+            good = add_split(p, name, &how, alone);
             how.weights = NULL;
         }
     }
-    return good && add_split(p, "automatic", &how, alone, csv);
+    return good && add_split(p, "automatic", &how, alone);
 }
 
 /* A x I = A, to the bit, and A x B by random projections. Leaves the product in p->one. */
@@ -384,7 +401,8 @@ int main(int count, char **words)
     int devices = 0;
     long long rows = 0;
     double alone = 0;
-    output_file csv = {NULL, NULL, NULL};
+    check_output();
+    atexit(check_output);
     if (!parse_options(count, words, &p.o)) return 2;
     options *o = &p.o;
     cudaError_t none = cudaGetDeviceCount(&devices);
@@ -414,7 +432,7 @@ int main(int count, char **words)
         fprintf(stderr, "multigpu: --rows adds up to %lld, not to %lld\n", rows, o->N);
         return 2;
     }
-    if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
+    if (o->csv && !open_csv(o->csv)) return 2; /* before the work, not after it */
     printf("C = A B, %lld x %lld, %s, from pinned host memory to pinned host memory\n", o->N, o->N,
            o->type == TMM_FLOAT ? "float" : "double");
     int good = 1;
@@ -438,9 +456,9 @@ int main(int count, char **words)
         fill_random(o->type, p.A, o->N * o->N);
         fill_random(o->type, p.B, o->N * o->N);
         if (o->csv)
-            fprintf(csv.stream, "name,type,N,place,device,rows,device_ms,real_time_ms,speed_up,"
-                                "verdict,median_ms,mean_ms,max_ms\n");
-        good = check_one(&p, &alone) && add_splits(&p, alone, csv.stream);
+            fprintf(csv, "name,type,N,place,device,rows,device_ms,real_time_ms,speed_up,"
+                         "verdict,median_ms,mean_ms,max_ms\n");
+        good = check_one(&p, &alone) && add_splits(&p, alone);
         if (good)
             printf(
                 "\nOf each device: its rows, their share, its time. ratio: the slowest device's "
@@ -449,7 +467,7 @@ int main(int count, char **words)
                 "speed-up: over device %d alone.\n",
                 o->devices[0]);
     }
-    if (o->csv) good &= close_output(&csv, good);
+    if (o->csv) good &= close_csv(good);
     cudaFreeHost(p.A);
     cudaFreeHost(p.B);
     cudaFreeHost(p.C);

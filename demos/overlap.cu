@@ -14,6 +14,8 @@
            ./overlap 2048 --type double --products 12 --streams 4
            ./overlap --help                                                                      */
 #include "../tiledmm.cuh"
+#include <errno.h>
+#include <signal.h>
 #include <time.h>
 #ifndef _WIN32
 #include <sys/stat.h>
@@ -75,7 +77,7 @@ static int parse_options(int count, char **words, options *o)
     for (int i = 1; i < count; i++) {
         const char *word = words[i], *value = i + 1 < count ? words[i + 1] : NULL;
         int takes_value = 1;
-        if (strcmp(word, "--help") == 0) {
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             print_help();
             exit(0);
         } else if (strcmp(word, "--type") == 0) {
@@ -133,51 +135,66 @@ static int succeeded(cudaError_t error, const char *what)
     return error == cudaSuccess;
 }
 
-/* A file that appears whole or not at all: written beside its place and renamed at the end. What
-   is no ordinary file, such as /dev/stdout, is written to directly. */
-typedef struct output_file {
-    FILE *stream;
-    const char *path;
-    char *beside; /* NULL: writes to path itself */
-} output_file;
+/* The CSV file appears whole or not at all: it is written beside its place, renamed at the end, and
+   removed if the program is interrupted. A link is followed; what is no ordinary file, such as a
+   pipe, is written to directly. */
+static FILE *csv;
+static char csv_path[4096], csv_beside[4100]; /* the latter: empty if there is nothing to rename */
 
-static int open_output(output_file *file, const char *path)
+static void interrupted(int number)
 {
-    int direct = 0;
-    size_t length = strlen(path) + 5;
-    file->path = path;
-    file->beside = NULL;
-#ifndef _WIN32
-    struct stat there;
-    direct = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
-#endif
-    if (!direct) {
-        file->beside = (char *)malloc(length);
-        if (file->beside) snprintf(file->beside, length, "%s.tmp", path);
-    }
-    file->stream = direct || file->beside ? fopen(direct ? path : file->beside, "w") : NULL;
-    if (file->stream) return 1;
-    fprintf(stderr, "overlap: cannot write '%s'\n", path);
-    free(file->beside);
-    return 0;
+    if (csv_beside[0]) remove(csv_beside);
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
-static int close_output(output_file *file, int keep)
+static int open_csv(const char *path)
 {
-    int good = !ferror(file->stream);
-    good &= fclose(file->stream) == 0;
-    if (file->beside) {
+    int direct = 0;
 #ifdef _WIN32
-        if (good && keep) remove(file->path); /* Windows does not rename onto a file */
+    static const int ends[] = {SIGINT, SIGTERM};
+    snprintf(csv_path, sizeof csv_path, "%s", path);
+#else
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct stat there;
+    int is_there = lstat(path, &there) == 0;
+    direct = is_there && !(stat(path, &there) == 0 && S_ISREG(there.st_mode));
+    if (!is_there || direct || !realpath(path, csv_path))
+        snprintf(csv_path, sizeof csv_path, "%s", path);
 #endif
-        if (!good || !keep || rename(file->beside, file->path) != 0) {
-            remove(file->beside);
-            good &= !keep;
-        }
-        free(file->beside);
+    for (size_t n = 0; n < sizeof ends / sizeof *ends; n++) /* what is ignored stays so */
+        if (signal(ends[n], interrupted) == SIG_IGN) signal(ends[n], SIG_IGN);
+    if (!direct) snprintf(csv_beside, sizeof csv_beside, "%s.tmp", csv_path);
+    csv = fopen(direct ? csv_path : csv_beside, "w");
+    if (!csv) fprintf(stderr, "overlap: cannot write '%s'\n", path);
+    return csv != NULL;
+}
+
+static int close_csv(int keep)
+{
+    int good = !ferror(csv);
+    good &= fclose(csv) == 0;
+#ifdef _WIN32
+    if (good && keep) remove(csv_path); /* Windows does not rename onto a file */
+#endif
+    if (csv_beside[0] && !(good && keep && rename(csv_beside, csv_path) == 0)) {
+        remove(csv_beside);
+        good &= !keep;
     }
-    if (!good) fprintf(stderr, "overlap: cannot write '%s'\n", file->path);
+    csv_beside[0] = 0;
+    if (!good) fprintf(stderr, "overlap: cannot write '%s'\n", csv_path);
     return good;
+}
+
+/* Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
+   needs none. */
+static void check_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
+    if (errno != EPIPE)
+        fprintf(stderr, "overlap: cannot write to standard output: %s\n", strerror(errno));
+    _Exit(1);
 }
 
 typedef struct problem {
@@ -336,7 +353,8 @@ int main(int count, char **words)
     static problem p;
     static timeline serial, streamed, again;
     struct cudaDeviceProp device;
-    output_file csv = {NULL, NULL, NULL};
+    check_output();
+    atexit(check_output);
     if (!parse_options(count, words, &p.o)) return 2;
     const options *o = &p.o;
     cudaError_t none = cudaGetDeviceProperties(&device, 0);
@@ -345,7 +363,7 @@ int main(int count, char **words)
                 cudaGetErrorString(none));
         return 2;
     }
-    if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
+    if (o->csv && !open_csv(o->csv)) return 2; /* before the work, not after it */
     const char *type = o->type == TMM_FLOAT ? "float" : "double";
     p.bytes = (size_t)(o->N * o->N) * (o->type == TMM_FLOAT ? sizeof(float) : sizeof(double));
     printf("%d product%s of %lld x %lld, %s, pinned memory, on %s\n", o->products,
@@ -375,17 +393,17 @@ int main(int count, char **words)
                                         : "copying out",
                least, streamed.total / least);
         if (o->csv) {
-            fprintf(csv.stream, "name,type,N,products,streams,device,real_time_ms,in_ms,compute_ms,"
-                                "out_ms,floor_ms\n");
-            fprintf(csv.stream, "serial,%s,%lld,%d,1,\"%s\",%.6g,%.6g,%.6g,%.6g,%.6g\n", type, o->N,
+            fprintf(csv, "name,type,N,products,streams,device,real_time_ms,in_ms,compute_ms,"
+                         "out_ms,floor_ms\n");
+            fprintf(csv, "serial,%s,%lld,%d,1,\"%s\",%.6g,%.6g,%.6g,%.6g,%.6g\n", type, o->N,
                     o->products, device.name, serial.total, serial.in, serial.compute, serial.out,
                     least);
-            fprintf(csv.stream, "streams,%s,%lld,%d,%d,\"%s\",%.6g,%.6g,%.6g,%.6g,%.6g\n", type,
-                    o->N, o->products, o->streams, device.name, streamed.total, streamed.in,
+            fprintf(csv, "streams,%s,%lld,%d,%d,\"%s\",%.6g,%.6g,%.6g,%.6g,%.6g\n", type, o->N,
+                    o->products, o->streams, device.name, streamed.total, streamed.in,
                     streamed.compute, streamed.out, least);
         }
     }
-    if (o->csv) good &= close_output(&csv, good);
+    if (o->csv) good &= close_csv(good);
     release(&p);
     printf("\nTest %s\n", good ? "PASSED" : "FAILED");
     return good ? 0 : 1;

@@ -14,12 +14,15 @@
    it costs to fill constant memory is told apart. Every image is compared with that of the CPU,
    byte for byte. */
 #include "../raytrace.cuh"
+#include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <time.h>
 #ifdef _WIN32
 #include <io.h>
 #define is_terminal(stream) _isatty(_fileno(stream))
 #else
+#include <sys/stat.h>
 #include <unistd.h>
 #define is_terminal(stream) isatty(fileno(stream))
 #endif
@@ -92,7 +95,7 @@ static int parse_options(int count, char **words, options *o)
     for (int i = 1; i < count; i++) {
         const char *word = words[i], *value = i + 1 < count ? words[i + 1] : NULL;
         int takes_value = 1;
-        if (strcmp(word, "--help") == 0) {
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             print_help();
             exit(0);
         } else if (strcmp(word, "--no-cpu") == 0) {
@@ -133,60 +136,99 @@ static int parse_options(int count, char **words, options *o)
         i += takes_value;
     }
     size_t length = strlen(out);
-    if (length > 4 &&
+    if (length >= 4 &&
         (strcmp(out + length - 4, ".png") == 0 || strcmp(out + length - 4, ".ppm") == 0))
         length -= 4;
+    size_t name = length; /* where it begins; dots alone would be a folder or a hidden file */
+    while (name > 0 && out[name - 1] != '/' && out[name - 1] != '\\') name--;
+    if (name + strspn(out + name, ".") >= length)
+        return refuse("--out needs the name of a picture, not '%s'", out);
     if (length > sizeof o->png - 5) return refuse("--out: '%s' is too long", out);
     snprintf(o->png, sizeof o->png, "%.*s.png", (int)length, out);
     snprintf(o->ppm, sizeof o->ppm, "%.*s.ppm", (int)length, out);
     return 1;
 }
 
-/* A file that appears whole or not at all: written beside its place and renamed at the end. What
-   is no ordinary file, such as /dev/stdout, is written to directly. */
-typedef struct output_file {
-    FILE *stream;
-    const char *path;
-    char *beside; /* NULL: writes to path itself */
-} output_file;
+/* The CSV file appears whole or not at all: it is written beside its place, renamed at the end, and
+   removed if the program is interrupted. A link is followed; what is no ordinary file, such as a
+   pipe, is written to directly. */
+static FILE *csv;
+static char csv_path[4096], csv_beside[4100]; /* the latter: empty if there is nothing to rename */
 
-static int open_output(output_file *file, const char *path)
+static void interrupted(int number)
 {
-    int direct = 0;
-    size_t length = strlen(path) + 5;
-    file->path = path;
-    file->beside = NULL;
-#ifndef _WIN32
-    struct stat there;
-    direct = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
-#endif
-    if (!direct) {
-        file->beside = (char *)malloc(length);
-        if (file->beside) snprintf(file->beside, length, "%s.tmp", path);
-    }
-    file->stream = direct || file->beside ? fopen(direct ? path : file->beside, "w") : NULL;
-    if (file->stream) return 1;
-    fprintf(stderr, "raytrace: cannot write '%s'\n", path);
-    free(file->beside);
-    return 0;
+    if (csv_beside[0]) remove(csv_beside);
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
-static int close_output(output_file *file, int keep)
+static int open_csv(const char *path)
 {
-    int good = !ferror(file->stream);
-    good &= fclose(file->stream) == 0;
-    if (file->beside) {
+    int direct = 0;
 #ifdef _WIN32
-        if (good && keep) remove(file->path); /* Windows does not rename onto a file */
+    static const int ends[] = {SIGINT, SIGTERM};
+    snprintf(csv_path, sizeof csv_path, "%s", path);
+#else
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct stat there;
+    int is_there = lstat(path, &there) == 0;
+    direct = is_there && !(stat(path, &there) == 0 && S_ISREG(there.st_mode));
+    if (!is_there || direct || !realpath(path, csv_path))
+        snprintf(csv_path, sizeof csv_path, "%s", path);
 #endif
-        if (!good || !keep || rename(file->beside, file->path) != 0) {
-            remove(file->beside);
-            good &= !keep;
-        }
-        free(file->beside);
+    for (size_t n = 0; n < sizeof ends / sizeof *ends; n++) /* what is ignored stays so */
+        if (signal(ends[n], interrupted) == SIG_IGN) signal(ends[n], SIG_IGN);
+    if (!direct) snprintf(csv_beside, sizeof csv_beside, "%s.tmp", csv_path);
+    csv = fopen(direct ? csv_path : csv_beside, "w");
+    if (!csv) fprintf(stderr, "raytrace: cannot write '%s'\n", path);
+    return csv != NULL;
+}
+
+static int close_csv(int keep)
+{
+    int good = !ferror(csv);
+    good &= fclose(csv) == 0;
+#ifdef _WIN32
+    if (good && keep) remove(csv_path); /* Windows does not rename onto a file */
+#endif
+    if (csv_beside[0] && !(good && keep && rename(csv_beside, csv_path) == 0)) {
+        remove(csv_beside);
+        good &= !keep;
     }
-    if (!good) fprintf(stderr, "raytrace: cannot write '%s'\n", file->path);
+    csv_beside[0] = 0;
+    if (!good) fprintf(stderr, "raytrace: cannot write '%s'\n", csv_path);
     return good;
+}
+
+/* Can a picture be written there? Asked before the work; leaves nothing behind. */
+static int can_write(const char *path)
+{
+    char part[1008];
+    FILE *trial = NULL;
+    int is_folder = 0;
+#ifndef _WIN32
+    struct stat there;
+    is_folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+#endif
+    snprintf(part, sizeof part, "%s.part", path);
+    if (!is_folder && (trial = fopen(part, "wb")) != NULL) {
+        fclose(trial);
+        remove(part);
+    } else {
+        fprintf(stderr, "raytrace: cannot write '%s'\n", path);
+    }
+    return trial != NULL;
+}
+
+/* Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
+   needs none. */
+static void check_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
+    if (errno != EPIPE)
+        fprintf(stderr, "raytrace: cannot write to standard output: %s\n", strerror(errno));
+    _Exit(1);
 }
 
 /* ---------------------------------- measuring ------------------------------------------------- */
@@ -488,17 +530,16 @@ static void explain(const job *j, const row *rows, int count)
     if (r) printf(".\n");
 }
 
-static void print_csv(FILE *file, const job *j, const row *rows, int count,
-                      const cudaDeviceProp *device)
+static void print_csv(const job *j, const row *rows, int count, const cudaDeviceProp *device)
 {
-    fprintf(file, "name,spheres,memory,width,height,real_time,time_unit,rays_per_second,"
-                  "tests_per_second,correct,seed,device,min_time,mean_time,max_time\n");
+    fprintf(csv, "name,spheres,memory,width,height,real_time,time_unit,rays_per_second,"
+                 "tests_per_second,correct,seed,device,min_time,mean_time,max_time\n");
     for (int n = 0; n < count; n++)
         for (int c = 0; c < COLUMNS; c++) {
             const row *r = &rows[n];
             double rays = (double)j->o.width * j->o.height;
             if (!(r->seconds[c] > 0)) continue;
-            fprintf(file,
+            fprintf(csv,
                     "raytrace/%s/%d,%d,%s,%d,%d,%.6f,ms,%.6g,%.6g,%d,%llu,\"%s\",%.6f,%.6f,"
                     "%.6f\n",
                     column_name(c), r->spheres, r->spheres, column_name(c), j->o.width, j->o.height,
@@ -538,7 +579,8 @@ int main(int count, char **words)
     static job j;
     static row rows[MOST_ROWS];
     cudaDeviceProp device;
-    output_file csv = {NULL, NULL, NULL};
+    check_output();
+    atexit(check_output);
     if (!parse_options(count, words, &j.o)) return 2;
     const options *o = &j.o;
     cudaError_t none = cudaGetDeviceProperties(&device, 0);
@@ -548,7 +590,8 @@ int main(int count, char **words)
                 cudaGetErrorString(none));
         return 2;
     }
-    if (o->csv && !open_output(&csv, o->csv)) return 2; /* before the work, not after it */
+    /* before the work, not after it */
+    if (!can_write(o->png) || !can_write(o->ppm) || (o->csv && !open_csv(o->csv))) return 2;
     printf("%d x %d pixels, spheres of radius 20 to 120, seed %llu\n", o->width, o->height,
            o->seed);
     printf("device: %s, compute capability %d.%d, %d multiprocessors%s\n", device.name,
@@ -572,13 +615,15 @@ int main(int count, char **words)
             printf("\n");
             good = rendered(rayt_print_ansi(stdout, j.image, o->width, o->height, 72));
         }
+        signal(SIGINT, SIG_IGN); /* what is written now is written whole */
+        signal(SIGTERM, SIG_IGN);
         good = good && rendered(rayt_write_png(o->png, j.image, o->width, o->height)) &&
                rendered(rayt_write_ppm(o->ppm, j.image, o->width, o->height));
         if (good)
             printf("\npicture: %s, %s (%d spheres)\n", o->png, o->ppm, rows[row_count - 1].spheres);
-        if (o->csv) print_csv(csv.stream, &j, rows, row_count, &device);
+        if (o->csv) print_csv(&j, rows, row_count, &device);
     }
-    if (o->csv) good &= close_output(&csv, good);
+    if (o->csv) good &= close_csv(good);
     release(&j);
     printf("\nTest %s\n", passed && good ? "PASSED" : "FAILED");
     return passed && good ? 0 : 1;

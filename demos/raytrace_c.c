@@ -12,6 +12,7 @@
    A spiral of spheres, rendered on the GPU and again on the CPU, compared, and
    written as a PNG. No CUDA in sight; the functions that take host pointers do all of it. */
 #include "../raytrace.cuh"
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,24 @@ static void print_progress(int done, int rows, void *context)
     printf("%s: %d of %d rows\n", (const char *)context, done, rows);
 }
 
+/* Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
+   needs none. */
+static void check_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
+    if (errno != EPIPE)
+        fprintf(stderr, "raytrace_c: cannot write to standard output: %s\n", strerror(errno));
+    _Exit(1);
+}
+
 int main(int count, char **words)
 {
     static rayt_sphere spheres[COUNT];
     static unsigned char gpu[WIDTH * HEIGHT * 4], cpu[WIDTH * HEIGHT * 4];
     char culled[] = "culled";
+    check_output();
+    atexit(check_output);
 
     for (int n = 0; n < COUNT; n++) {
         float turn = 0.35f * (float)n, share = (float)n / COUNT;

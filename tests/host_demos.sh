@@ -94,5 +94,5 @@ check "raytrace --preview" passes '▀|▄|48;2;' "$program" "${small[@]}" --sph
 check "raytrace: a full disk" full_disk "$work/full.csv" "$program" "${small[@]}" --spheres 5
 check "raytrace: a memory that is none" refuses 2 "global, readonly" "$program" --memory fast
 check "raytrace: no width" refuses 2 "from 1 to" "$program" --width 0
-check "raytrace: pictures that cannot be written" refuses 1 "/none/x.png" "$program" --width 8 --height 8 --spheres 1 --out /none/x
+check "raytrace: pictures that cannot be written" refuses 2 "/none/x.png" "$program" --width 8 --height 8 --spheres 1 --out /none/x
 tap_done

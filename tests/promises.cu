@@ -26,10 +26,10 @@ static void fill(float *X, int count)
 }
 
 /* The largest |C - A B| as a part of (K + 2) 2^-24 |A||B|. */
-static double error_of(const float *A, const float *B, const float *C)
+static double error_of(const float *A, const float *B, const float *C, int rows)
 {
     double worst = 0;
-    for (int i = 0; i < SIZE; i++)
+    for (int i = 0; i < rows; i++)
         for (int j = 0; j < SIZE; j++) {
             double sum = 0, size = 0;
             for (int k = 0; k < SIZE; k++) {
@@ -56,34 +56,38 @@ static void test_older_errors(void)
         tap_ok(0, "memory for the operands");
         return;
     }
-    for (int kernel = 0; kernel < TMM_KERNEL_COUNT; kernel++) {
-        const char *name = tmm_kernel_string((tmm_kernel)kernel);
-        int narrow = kernel == TMM_SKINNY;
+    /* Each kernel twice: what CUDA does the first time (cudaFuncSetAttribute) may take an older error
+       from the record. Such an error must still not stop the call. */
+    for (int n = 0; n < 2 * TMM_KERNEL_COUNT; n++) {
+        tmm_kernel kernel = (tmm_kernel)(n / 2);
+        const char *name = tmm_kernel_string(kernel);
+        int narrow = kernel == TMM_SKINNY, rows = narrow ? 8 : SIZE, again = n % 2;
         cudaMemset(dC, 0xff, sizeof C);
         cudaError_t raised = cudaMalloc(&none, (size_t)1 << 60);
-        tmm_status status = tmm_sgemm_with((tmm_kernel)kernel, N, N, narrow ? 8 : SIZE, SIZE, SIZE,
-                                           1, dA, SIZE, dB, SIZE, 0, dC, SIZE, 0);
+        tmm_status status =
+            tmm_sgemm_with(kernel, N, N, rows, SIZE, SIZE, 1, dA, SIZE, dB, SIZE, 0, dC, SIZE, 0);
         cudaError_t left = cudaGetLastError();
-        tap_ok(raised != cudaSuccess && status == TMM_OK && left == raised,
-               "kernel %s with an error of before: works, and leaves it to the caller", name);
+        tap_ok(raised != cudaSuccess && status == TMM_OK &&
+                   (left == raised || (!again && left == cudaSuccess)),
+               "kernel %s%s, with an error of before: works%s", name, again ? " again" : "",
+               again ? ", and leaves it to the caller" : "");
         if (status != TMM_OK || left != raised)
             tap_note("raised %d, left %d, %s", (int)raised, (int)left, tmm_last_error());
         if (cudaMemcpy(C, dC, sizeof C, cudaMemcpyDeviceToHost) != cudaSuccess) C[0] = NAN;
-        double error = 0;
-        if (!narrow) error = error_of(A, B, C);
-        for (int i = 0; narrow && i < 8 * SIZE; i++) error += C[i] != C[i]; /* written */
+        double error = error_of(A, B, C, rows);
         tap_ok(error <= 1, "kernel %s with an error of before: the product is right (%.2g)", name,
                error);
     }
     cudaError_t raised = cudaMalloc(&none, (size_t)1 << 60);
     tmm_status status = tmm_smatmul(SIZE, SIZE, SIZE, A, B, C);
     cudaError_t left = cudaGetLastError();
-    tap_ok(status == TMM_OK && left == raised && error_of(A, B, C) <= 1,
+    tap_ok(status == TMM_OK && left == raised && error_of(A, B, C, SIZE) <= 1,
            "matmul with an error of before: right, and leaves it to the caller");
     raised = cudaMalloc(&none, (size_t)1 << 60);
     status = tmm_sgemm_host(N, N, SIZE, SIZE, SIZE, 1, A, SIZE, B, SIZE, 0, C, SIZE, NULL);
     (void)cudaGetLastError();
-    tap_ok(status == TMM_OK && error_of(A, B, C) <= 1, "gemm_host with an error of before: right");
+    tap_ok(status == TMM_OK && error_of(A, B, C, SIZE) <= 1,
+           "gemm_host with an error of before: right");
     cudaFree(dA);
     cudaFree(dB);
     cudaFree(dC);

@@ -523,6 +523,11 @@ template <class... P> struct prepared_launch {
         (void)start(stored_argument<P>(arguments)...);
     }
 
+    cudaError_t with(P... arguments)
+    {
+        return start(stored_argument<P>(arguments)...);
+    }
+
 #ifdef __clang__
     __attribute__((no_sanitize("function")))
 #endif
@@ -569,6 +574,7 @@ struct kernel_record {
                           void **arguments, size_t dynamic_shared, cudaStream_t stream);
 };
 void register_kernel(const void *kernel, const kernel_record &record);
+const char *kernel_name(const void *kernel); /* of one whose address a program has taken */
 
 template <class... P, size_t... I>
 cudaError_t launch_untyped(void (*kernel)(P...), const char *name, dim3 grid, dim3 block,
@@ -647,6 +653,24 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t 
 template <class T> cudaError_t cudaGetSymbolAddress(void **address, const T &symbol)
 {
     return cucc::symbol_address(address, &symbol);
+}
+/* Attributes of a launch are not read. */
+struct cudaLaunchAttribute;
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attrs;
+    unsigned int numAttrs;
+};
+
+template <class... P, class... A>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...),
+                               A &&...arguments)
+{
+    return cucc::prepare(cucc::kernel_name((const void *)kernel), kernel, config->gridDim,
+                         config->blockDim, config->dynamicSmemBytes, config->stream)
+        .with(std::forward<A>(arguments)...);
 }
 template <class... P>
 cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,

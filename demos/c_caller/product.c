@@ -12,6 +12,7 @@
    asked in two ways: against the sequential product of the library, which sums in the same order
    but in double, and by Freivalds' check, which needs no second product. */
 #include "../../tiledmm.cuh"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,17 @@ static int multiply_and_check(long long n, float *const single[3], double *const
     return error <= bound && excess <= 1;
 }
 
+/* Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
+   needs none. */
+static void check_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
+    if (errno != EPIPE)
+        fprintf(stderr, "product: cannot write to standard output: %s\n", strerror(errno));
+    _Exit(1);
+}
+
 int main(int count, char **words)
 {
     char *end = NULL;
@@ -71,6 +83,8 @@ int main(int count, char **words)
     float *single[3] = {NULL, NULL, NULL};
     double *exact[3] = {NULL, NULL, NULL};
     int i, enough = 1, good = 0;
+    check_output();
+    atexit(check_output);
     if (count > 2 || (end && (*end || end == words[1])) || n < 1 || n > 30000) {
         fprintf(stderr, "usage: product [N]    N from 1 to 30000\n");
         return 2;

@@ -15,8 +15,10 @@
 #define TMM_TYPE unsigned long long // the same three lines as in library.cu
 #define TMM_NAME ull
 #include "../../tiledmm.cuh"
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <vector>
 
@@ -73,8 +75,23 @@ static std::vector<number> count_walks(int moves)
     return walks;
 }
 
+// Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
+// needs none.
+static void check_output(void)
+{
+    errno = 0;
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout) &&
+        (std::ftell(stdout) >= 0 || errno != EBADF))
+        return;
+    if (errno != EPIPE)
+        std::fprintf(stderr, "walks: cannot write to standard output: %s\n", std::strerror(errno));
+    std::_Exit(1);
+}
+
 int main()
 {
+    check_output();
+    std::atexit(check_output);
     bool good = true;
     matrix A;
     for (int i = 0; i < SQUARES; i++)

@@ -7,6 +7,7 @@
    memory away from the system: do it once, for buffers that are used often.
 
    Build and run: nvcc -O3 -arch=native pinned.cu -o pinned && ./pinned [--csv FILE] */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +38,13 @@ static int failures;
 static FILE *csv;
 static cudaDeviceProp device;
 static cudaEvent_t start, stop;
-#define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
-#define TABLE     "%-31s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%9.1f%8.2f%8s\n"
-#define CSV       "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.1f,%.2f,%s\n"
-#define CHECK(call)               \
-    if (cudaError_t error = call) \
-    fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error)), exit(2)
+#define RANDOM(i)   ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
+#define CHECK(call) check(call, #call)
+
+static void check(cudaError_t error, const char *call)
+{
+    if (error) fprintf(stderr, NAME ": %s: %s\n", call, cudaGetErrorString(error)), exit(2);
+}
 
 static int again(void *result) /* while (again(what RUN writes)) RUN; the best of nine counts */
 {
@@ -66,17 +68,15 @@ static double row(const char *way, double loads, double stores, double extra, do
     double rate = work / best * 1e-6;
     if (out) CHECK(cudaMemcpy(host, out, sizeof expected, cudaMemcpyDefault));
     while (i < count && host[i] - expected[i] <= allowed && expected[i] - host[i] <= allowed) i++;
-    const char *verdict = !out ? "-" : i < count ? "WRONG" : "ok";
+    const char *result = !out ? "-" : i < count ? "WRONG" : "ok";
     failures += i < count;
     if (limit == 0) limit = rate; /* that of the first way, if nothing else is known */
     if (base == 0 || strstr(way, "(right)")) base = best;
-    char text[2][200], *nan;
-    for (int f = 0; f < 2; f++)
-        snprintf(text[f], sizeof text[f], f ? CSV : TABLE, way, loads, stores, extra, MB, best,
-                 rate, 100 * rate / limit, best / base, verdict);
-    while ((nan = strstr(text[0], "nan"))) memcpy(nan, "  -", 3); /* no time */
-    fputs(text[0], stdout);
-    if (csv) fputs(text[1], csv);
+    printf("%-31s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%9.1f%8.2f%8s\n", way, loads, stores, extra, MB,
+           best, rate, 100 * rate / limit, best / base, result);
+    if (csv)
+        fprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.1f,%.2f,%s\n", way, loads, stores, extra, MB,
+                best, rate, 100 * rate / limit, best / base, result);
     return best / base;
 }
 
@@ -130,27 +130,27 @@ static void task(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "--help"))
-        return puts("usage: " NAME " [--csv FILE]\n" TASK) < 0;
+    int help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+    if (ftell(stdout) < 0 && errno == EBADF) return perror(NAME ": standard output"), 1;
     if (argc == 3 && !strcmp(argv[1], "--csv")) csv = fopen(argv[2], "w");
-    if (argc > 1 && !csv)
-        return fprintf(stderr, NAME ": cannot use or write %s\n", argv[argc - 1]), 2;
-    cudaError_t none = cudaGetDeviceProperties(&device, 0);
-    if (none)
-        fprintf(stderr,
-                NAME ": no usable CUDA device: %s; on the CPU: ./build.sh run memory/" NAME "\n",
-                cudaGetErrorString(none));
-    if (none) return 2;
-    CHECK(cudaEventCreate(&start));
-    CHECK(cudaEventCreate(&stop));
-    printf("%s: %s\n\n%-31s%12s%12s%9s%9s%9s%9s%9s%8s%8s\n", device.name, TASK, "way", "loads",
-           "stores", EXTRA, "MB", "ms", RATE, "% limit", "x time", "result");
-    if (csv) fprintf(csv, "way,loads,stores," EXTRA ",MB,ms," RATE ",%% limit,x time,result\n");
-    task();
-    printf(ON_CPU ? "Times (-) and rates need a GPU: the CPU runner only counts and checks.\n"
-                  : "%% limit: rate over the limit's; x time: time over that of \"(right)\".\n");
-    CHECK(cudaDeviceReset()); /* frees what the task has allocated */
-    if (csv && fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
-    printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
-    return failures > 0;
+    if (argc > 1 && !help && !csv)
+        return fprintf(stderr, NAME ": cannot use or write %s; see --help\n", argv[argc - 1]), 2;
+    if (help) {
+        puts("usage: " NAME " [--csv FILE]\n" TASK "\nWithout a GPU: ./build.sh run memory/" NAME);
+    } else {
+        CHECK(cudaGetDeviceProperties(&device, 0));
+        CHECK(cudaEventCreate(&start));
+        CHECK(cudaEventCreate(&stop));
+        printf("%s: %s\n\n%-31s%12s%12s%9s%9s%9s%9s%9s%8s%8s\n", device.name, TASK, "way", "loads",
+               "stores", EXTRA, "MB", "ms", RATE, "% limit", "x time", "result");
+        if (csv) fprintf(csv, "way,loads,stores," EXTRA ",MB,ms," RATE ",%% limit,x time,result\n");
+        task();
+        if (ON_CPU) puts("Times and rates (nan) need a GPU: the CPU runner counts and checks.");
+        CHECK(cudaDeviceReset()); /* frees what the task has allocated */
+        if (csv && fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
+        printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
+    }
+    if (fflush(stdout) == 0) return failures > 0;
+    if (errno != EPIPE) perror(NAME ": standard output"); /* a closed pipe needs no words */
+    return 1;
 }
