@@ -7,6 +7,7 @@
  * block is stuck: that is how divergent barriers and deadlocks are found. */
 #include "runtime.h"
 #include <condition_variable>
+#include <limits.h>
 #include <memory>
 #include <random>
 #include <stdarg.h>
@@ -121,7 +122,14 @@ static void switch_fiber(fiber &from, fiber &to)
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
-enum thread_state : unsigned char { unstarted, ready, at_barrier, in_warp_function, finished };
+enum thread_state : unsigned char {
+    unstarted,
+    ready,
+    at_barrier,
+    in_warp_function,
+    at_step,
+    finished
+};
 
 /* What a thread that waits in a warp function asked for, and its answer. */
 struct lane_request {
@@ -146,6 +154,7 @@ struct worker {
     fiber *fiber_of[max_threads];
     uint3 index[max_threads];
     lane_request lane[max_threads];
+    int step[max_threads];              /* where a thread at_step is in the source */
     unsigned int live[max_warps];       /* lanes that have not finished, a bit each */
     unsigned int exchanging[max_warps]; /* lanes in_warp_function */
     unsigned int order[max_threads];    /* the order in which threads are run and released */
@@ -249,17 +258,38 @@ static void shuffle_order(worker &w)
     for (unsigned int i = w.threads; i > 1; i--) std::swap(w.order[i - 1], w.order[w.random() % i]);
 }
 
+/* Nobody can go on: those lanes of each warp that wait at the earliest step may. So lanes that took
+ * another way, or are further on, do not run ahead of them. */
+static bool release_steps(worker &w)
+{
+    bool any = false;
+    for (unsigned int first = 0; first < w.threads; first += warp_lanes) {
+        unsigned int end = std::min(first + warp_lanes, w.threads);
+        int earliest = INT_MAX;
+        for (unsigned int t = first; t < end; t++)
+            if (w.state[t] == at_step) earliest = std::min(earliest, w.step[t]);
+        for (unsigned int t = first; t < end; t++) {
+            if (w.state[t] != at_step || w.step[t] != earliest) continue;
+            w.state[t] = ready;
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* Takes up the next thread that can run, if there is one. */
 static bool choose_next(worker &w)
 {
-    for (unsigned int i = 0; i < w.threads; i++) {
-        if (++w.position >= w.threads) w.position = 0;
-        unsigned int thread = w.order[w.position];
-        if (w.state[thread] > ready) continue;
-        w.current = thread;
-        threadIdx = w.index[thread];
-        return true;
-    }
+    do {
+        for (unsigned int i = 0; i < w.threads; i++) {
+            if (++w.position >= w.threads) w.position = 0;
+            unsigned int thread = w.order[w.position];
+            if (w.state[thread] > ready) continue;
+            w.current = thread;
+            threadIdx = w.index[thread];
+            return true;
+        }
+    } while (release_steps(w));
     return false;
 }
 
@@ -353,6 +383,16 @@ uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value
     complete_warp_function(w, thread / warp_lanes, mask);
     wait(w);
     return w.lane[thread].result;
+}
+
+/* Before and after a thread writes to volatile memory (rewrite.cpp). */
+void in_step(int place)
+{
+    if (!self) return;
+    worker &w = *self;
+    w.step[w.current] = place;
+    w.state[w.current] = at_step;
+    wait(w);
 }
 
 int lane_number()

@@ -7,6 +7,8 @@
  *   extern __shared__ float s[];   float *s = ::cucc::dynamic_shared();
  *   __constant__ float c[4];       float c[4]; static ::cucc::symbol cucc_symbol_2(c);
  *   __syncthreads()                __syncthreads("file.cu:12 (site 3)")
+ *   volatile T *v; ... v[i] += x;  { auto cucc_value = v[i] + (x); ::cucc::in_step(4); v[i] =
+ *                                  cucc_value; ::cucc::in_step(5); }
  *   __global__, __device__, ...    dropped, or the like of g++
  *
  * It works on tokens and leaves those it does not know as they are; each stays on its line. System
@@ -14,6 +16,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdlib.h>
 #include <string.h>
@@ -444,6 +447,79 @@ static void rewrite_kernel_pointer(long i)
     text(i) = "::cucc::kernel_pointer(\"" + source(i) + "\", " + source(i) + ")";
 }
 
+/* ---- volatile memory ------------------------------------------------------------------------- */
+
+/* Programs from before 2018 let the lanes of a warp exchange sums through volatile memory without
+ * __syncwarp, since each instruction was done by all of them at once. So here all lanes read what an
+ * assignment needs before one of them writes, and all write before one goes on. */
+static std::set<std::string> volatile_names; /* pointers to volatile and volatile arrays in scope */
+
+static void note_volatile(long i)
+{
+    bool pointer = false;
+    for (i = next(i); i < count(); i = next(i)) {
+        if (is(i, "*")) {
+            pointer = true;
+        } else if (is_name(i) && (pointer || is(next(i), "["))) {
+            if (is(i, "const") || is(i, "__restrict__") || is(i, "__restrict")) continue;
+            volatile_names.insert(source(i));
+            while (i < count() && !is(i, ",") && !is(i, ";") && !closes(i))
+                i = next(opens(i) ? closing(i) : i);
+            long after = next(i);
+            pointer = is(after, "*");
+            while (is(after, "*")) after = next(after);
+            bool another = is(i, ",") && is_name(after) && !is_name(next(after)) &&
+                           !is(next(after), "*") && !is(next(after), "::");
+            if (!another) return;
+        } else if (opens(i) || closes(i) || is(i, ";") || is(i, ",") || is(i, "=") || is(i, ">")) {
+            return;
+        }
+    }
+}
+
+static bool begins_statement(long i)
+{
+    long p = previous(i);
+    if (is(p, ")")) { /* of a condition, not of a cast */
+        long before = previous(opening(p));
+        return is(before, "if") || is(before, "for") || is(before, "while");
+    }
+    return is(p, ";") || is(p, "{") || is(p, "}") || is(p, ":") || is(p, "else") || is(p, "do");
+}
+
+/* An assignment to an element of volatile memory, alone in its statement. */
+static void rewrite_step(long i)
+{
+    if (!begins_statement(i)) return;
+    std::string target = source(i), operation;
+    long j = next(i);
+    for (; is(j, "["); j = next(j)) {
+        long end = closing(j);
+        for (; j < end; j = next(j)) target += source(j) + " ";
+        target += "]";
+    }
+    if (is(j, "<") || is(j, ">")) { /* of <<= or >>= */
+        if (!is(next(j), source(j).c_str())) return;
+        operation = source(j);
+        j = next(j);
+    }
+    if (!is(j, "=")) {
+        operation += source(j);
+        j = next(j);
+    }
+    long value = next(j), end = value;
+    if (!is(j, "=") || is(value, "=") ||
+        operation.find_first_not_of("+-*/%&|^<>") != operation.npos)
+        return;
+    for (; end < count() && !is(end, ";"); end = next(opens(end) ? closing(end) : end))
+        if (closes(end)) return; /* in the head of a loop */
+    int place = numbered += 2;
+    for (long k = i; k < value; k = next(k)) text(k) = "";
+    text(i) = "{ auto cucc_value = " + (operation.empty() ? "(" : target + " " + operation + " (");
+    text(end) = "); ::cucc::in_step(" + std::to_string(place) + "); " + target +
+                " = cucc_value; ::cucc::in_step(" + std::to_string(place + 1) + "); }";
+}
+
 /* ---- the whole file -------------------------------------------------------------------------- */
 
 /* Whether the brace at I opens a namespace or an extern "C" block. */
@@ -489,7 +565,10 @@ static void rewrite_tokens()
             functions += !scopes.back();
         } else if (is(i, "}") && !scopes.empty()) {
             functions -= !scopes.back();
+            if (!functions) volatile_names.clear();
             scopes.pop_back();
+        } else if (is(i, "volatile")) {
+            note_volatile(i);
         } else if (is(i, "__shared__")) {
             rewrite_shared(i, functions > 0);
         } else if (is(i, "__syncthreads") || is(i, "__syncthreads_or") ||
@@ -498,6 +577,7 @@ static void rewrite_tokens()
         } else if (is_triple(i, "<") && !is(previous(i), "operator")) {
             rewrite_launch(i);
         } else if (is_name(i)) {
+            if (functions && is(next(i), "[") && volatile_names.count(source(i))) rewrite_step(i);
             auto found = qualifiers.find(source(i));
             if (found == qualifiers.end()) {
                 auto kernel = kernels.find(source(i));

@@ -21,6 +21,7 @@ int barrier(const char *site, int predicate); /* returns in how many threads it 
 enum warp_function { warp_sync, warp_shuffle, warp_ballot };
 uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value, int source_lane);
 int lane_number();
+void in_step(int place); /* waits until the lanes of the warp that can get here have come */
 unsigned int live_lanes();
 
 int new_shared_slot();

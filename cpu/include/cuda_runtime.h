@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __cplusplus
 #include <utility>
+#endif
 
 #define CUDART_VERSION 13000
 

@@ -104,6 +104,9 @@ wait
 unset CPATH
 build float16 "$tests/float16.cu"
 build float16-sanitized "$tests/float16.cu" --sanitize
+build steps "$tests/steps.cu"
+build steps-ucontext "$tests/steps.cu" -DCUCC_UCONTEXT
+build steps-sanitized "$tests/steps.cu" --sanitize
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
 build late "$tests/late.cu"
@@ -165,6 +168,12 @@ f = q ? b : f
 b = __hadd(b, f)
 b = a
 END
+
+for program in steps steps-ucontext steps-sanitized; do
+    for order in forward backward shuffle:1 shuffle:2; do
+        check_text "$program of lanes in volatile memory, $order" '^right $' env CUCC_ORDER=$order ./$program
+    done
+done
 
 right='^cudaSuccess right $'
 for order in forward backward shuffle:1 shuffle:2; do
