@@ -8848,6 +8848,12 @@ typedef struct tmm__tensor_instance {
     const void *kernel;
 } tmm__tensor_instance;
 
+/* Is it a small tile, which KERNEL REDUCE can add up? */
+static inline int tmm__tensor_small(const tmm__tensor_instance *i)
+{
+    return i->tile_m == 64 && i->tile_n == 64;
+}
+
 /* Clocks of a step of one of `tiles` tiles, `rounds` to a multiprocessor. Of an instance that was not
    measured: as large tiles, by the area. */
 static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tiles, double rounds)
@@ -8857,7 +8863,7 @@ static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tile
     int known = i->number < TMM__TUNED_TENSOR;
     double alone = known ? t->tensor.alone[i->number] : t->tensor.alone[0] * area;
     double busy = known ? t->tensor.busy[i->number] : t->tensor.busy[0] * area;
-    return rounds > 1 ? busy : fmax(alone, i->warps == 4 ? t->tensor.small_tiles * tiles : 0);
+    return rounds > 1 ? busy : fmax(alone, tmm__tensor_small(i) ? t->tensor.small_tiles * tiles : 0);
 }
 
 /* How KERNEL TENSOR is to compute the tiles of `d`, `batch` times: fills in the schedule and returns
@@ -8879,7 +8885,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     if (!d->cut_k || steps == 0) return blocks;
     /* So many pieces of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
-    for (int n = 4; n <= most && i->warps == 4; n++) {
+    for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
         double load = ceil((double)tiles * n / processors);
         double guess = tmm__tensor_step(i, (double)tiles * n, load);
         guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
