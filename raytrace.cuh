@@ -154,6 +154,9 @@
 
 #define RAYT__JOIN_(a, b) a##b
 #define RAYT__JOIN(a, b)  RAYT__JOIN_(a, b)
+
+/* A name with the edge of the tile behind it, where KERNEL TILE is compiled. */
+#define RAYT__OF_TILE(name) RAYT__JOIN(name, RAYT_TILE)
 #endif
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
    Uses: nothing. Used by: all kernels, host/cpu.h, host/scenes.h. */
@@ -989,13 +992,101 @@ static __device__ __noinline__ void rayt__render_exactly(const rayt_sphere *sphe
 
    With `starts`, the candidates of tile t are lists[starts[t]] .. + counts[t] - 1, unless starts[t]
    is negative; see BINNING. Lists too long for shared memory are taken in parts, for each region
-   anew. */
+   anew.
+
+   The kernel is long, because the walk through the list stays in it. As a function, or with the
+   arrays of a lane in a struct, nvcc 13.0 orders the same number of instructions differently. */
+
+/* One lane: tests a sphere against its pixels, the first of which has the ray (px, py). `found`
+   gets `name` where the sphere is nearer. `uncertain` becomes true if two depths are within the
+   tolerance. Returns the depth of the farthest pixel. */
+static __device__ __forceinline__ float RAYT__OF_TILE(rayt__test_sphere_)(
+    float4 ball, int name, float px, float py, float tolerance, float (*nearest)[RAYT_LANE_W],
+    float (*square)[RAYT_LANE_W], int (*found)[RAYT_LANE_W], bool *uncertain)
+{
+    float rr = rayt_mul(ball.w, ball.w), rest[RAYT_LANE_W];
+#pragma unroll
+    for (int x = 0; x < RAYT_LANE_W; x++) {
+        float dx = rayt_sub(px + (float)x, ball.x);
+        rest[x] = rayt_sub(rr, rayt_mul(dx, dx));
+    }
+    float farthest = RAYT__DEPTH_LIMIT;
+#pragma unroll
+    for (int y = 0; y < RAYT_LANE_H; y++) {
+        float dy = rayt_sub(py + (float)y, ball.y), yy = rayt_mul(dy, dy);
+#pragma unroll
+        for (int x = 0; x < RAYT_LANE_W; x++) {
+            /* NaN, for which all comparisons are false, beside the sphere */
+            float dz2 = rayt_sub(rest[x], yy);
+            float depth = ball.z + rayt__approx_sqrt(dz2);
+            *uncertain |= fabsf(depth - nearest[y][x]) <= tolerance;
+            if (depth > nearest[y][x]) {
+                nearest[y][x] = depth;
+                square[y][x] = dz2;
+                found[y][x] = name;
+            }
+            farthest = fminf(farthest, nearest[y][x]);
+        }
+    }
+    return farthest;
+}
+
+/* One lane: the colours of its pixels, from the squares of dz and what `found` says. */
+static __device__ __forceinline__ void RAYT__OF_TILE(rayt__shade_lane_)(
+    const rayt__list *list, const rayt_sphere *spheres, bool all_listed,
+    const float (*square)[RAYT_LANE_W], const int (*found)[RAYT_LANE_W],
+    unsigned (*pixel)[RAYT_LANE_W], bool *uncertain)
+{
+    if (all_listed) {
+#pragma unroll
+        for (int y = 0; y < RAYT_LANE_H; y++)
+#pragma unroll
+            for (int x = 0; x < RAYT_LANE_W; x++)
+                pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), list->ball[found[y][x]].w,
+                                          list->tint[found[y][x]], uncertain);
+    } else {
+#pragma unroll
+        for (int y = 0; y < RAYT_LANE_H; y++)
+#pragma unroll
+            for (int x = 0; x < RAYT_LANE_W; x++) {
+                pixel[y][x] = RAYT__BLACK;
+                if (found[y][x] >= 0) continue;
+                const float4 *record = (const float4 *)&spheres[~found[y][x]];
+                float radius = __ldg(record).w;
+                pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), radius,
+                                          rayt__tint(__ldg(record + 1), radius), uncertain);
+            }
+    }
+}
+
+/* One lane: writes those of its pixels that are in the band. */
+static __device__ __forceinline__ void RAYT__OF_TILE(rayt__write_lane_)(
+    const unsigned (*pixel)[RAYT_LANE_W], uchar4 *image, int width, int rows, int column, int row,
+    bool aligned)
+{
+#pragma unroll
+    for (int y = 0; y < RAYT_LANE_H; y++) {
+        if (row + y >= rows) continue;
+        unsigned *to = (unsigned *)(image + (size_t)(row + y) * width + column);
+        if (aligned && column + RAYT_LANE_W <= width) {
+#if RAYT_LANE_W == 4
+            *(uint4 *)to = make_uint4(pixel[y][0], pixel[y][1], pixel[y][2], pixel[y][3]);
+#else
+            *(uint2 *)to = make_uint2(pixel[y][0], pixel[y][1]);
+#endif
+        } else {
+#pragma unroll
+            for (int x = 0; x < RAYT_LANE_W; x++)
+                if (column + x < width) to[x] = pixel[y][x];
+        }
+    }
+}
+
 RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
-    RAYT__JOIN(rayt_render_tile_,
-               RAYT_TILE)(const rayt_sphere *__restrict__ spheres, int count,
-                          const int *__restrict__ starts, const int *__restrict__ counts,
-                          const int *__restrict__ lists, uchar4 *__restrict__ image, int width,
-                          int height, int first_row, int rows)
+    RAYT__OF_TILE(rayt_render_tile_)(const rayt_sphere *__restrict__ spheres, int count,
+                                     const int *__restrict__ starts, const int *__restrict__ counts,
+                                     const int *__restrict__ lists, uchar4 *__restrict__ image,
+                                     int width, int height, int first_row, int rows)
 {
     enum {
         LANE_W = RAYT_LANE_W,
@@ -1029,8 +1120,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
         rayt__fill_black(image, width, rows, tile_column, tile_row, RAYT_TILE, aligned);
         return;
     }
-    bool all_listed =
-        list.count <= RAYT__LIST_SIZE; /* else parts of the entries are listed, in turn */
+    /* If not, parts of the entries are listed in turn. */
+    bool all_listed = list.count <= RAYT__LIST_SIZE;
     int part = all_listed ? entries : RAYT__LIST_SIZE;
     if (all_listed) rayt__sort(&list, spheres);
 
@@ -1083,30 +1174,9 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
                     int next = __ffs((int)touching) - 1;
                     float4 ball = list.ball[base + next];
                     int name = all_listed ? base + next : ~list.id[base + next];
-                    float rr = rayt_mul(ball.w, ball.w), rest[LANE_W];
-#pragma unroll
-                    for (int x = 0; x < LANE_W; x++) {
-                        float dx = rayt_sub(px + (float)x, ball.x);
-                        rest[x] = rayt_sub(rr, rayt_mul(dx, dx));
-                    }
-                    farthest = RAYT__DEPTH_LIMIT;
-#pragma unroll
-                    for (int y = 0; y < LANE_H; y++) {
-                        float dy = rayt_sub(py + (float)y, ball.y), yy = rayt_mul(dy, dy);
-#pragma unroll
-                        for (int x = 0; x < LANE_W; x++) {
-                            /* NaN, for which all comparisons are false, beside the sphere */
-                            float dz2 = rayt_sub(rest[x], yy);
-                            float depth = ball.z + rayt__approx_sqrt(dz2);
-                            uncertain |= fabsf(depth - nearest[y][x]) <= tolerance;
-                            if (depth > nearest[y][x]) {
-                                nearest[y][x] = depth;
-                                square[y][x] = dz2;
-                                found[y][x] = name;
-                            }
-                            farthest = fminf(farthest, nearest[y][x]);
-                        }
-                    }
+                    farthest =
+                        RAYT__OF_TILE(rayt__test_sphere_)(ball, name, px, py, tolerance, nearest,
+                                                          square, found, &uncertain);
                     /* On to the next that is not hidden. */
                     touching &= 0xfffffffeu << next;
                     if (touching)
@@ -1116,43 +1186,9 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
         }
 
         unsigned pixel[LANE_H][LANE_W];
-        if (all_listed) {
-#pragma unroll
-            for (int y = 0; y < LANE_H; y++)
-#pragma unroll
-                for (int x = 0; x < LANE_W; x++)
-                    pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), list.ball[found[y][x]].w,
-                                              list.tint[found[y][x]], &uncertain);
-        } else {
-#pragma unroll
-            for (int y = 0; y < LANE_H; y++)
-#pragma unroll
-                for (int x = 0; x < LANE_W; x++) {
-                    pixel[y][x] = RAYT__BLACK;
-                    if (found[y][x] >= 0) continue;
-                    const float4 *record = (const float4 *)&spheres[~found[y][x]];
-                    float radius = __ldg(record).w;
-                    pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), radius,
-                                              rayt__tint(__ldg(record + 1), radius), &uncertain);
-                }
-        }
-
-#pragma unroll
-        for (int y = 0; y < LANE_H; y++) {
-            if (row + y >= rows) continue;
-            unsigned *to = (unsigned *)(image + (size_t)(row + y) * width + column);
-            if (aligned && column + LANE_W <= width) {
-#if RAYT_LANE_W == 4
-                *(uint4 *)to = make_uint4(pixel[y][0], pixel[y][1], pixel[y][2], pixel[y][3]);
-#else
-                *(uint2 *)to = make_uint2(pixel[y][0], pixel[y][1]);
-#endif
-            } else {
-#pragma unroll
-                for (int x = 0; x < LANE_W; x++)
-                    if (column + x < width) to[x] = pixel[y][x];
-            }
-        }
+        RAYT__OF_TILE(rayt__shade_lane_)
+        (&list, spheres, all_listed, square, found, pixel, &uncertain);
+        RAYT__OF_TILE(rayt__write_lane_)(pixel, image, width, rows, column, row, aligned);
 
         unsigned undecided = __ballot_sync(0xffffffffu, uncertain);
         while (undecided) {
