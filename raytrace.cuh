@@ -11,9 +11,9 @@
           (column, row) of an image w pixels wide starts at image + 4 * (row * w + column). Images
           are ROW-MAJOR, row 0 is the top of a picture file.
 
-   Rays run along z, one through the centre of each pixel (an orthographic camera at z = infinity):
-   that of (column, row) has x = column - width / 2 and y = row - height / 2, so that one unit is
-   one pixel and (0, 0) is the middle of the picture. Of the spheres on a ray the one that is hit
+   Rays run along z, one through the centre of each pixel (an orthographic camera at z = infinity).
+   The ray of (column, row) has x = column - width / 2 and y = row - height / 2: one unit is one
+   pixel, and (0, 0) is the middle of the picture. Of the spheres on a ray the one that is hit
    at the largest z is seen, the lowest index among equals. Its colour is scaled by dz / radius,
    where dz is the distance from the centre plane of the sphere to the hit: bright in the middle,
    dark at the rim. A ray that hits nothing is black.
@@ -37,9 +37,8 @@
      RAYT_READONLY  there, by way of the read-only cache    one pixel a thread, every sphere for
      RAYT_CONSTANT  in constant memory, laid out for it     every pixel: made to be read and
      RAYT_SHARED    in shared memory                        compared
-     RAYT_CULLED    nearly nowhere: each tile of the image finds the few spheres that can touch it,
-                    puts them in shared memory front to back and stops at the first that hides the
-                    rest. By far the fastest
+     RAYT_CULLED    in shared memory, and only those that can touch a tile of the image, front to
+                    back: the first that hides the rest ends the search. By far the fastest
 
    RULES that callers may rely on
      Every kernel, every device and the CPU give the same bytes, in every run, whatever compiler
@@ -155,6 +154,9 @@
 
 #define RAYT__JOIN_(a, b) a##b
 #define RAYT__JOIN(a, b)  RAYT__JOIN_(a, b)
+
+/* A name with the edge of the tile behind it, where KERNEL TILE is compiled. */
+#define RAYT__OF_TILE(name) RAYT__JOIN(name, RAYT_TILE)
 #endif
 /* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
    Uses: nothing. Used by: all kernels, host/cpu.h, host/scenes.h. */
@@ -172,9 +174,9 @@
 #define RAYT_ALIGN __attribute__((aligned(16)))
 #endif
 
-/* Lengths in pixels, colours from 0 to 1. The alignment makes the record 32 bytes, so that a
-   thread fetches what decides a hit (x, y, z, radius) with one 16-byte load, and a colour with
-   another, instead of with seven loads of 4 bytes. */
+/* Lengths in pixels, colours from 0 to 1. The alignment makes the record 32 bytes: a thread loads
+   x, y, z and radius, which decide a hit, with one 16-byte load, and the colour with another.
+   Without it there would be seven loads of 4 bytes. */
 typedef struct RAYT_ALIGN rayt_sphere {
     float x, y, z; /* centre; the viewer is at z = infinity */
     float radius;
@@ -237,8 +239,8 @@ static __host__ __device__ __forceinline__ float rayt_dz(float dx, float dy, flo
     return rayt_sqrt(rayt_sub(rayt_sub(rr, rayt_mul(dx, dx)), rayt_mul(dy, dy)));
 }
 
-/* Can a ball (x, y, z, and w for the radius) be hit at all? Of what rayt_misses lets pass, this
-   leaves out negative, minute and infinite radii, and depths with which one cannot reckon. */
+/* Can a ball (x, y, z, and w for the radius) be hit at all? rayt_misses does not see negative,
+   minute and infinite radii, nor depths whose arithmetic would overflow. */
 static __host__ __device__ __forceinline__ bool rayt_valid(float4 ball)
 {
     return ball.w >= RAYT_MIN_RADIUS && ball.w <= RAYT_FAR && fabsf(ball.z) <= RAYT_FAR;
@@ -337,10 +339,10 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
 RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsigned char *image,
                                      int width, int height);
 
-/* Fills `spheres` (host memory) with a scene for an image of width x height: x over the width, y
-   over the height, z over the width, each centred at 0, radius_min <= radius <= radius_max, any
-   colour; all uniform. The same seed gives the same bits everywhere. The course exercise that this
-   header answers has radii from 20 to 120. */
+/* Fills `spheres` (host memory) with a scene for an image of width x height. x and z span the
+   width, y the height, each centred at 0; radius_min <= radius <= radius_max; any colour. All are
+   uniform. The same seed gives the same bits everywhere. The course exercise that this header
+   answers has radii from 20 to 120. */
 RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned long long seed,
                                        int width, int height, float radius_min, float radius_max);
 
@@ -428,10 +430,10 @@ RAYT_KERNEL void __launch_bounds__(256)
 #if RAYT__KERNELS && !defined(RAYT__PART_READONLY)
 #define RAYT__PART_READONLY
 /* ============================== KERNEL READONLY =============================================== */
-/* The same spheres, loaded by way of the read-only (texture) cache: __ldg promises that nobody
-   writes them while the kernel runs. `const ... *__restrict__` lets the compiler do it by itself.
-   On GPUs since Volta that cache and the first-level cache are one, so bytes, operations and bound
-   are those of KERNEL GLOBAL; on older ones this was the faster way.
+/* The same spheres, loaded through the read-only (texture) cache: __ldg promises that nobody writes
+   them while the kernel runs. `const ... *__restrict__` lets the compiler do it by itself. On GPUs
+   since Volta that cache and the first-level cache are one: bytes, operations and bound are those
+   of KERNEL GLOBAL. On older ones this was faster.
 
    To paste: section INTERSECTION, then everything from here to its last line;
    launch with blocks of (16, 16) threads, one thread a pixel. */
@@ -479,9 +481,9 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* ============================== KERNEL CONSTANT =============================================== */
 /* Spheres in constant memory, which has a cache of its own, made for the case that all lanes of a
    warp want the same address. A load from there brings 8 bytes at most, where one from global
-   memory brings 16, and takes as long for 4 bytes as for 8. So as few loads as possible: two
+   memory brings 16, and takes as long for 4 bytes as for 8. Hence as few loads as possible: two
    spheres lie together in such an order that 3 loads bring what 2 tests need. The spheres have to
-   be brought into constant memory anyway; rayt_split puts them in that order and squares radii.
+   be copied into constant memory anyway; rayt_split puts them in that order and squares radii.
 
         row 0           row 1           row 2 ..     row n, n even    row n + 1 ..
         +---+---+---+---+---+---+---+---+---+---     +---+---+---+---+---
@@ -523,7 +525,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     int k = i % 2;
     pair[2 * k] = s.x;
     pair[2 * k + 1] = s.y;
-    /* No distance is below 0: what is not valid need not be asked again. */
+    /* No squared distance is below 0, so that the kernel never hits a sphere that is not valid. */
     bool valid = rayt_valid(make_float4(s.x, s.y, s.z, s.radius));
     pair[4 + k] = valid ? rayt_mul(s.radius, s.radius) : 0;
     pair[6 + k] = s.z;
@@ -590,8 +592,8 @@ RAYT_KERNEL void __launch_bounds__(256)
 
    Per test 16 bytes from shared memory, a broadcast to all lanes, and 7 operations; per pixel 4
    bytes written. What bounds it: the delivery of those 16 bytes to 32 lanes, by the same unit as
-   in KERNEL GLOBAL; caches do for a broadcast what shared memory does, which is why it gains
-   no more than a fifth here.
+   in KERNEL GLOBAL. The first-level cache serves a broadcast nearly as fast as shared memory does:
+   here at most a fifth of the time is saved.
 
    To paste: section INTERSECTION, then everything from here to its last line;
    launch with blocks of (16, 16) threads, one thread a pixel. */
@@ -645,39 +647,44 @@ RAYT_KERNEL void __launch_bounds__(256)
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
-/* What RAYT_CULLED is made of. Decisions about whole rectangles of pixels (can the sphere touch
-   it? how near can it come there?) are made with a margin, so that they may err on the side of
-   work but not of the image; the image itself is made with the arithmetic of INTERSECTION. */
+/* What RAYT_CULLED is made of. Tests of whole rectangles of pixels (can a sphere touch one? how
+   near can it come there?) have a margin: an error costs work, and never a pixel. The image itself
+   comes from the arithmetic of INTERSECTION.
 
-/* How many threads a block has, and how many spheres it lists in shared memory at a time. */
-#define RAYT__THREADS 256
-#define RAYT__LISTED  512
+   Terms:  ball       x, y, z and, in w, the radius: what decides a hit
+           tile       square of the image that a block renders
+           list       spheres that can touch a tile, in shared memory
+           tolerance  depths that differ by less are too close to compare, because of rounding */
+
+/* Threads of a block, and spheres of a list. */
+#define RAYT__THREADS   256
+#define RAYT__LIST_SIZE 512
 
 typedef struct rayt__list {
-    /* Front to back; behind them, at RAYT__LISTED, a black one for pixels that see nothing. */
-    float4 ball[RAYT__LISTED + 1]; /* x, y, z, radius */
-    float4 tint[RAYT__LISTED + 1]; /* rayt__tint of the sphere */
-    int id[RAYT__LISTED];          /* index of the sphere */
-    float top[RAYT__LISTED];       /* no later sphere of the list has a larger z anywhere */
-    /* As they were found. */
-    int found_id[RAYT__LISTED];
-    unsigned found_key[RAYT__LISTED]; /* rayt__order(largest z), the lowest 9 bits a tie-break */
+    /* Front to back. A black sphere at RAYT__LIST_SIZE serves pixels that see nothing. */
+    float4 ball[RAYT__LIST_SIZE + 1]; /* x, y, z, radius */
+    float4 tint[RAYT__LIST_SIZE + 1]; /* rayt__tint of the sphere */
+    int id[RAYT__LIST_SIZE];          /* index of the sphere */
+    float top[RAYT__LIST_SIZE];       /* no later sphere of the list has a larger z anywhere */
+    /* As they were found; a key is rayt__sort_key(largest z), its lowest 9 bits a tie-break. */
+    int found_id[RAYT__LIST_SIZE];
+    unsigned found_key[RAYT__LIST_SIZE];
     int count;
-    unsigned doubt; /* bits of the largest rayt__doubt met so far */
+    unsigned tolerance; /* bits of the largest rayt__tolerance met so far */
 } rayt__list;
 
 /* A pixel that sees nothing. */
 #define RAYT__BLACK 0xff000000u
 
-/* Beyond every depth: what lies in front of pixels outside the image; negative, no depth at all. */
-#define RAYT__MOST 3e38f
+/* Beyond every depth. Pixels outside the image have something there; its negative is no depth. */
+#define RAYT__DEPTH_LIMIT 3e38f
 
-/* Where dz is less than this part of the radius, at its rim, a sphere may be missed by rounding
+/* The rim of a sphere: dz is less than this part of the radius. There rounding may make a ray miss
    although dz^2 is not negative. */
 #define RAYT__RIM 9.765625e-4f /* 2^-10 */
 
 /* A square root that is good to about 2^-22, in one instruction; NaN below zero. */
-static __device__ __forceinline__ float rayt__near_sqrt(float x)
+static __device__ __forceinline__ float rayt__approx_sqrt(float x)
 {
 #ifdef __CUDA_ARCH__
     float root;
@@ -688,8 +695,8 @@ static __device__ __forceinline__ float rayt__near_sqrt(float x)
 #endif
 }
 
-/* rayt_sqrt from 2^-100 on: the same instructions without the test for smaller values, which dz^2
-   is not (RAYT_MIN_RADIUS), unless it is 0: then the result is NaN. */
+/* rayt_sqrt from 2^-100 on: the same instructions without the test for smaller values. dz^2 is
+   never smaller (RAYT_MIN_RADIUS), unless it is 0: then the result is NaN. */
 static __device__ __forceinline__ float rayt__sqrt(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -702,7 +709,7 @@ static __device__ __forceinline__ float rayt__sqrt(float x)
 #endif
 }
 
-/* A reciprocal as good as rayt__div needs it. */
+/* A reciprocal, accurate enough for rayt__div. */
 static __device__ __forceinline__ float rayt__reciprocal(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -714,7 +721,7 @@ static __device__ __forceinline__ float rayt__reciprocal(float x)
 #endif
 }
 
-/* rayt_div for 0 <= a <= b within RAYT_MIN_RADIUS .. RAYT_FAR: likewise without its tests. */
+/* rayt_div for 0 <= a <= b within RAYT_MIN_RADIUS .. RAYT_FAR, without its tests of the range. */
 static __device__ __forceinline__ float rayt__div(float a, float b, float reciprocal)
 {
 #ifdef __CUDA_ARCH__
@@ -737,8 +744,8 @@ static __device__ __forceinline__ float4 rayt__tint(float4 colour, float radius)
 #endif
 }
 
-/* rayt_shade, as a word: red in the lowest byte; `rim` becomes true at the rim. Adding 2^23 with
-   truncation leaves the integer part in the lowest byte, cheaper than a conversion. */
+/* rayt_shade, as a word with red in the lowest byte; `rim` becomes true at the rim. Adding 2^23
+   with truncation leaves the integer part in the lowest byte, and costs less than a conversion. */
 static __device__ __forceinline__ unsigned rayt__shade(float dz, float radius, float4 tint,
                                                        bool *rim)
 {
@@ -759,26 +766,27 @@ static __device__ __forceinline__ unsigned rayt__shade(float dz, float radius, f
 }
 
 /* Floats as unsigned integers of the same order, for atomicMax and for sorting; and back. */
-static __device__ __forceinline__ unsigned rayt__order(float x)
+static __device__ __forceinline__ unsigned rayt__sort_key(float x)
 {
     unsigned bits = (unsigned)__float_as_int(x);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
-static __device__ __forceinline__ float rayt__unorder(unsigned order)
+static __device__ __forceinline__ float rayt__from_sort_key(unsigned order)
 {
     return __int_as_float((int)(order & 0x80000000u ? order & 0x7fffffffu : ~order));
 }
 
-/* Two depths that are farther apart than this are in the right order, although rayt__near_sqrt went
-   into them: each is off by at most 2^-23 (|z| + radius), for two additions, and 2^-20.8 radius. */
-static __device__ __forceinline__ float rayt__doubt(float4 ball)
+/* Depths with approximate roots that differ by more than this are in the right order. The error of
+   each is at most 2^-23 (|z| + radius), for two additions, and 2^-20.8 radius, for the root. */
+static __device__ __forceinline__ float rayt__tolerance(float4 ball)
 {
     return 2.5e-7f * fabsf(ball.z) + 1.9e-6f * ball.w;
 }
 
 /* The squared distance from a sphere's axis to the nearest of the rays in a rectangle of pixels
    that begins at (x0, y0). NaN coordinates give 0: near. */
-static __device__ __forceinline__ float rayt__apart(float4 ball, float x0, float y0, int w, int h)
+static __device__ __forceinline__ float rayt__distance2(float4 ball, float x0, float y0, int w,
+                                                        int h)
 {
     float dx = fmaxf(fmaxf(x0 - ball.x, ball.x - (x0 + (float)(w - 1))), 0);
     float dy = fmaxf(fmaxf(y0 - ball.y, ball.y - (y0 + (float)(h - 1))), 0);
@@ -786,22 +794,22 @@ static __device__ __forceinline__ float rayt__apart(float4 ball, float x0, float
 }
 
 /* The squared radius, with a margin that exceeds all rounding errors here. */
-static __device__ __forceinline__ float rayt__margin(float4 ball)
+static __device__ __forceinline__ float rayt__padded_radius2(float4 ball)
 {
     return ball.w * ball.w * 1.0001f;
 }
 
-/* The largest depth that a sphere can have in a rectangle at that squared distance, `doubt` more to
-   be sure; -RAYT__MOST if it cannot touch it. */
-static __device__ __forceinline__ float rayt__bound(float4 ball, float apart, float doubt)
+/* The largest depth of a sphere in a rectangle at that squared distance, rounded up by `tolerance`;
+   -RAYT__DEPTH_LIMIT if it cannot touch the rectangle. */
+static __device__ __forceinline__ float rayt__bound(float4 ball, float distance2, float tolerance)
 {
-    float rest = rayt__margin(ball) - apart;
-    return rest >= 0 ? ball.z + rayt__near_sqrt(rest) + doubt : -RAYT__MOST;
+    float rest = rayt__padded_radius2(ball) - distance2;
+    return rest >= 0 ? ball.z + rayt__approx_sqrt(rest) + tolerance : -RAYT__DEPTH_LIMIT;
 }
 
-/* All threads of the block: finds those of the spheres first .. last - 1 (or, with `ids`, of those
-   that they name) that can touch the square at (x0, y0). list->count counts all of them, also
-   those beyond RAYT__LISTED, which are left out. */
+/* All threads of the block: finds the spheres that can touch the square at (x0, y0). Candidates are
+   the spheres first .. last - 1 or, with `ids`, ids[first .. last - 1]. list->count counts all that
+   were found; those beyond RAYT__LIST_SIZE are not in the list. */
 static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt_sphere *spheres,
                                                     const int *ids, int first, int last, float x0,
                                                     float y0, int edge)
@@ -809,10 +817,10 @@ static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt
     enum { IN_FLIGHT = 4 }; /* loads that a thread has under way, to hide their latency */
     int thread = threadIdx.x, lane = threadIdx.x % 32;
     __syncthreads(); /* nobody reads the previous list any more */
-    for (int n = thread; n < RAYT__LISTED; n += RAYT__THREADS) list->found_key[n] = 0;
+    for (int n = thread; n < RAYT__LIST_SIZE; n += RAYT__THREADS) list->found_key[n] = 0;
     if (thread == 0) {
         list->count = 0;
-        if (first == 0) list->doubt = 0;
+        if (first == 0) list->tolerance = 0;
     }
     __syncthreads();
     for (int base = first; base < last; base += IN_FLIGHT * RAYT__THREADS) {
@@ -829,32 +837,33 @@ static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt
 #pragma unroll
         for (int n = 0; n < IN_FLIGHT; n++) {
             if (base + n * RAYT__THREADS >= last) break;
-            bool keep = rayt__apart(ball[n], x0, y0, edge, edge) <= rayt__margin(ball[n]) &&
-                        rayt_valid(ball[n]);
+            bool keep =
+                rayt__distance2(ball[n], x0, y0, edge, edge) <= rayt__padded_radius2(ball[n]) &&
+                rayt_valid(ball[n]);
             /* Compaction: the lanes that keep a sphere take consecutive places. */
             unsigned keepers = __ballot_sync(0xffffffffu, keep);
             if (keepers == 0) continue;
             int place = 0;
             if (lane == 0) place = atomicAdd(&list->count, __popc(keepers));
             place = __shfl_sync(0xffffffffu, place, 0) + __popc(keepers & ((1u << lane) - 1));
-            if (!keep || place >= RAYT__LISTED) continue;
+            if (!keep || place >= RAYT__LIST_SIZE) continue;
             list->found_id[place] = id[n];
             list->found_key[place] =
-                (rayt__order(ball[n].z + ball[n].w) & ~(RAYT__LISTED - 1u)) | (unsigned)place;
+                (rayt__sort_key(ball[n].z + ball[n].w) & ~(RAYT__LIST_SIZE - 1u)) | (unsigned)place;
         }
     }
     __syncthreads();
 }
 
-/* All threads of the block: sorts what was found front to back into the list, by counting the
-   larger keys. All keys differ; those beyond the last are 0. */
+/* All threads of the block: sorts the spheres found front to back. A sphere's place is the number
+   of larger keys. All keys differ; those beyond the last are 0. */
 static __device__ __forceinline__ void rayt__sort(rayt__list *list, const rayt_sphere *spheres)
 {
     int count = list->count;
     if (count == 0) return;
     if (threadIdx.x == 0) {
-        list->ball[RAYT__LISTED] = make_float4(0, 0, 0, 1);
-        list->tint[RAYT__LISTED] = make_float4(0, 0, 0, 1);
+        list->ball[RAYT__LIST_SIZE] = make_float4(0, 0, 0, 1);
+        list->tint[RAYT__LIST_SIZE] = make_float4(0, 0, 0, 1);
     }
     for (int mine = threadIdx.x; mine < count; mine += RAYT__THREADS) {
         unsigned key = list->found_key[mine];
@@ -865,20 +874,20 @@ static __device__ __forceinline__ void rayt__sort(rayt__list *list, const rayt_s
             uint4 four = *(const uint4 *)&list->found_key[i];
             place += (four.x > key) + (four.y > key) + (four.z > key) + (four.w > key);
         }
-        atomicMax(&list->doubt, (unsigned)__float_as_int(rayt__doubt(ball)));
+        atomicMax(&list->tolerance, (unsigned)__float_as_int(rayt__tolerance(ball)));
         list->ball[place] = ball;
         list->tint[place] = rayt__tint(colour, ball.w);
         list->id[place] = id;
-        list->top[place] = rayt__unorder(key | (RAYT__LISTED - 1u));
+        list->top[place] = rayt__from_sort_key(key | (RAYT__LIST_SIZE - 1u));
     }
     __syncthreads();
 }
 
 /* One warp: the smallest of its floats. */
-static __device__ __forceinline__ float rayt__smallest(float x)
+static __device__ __forceinline__ float rayt__warp_min(float x)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return rayt__unorder(__reduce_min_sync(0xffffffffu, rayt__order(x)));
+    return rayt__from_sort_key(__reduce_min_sync(0xffffffffu, rayt__sort_key(x)));
 #else
     for (int step = 16; step > 0; step /= 2) x = fminf(x, __shfl_xor_sync(0xffffffffu, x, step));
     return x;
@@ -886,9 +895,9 @@ static __device__ __forceinline__ float rayt__smallest(float x)
 }
 
 /* All threads of the block: makes a square of the band black. */
-static __device__ __forceinline__ void rayt__black(uchar4 *image, int width, int rows,
-                                                   int first_column, int first_row, int edge,
-                                                   bool aligned)
+static __device__ __forceinline__ void rayt__fill_black(uchar4 *image, int width, int rows,
+                                                        int first_column, int first_row, int edge,
+                                                        bool aligned)
 {
     for (int n = threadIdx.x; n < edge * edge / 4; n += RAYT__THREADS) {
         int column = first_column + n % (edge / 4) * 4, row = first_row + n / (edge / 4);
@@ -901,14 +910,14 @@ static __device__ __forceinline__ void rayt__black(uchar4 *image, int width, int
     }
 }
 
-/* One warp: decides the pixels of one lane exactly, w of them in each of h rows from (column, row)
-   of the band on, and lets that lane, `whose`, write those that are in it. (px, py) is the first
-   one's ray. Each pixel has as many lanes as there are for it, and each of those its share of the
-   candidates, which are ids[0 .. count - 1], or all spheres. */
-static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const int *ids,
-                                               int count, float px, float py, int w, int h,
-                                               int whose, uchar4 *image, int width, int rows,
-                                               int column, int row)
+/* One warp: renders the w x h pixels of the lane `owner` with the arithmetic of INTERSECTION. They
+   begin at (column, row) of the band, where the ray is (px, py); the owner writes them. The lanes
+   are distributed over the pixels, and the lanes of a pixel share the candidates. Those are
+   ids[0 .. count - 1] or, without `ids`, all spheres. */
+static __device__ __noinline__ void rayt__render_exactly(const rayt_sphere *spheres, const int *ids,
+                                                         int count, float px, float py, int w,
+                                                         int h, int owner, uchar4 *image, int width,
+                                                         int rows, int column, int row)
 {
     int lane = threadIdx.x % 32, pixels = w * h, shares = 32 / pixels;
     float x = px + (float)(lane % w), y = py + (float)(lane % pixels / w);
@@ -944,7 +953,7 @@ static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const
     }
     for (int n = 0; n < pixels; n++) {
         unsigned word = __shfl_sync(0xffffffffu, pixel, n);
-        if (lane == whose && column + n % w < width && row + n / w < rows)
+        if (lane == owner && column + n % w < width && row + n / w < rows)
             ((unsigned *)image)[(size_t)(row + n / w) * width + column + n % w] = word;
     }
 }
@@ -953,10 +962,10 @@ static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const
    Uses: kernels/culling.cuh. Used by: kernels/instances.h, host/launch.h. */
 #ifdef RAYT__EMIT
 /* ============================== KERNEL TILE =================================================== */
-/* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads first list the spheres
-   that can touch the tile, sorted front to back; if there are none, they make it black. Else each
-   of the 8 warps renders two regions of the tile, each lane RAYT_LANE_W x RAYT_LANE_H neighbouring
-   pixels.
+/* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads list the spheres that can
+   touch the tile and sort them front to back. If there are none, they make the tile black. Else
+   each of the 8 warps renders two regions of the tile, each lane RAYT_LANE_W x RAYT_LANE_H
+   neighbouring pixels.
 
          tile of 64 x 64:                  region (RAYT_ACROSS 4, lanes of 4 x 2 pixels):
          +---+---+---+---+                 +----+----+----+----+
@@ -968,29 +977,116 @@ static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const
          +---+---+---+---+                 | 28 | 29 | 30 | 31 |
          | 4 | 5 | 6 | 7 |                 +----+----+----+----+
          +---+---+---+---+
-   Per region a warp takes 32 spheres of the list at a time, one a lane, and lets a ballot say
-   which of them can touch the region, and come nearer there than its farthest pixel is by then. The
-   first of those is tested against all its pixels, and the others are asked again. When everything
-   in the region is nearer than the largest z of the next spheres of the list, the region is done.
+   Per region a warp takes 32 spheres of the list at a time, one a lane. A ballot selects those that
+   can touch the region nearer than its farthest pixel so far. The first of them is tested against
+   all pixels of the region, then the ballot is repeated for the others. The region is done when all
+   its pixels are nearer than the largest z of the spheres that remain in the list.
 
-   The walk compares depths with approximate square roots and notes where two are too close to
-   tell, which is rare. Those pixels are decided exactly, by the whole warp (rayt__mend), which
-   delays the block, and the last block is what the launch waits for. For the others the sphere is
-   certain, and one exact square root a pixel remains.
+   This walk compares depths with approximate square roots, and marks pixels where two depths are
+   within the tolerance. The warp renders those again with exact roots (rayt__render_exactly), which
+   is slow but rare. For all others the sphere is certain, and one exact root a pixel remains.
 
-   A tile loads 16 bytes of each sphere that it looks at, and 32 of each that it lists, from the
-   caches; 4 bytes a pixel are written. What bounds it: the issue of instructions and the latency of
-   the steps of a block; with few spheres, the writing of the image.
+   A tile loads 16 bytes of each candidate and 32 of each sphere in its list, from the caches; 4
+   bytes a pixel are written. What bounds it: the issue of instructions and the latency of the steps
+   of a block; with few spheres, the writing of the image.
 
-   With `starts`, tile number t looks only at the spheres lists[starts[t]] .. + counts[t] - 1, if
-   starts[t] is not negative; see BINNING. A list too long for shared memory is worked off in parts,
-   for each region anew. */
+   With `starts`, the candidates of tile t are lists[starts[t]] .. + counts[t] - 1, unless starts[t]
+   is negative; see BINNING. Lists too long for shared memory are taken in parts, for each region
+   anew.
+
+   The kernel is long, because the walk through the list stays in it. As a function, or with the
+   arrays of a lane in a struct, nvcc 13.0 orders the same number of instructions differently. */
+
+/* One lane: tests a sphere against its pixels, the first of which has the ray (px, py). `found`
+   gets `name` where the sphere is nearer. `uncertain` becomes true if two depths are within the
+   tolerance. Returns the depth of the farthest pixel. */
+static __device__ __forceinline__ float RAYT__OF_TILE(rayt__test_sphere_)(
+    float4 ball, int name, float px, float py, float tolerance, float (*nearest)[RAYT_LANE_W],
+    float (*square)[RAYT_LANE_W], int (*found)[RAYT_LANE_W], bool *uncertain)
+{
+    float rr = rayt_mul(ball.w, ball.w), rest[RAYT_LANE_W];
+#pragma unroll
+    for (int x = 0; x < RAYT_LANE_W; x++) {
+        float dx = rayt_sub(px + (float)x, ball.x);
+        rest[x] = rayt_sub(rr, rayt_mul(dx, dx));
+    }
+    float farthest = RAYT__DEPTH_LIMIT;
+#pragma unroll
+    for (int y = 0; y < RAYT_LANE_H; y++) {
+        float dy = rayt_sub(py + (float)y, ball.y), yy = rayt_mul(dy, dy);
+#pragma unroll
+        for (int x = 0; x < RAYT_LANE_W; x++) {
+            /* NaN, for which all comparisons are false, beside the sphere */
+            float dz2 = rayt_sub(rest[x], yy);
+            float depth = ball.z + rayt__approx_sqrt(dz2);
+            *uncertain |= fabsf(depth - nearest[y][x]) <= tolerance;
+            if (depth > nearest[y][x]) {
+                nearest[y][x] = depth;
+                square[y][x] = dz2;
+                found[y][x] = name;
+            }
+            farthest = fminf(farthest, nearest[y][x]);
+        }
+    }
+    return farthest;
+}
+
+/* One lane: the colours of its pixels, from the squares of dz and what `found` says. */
+static __device__ __forceinline__ void RAYT__OF_TILE(rayt__shade_lane_)(
+    const rayt__list *list, const rayt_sphere *spheres, bool all_listed,
+    const float (*square)[RAYT_LANE_W], const int (*found)[RAYT_LANE_W],
+    unsigned (*pixel)[RAYT_LANE_W], bool *uncertain)
+{
+    if (all_listed) {
+#pragma unroll
+        for (int y = 0; y < RAYT_LANE_H; y++)
+#pragma unroll
+            for (int x = 0; x < RAYT_LANE_W; x++)
+                pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), list->ball[found[y][x]].w,
+                                          list->tint[found[y][x]], uncertain);
+    } else {
+#pragma unroll
+        for (int y = 0; y < RAYT_LANE_H; y++)
+#pragma unroll
+            for (int x = 0; x < RAYT_LANE_W; x++) {
+                pixel[y][x] = RAYT__BLACK;
+                if (found[y][x] >= 0) continue;
+                const float4 *record = (const float4 *)&spheres[~found[y][x]];
+                float radius = __ldg(record).w;
+                pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), radius,
+                                          rayt__tint(__ldg(record + 1), radius), uncertain);
+            }
+    }
+}
+
+/* One lane: writes those of its pixels that are in the band. */
+static __device__ __forceinline__ void RAYT__OF_TILE(rayt__write_lane_)(
+    const unsigned (*pixel)[RAYT_LANE_W], uchar4 *image, int width, int rows, int column, int row,
+    bool aligned)
+{
+#pragma unroll
+    for (int y = 0; y < RAYT_LANE_H; y++) {
+        if (row + y >= rows) continue;
+        unsigned *to = (unsigned *)(image + (size_t)(row + y) * width + column);
+        if (aligned && column + RAYT_LANE_W <= width) {
+#if RAYT_LANE_W == 4
+            *(uint4 *)to = make_uint4(pixel[y][0], pixel[y][1], pixel[y][2], pixel[y][3]);
+#else
+            *(uint2 *)to = make_uint2(pixel[y][0], pixel[y][1]);
+#endif
+        } else {
+#pragma unroll
+            for (int x = 0; x < RAYT_LANE_W; x++)
+                if (column + x < width) to[x] = pixel[y][x];
+        }
+    }
+}
+
 RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
-    RAYT__JOIN(rayt_render_tile_,
-               RAYT_TILE)(const rayt_sphere *__restrict__ spheres, int count,
-                          const int *__restrict__ starts, const int *__restrict__ counts,
-                          const int *__restrict__ lists, uchar4 *__restrict__ image, int width,
-                          int height, int first_row, int rows)
+    RAYT__OF_TILE(rayt_render_tile_)(const rayt_sphere *__restrict__ spheres, int count,
+                                     const int *__restrict__ starts, const int *__restrict__ counts,
+                                     const int *__restrict__ lists, uchar4 *__restrict__ image,
+                                     int width, int height, int first_row, int rows)
 {
     enum {
         LANE_W = RAYT_LANE_W,
@@ -1021,12 +1117,13 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
 
     rayt__gather(&list, spheres, ids, 0, entries, tile_x, tile_y, RAYT_TILE);
     if (list.count == 0) {
-        rayt__black(image, width, rows, tile_column, tile_row, RAYT_TILE, aligned);
+        rayt__fill_black(image, width, rows, tile_column, tile_row, RAYT_TILE, aligned);
         return;
     }
-    bool whole = list.count <= RAYT__LISTED; /* else parts of the entries are listed, in turn */
-    int part = whole ? entries : RAYT__LISTED;
-    if (whole) rayt__sort(&list, spheres);
+    /* If not, parts of the entries are listed in turn. */
+    bool all_listed = list.count <= RAYT__LIST_SIZE;
+    int part = all_listed ? entries : RAYT__LIST_SIZE;
+    if (all_listed) rayt__sort(&list, spheres);
 
     for (int region = warp; region < REGIONS; region += WARPS) {
         int region_column = region % REGIONS_ACROSS * REGION_W;
@@ -1044,117 +1141,65 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
         for (int y = 0; y < LANE_H; y++)
 #pragma unroll
             for (int x = 0; x < LANE_W; x++) {
-                nearest[y][x] = row + y < rows && column + x < width ? RAYT_NOTHING : RAYT__MOST;
+                nearest[y][x] =
+                    row + y < rows && column + x < width ? RAYT_NOTHING : RAYT__DEPTH_LIMIT;
                 square[y][x] = 1;
-                found[y][x] = RAYT__LISTED;
+                found[y][x] = RAYT__LIST_SIZE;
             }
-        bool doubtful = false;
+        bool uncertain = false;
 
         for (int first = 0; first < entries; first += part) {
-            if (!whole) {
+            if (!all_listed) {
                 rayt__gather(&list, spheres, ids, first, min(first + part, entries), tile_x, tile_y,
                              RAYT_TILE);
                 rayt__sort(&list, spheres);
             }
             int listed = list.count;
-            float doubt = __int_as_float((int)list.doubt);
+            float tolerance = __int_as_float((int)list.tolerance);
 
             for (int base = 0; base < listed; base += 32) {
                 /* Nothing from here on comes nearer than this. */
-                float hidden = rayt__smallest(farthest);
-                if (hidden > list.top[base] + doubt) break;
-                float bound = -RAYT__MOST;
+                float hidden = rayt__warp_min(farthest);
+                if (hidden > list.top[base] + tolerance) break;
+                float bound = -RAYT__DEPTH_LIMIT;
                 if (base + lane < listed) {
                     float4 ball = list.ball[base + lane];
                     bound =
-                        rayt__bound(ball, rayt__apart(ball, region_x, region_y, REGION_W, REGION_H),
-                                    doubt);
+                        rayt__bound(ball,
+                                    rayt__distance2(ball, region_x, region_y, REGION_W, REGION_H),
+                                    tolerance);
                 }
                 unsigned touching = __ballot_sync(0xffffffffu, bound >= hidden);
                 while (touching) {
                     int next = __ffs((int)touching) - 1;
                     float4 ball = list.ball[base + next];
-                    int name = whole ? base + next : ~list.id[base + next];
-                    float rr = rayt_mul(ball.w, ball.w), rest[LANE_W];
-#pragma unroll
-                    for (int x = 0; x < LANE_W; x++) {
-                        float dx = rayt_sub(px + (float)x, ball.x);
-                        rest[x] = rayt_sub(rr, rayt_mul(dx, dx));
-                    }
-                    farthest = RAYT__MOST;
-#pragma unroll
-                    for (int y = 0; y < LANE_H; y++) {
-                        float dy = rayt_sub(py + (float)y, ball.y), yy = rayt_mul(dy, dy);
-#pragma unroll
-                        for (int x = 0; x < LANE_W; x++) {
-                            /* NaN, for which all comparisons are false, beside the sphere */
-                            float dz2 = rayt_sub(rest[x], yy);
-                            float depth = ball.z + rayt__near_sqrt(dz2);
-                            doubtful |= fabsf(depth - nearest[y][x]) <= doubt;
-                            if (depth > nearest[y][x]) {
-                                nearest[y][x] = depth;
-                                square[y][x] = dz2;
-                                found[y][x] = name;
-                            }
-                            farthest = fminf(farthest, nearest[y][x]);
-                        }
-                    }
+                    int name = all_listed ? base + next : ~list.id[base + next];
+                    farthest =
+                        RAYT__OF_TILE(rayt__test_sphere_)(ball, name, px, py, tolerance, nearest,
+                                                          square, found, &uncertain);
                     /* On to the next that is not hidden. */
                     touching &= 0xfffffffeu << next;
                     if (touching)
-                        touching &= __ballot_sync(0xffffffffu, bound >= rayt__smallest(farthest));
+                        touching &= __ballot_sync(0xffffffffu, bound >= rayt__warp_min(farthest));
                 }
             }
         }
 
         unsigned pixel[LANE_H][LANE_W];
-        if (whole) {
-#pragma unroll
-            for (int y = 0; y < LANE_H; y++)
-#pragma unroll
-                for (int x = 0; x < LANE_W; x++)
-                    pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), list.ball[found[y][x]].w,
-                                              list.tint[found[y][x]], &doubtful);
-        } else {
-#pragma unroll
-            for (int y = 0; y < LANE_H; y++)
-#pragma unroll
-                for (int x = 0; x < LANE_W; x++) {
-                    pixel[y][x] = RAYT__BLACK;
-                    if (found[y][x] >= 0) continue;
-                    const float4 *record = (const float4 *)&spheres[~found[y][x]];
-                    float radius = __ldg(record).w;
-                    pixel[y][x] = rayt__shade(rayt__sqrt(square[y][x]), radius,
-                                              rayt__tint(__ldg(record + 1), radius), &doubtful);
-                }
-        }
+        RAYT__OF_TILE(rayt__shade_lane_)
+        (&list, spheres, all_listed, square, found, pixel, &uncertain);
+        RAYT__OF_TILE(rayt__write_lane_)(pixel, image, width, rows, column, row, aligned);
 
-#pragma unroll
-        for (int y = 0; y < LANE_H; y++) {
-            if (row + y >= rows) continue;
-            unsigned *to = (unsigned *)(image + (size_t)(row + y) * width + column);
-            if (aligned && column + LANE_W <= width) {
-#if RAYT_LANE_W == 4
-                *(uint4 *)to = make_uint4(pixel[y][0], pixel[y][1], pixel[y][2], pixel[y][3]);
-#else
-                *(uint2 *)to = make_uint2(pixel[y][0], pixel[y][1]);
-#endif
-            } else {
-#pragma unroll
-                for (int x = 0; x < LANE_W; x++)
-                    if (column + x < width) to[x] = pixel[y][x];
-            }
-        }
-
-        unsigned undecided = __ballot_sync(0xffffffffu, doubtful);
+        unsigned undecided = __ballot_sync(0xffffffffu, uncertain);
         while (undecided) {
-            int whose = __ffs((int)undecided) - 1;
+            int owner = __ffs((int)undecided) - 1;
             undecided &= undecided - 1;
-            rayt__mend(spheres, whole ? list.id : ids, whole ? list.count : entries,
-                       __shfl_sync(0xffffffffu, px, whose), __shfl_sync(0xffffffffu, py, whose),
-                       LANE_W, LANE_H, whose, image, width, rows,
-                       __shfl_sync(0xffffffffu, column, whose),
-                       __shfl_sync(0xffffffffu, row, whose));
+            rayt__render_exactly(spheres, all_listed ? list.id : ids,
+                                 all_listed ? list.count : entries,
+                                 __shfl_sync(0xffffffffu, px, owner),
+                                 __shfl_sync(0xffffffffu, py, owner), LANE_W, LANE_H, owner, image,
+                                 width, rows, __shfl_sync(0xffffffffu, column, owner),
+                                 __shfl_sync(0xffffffffu, row, owner));
         }
     }
 }
@@ -1171,15 +1216,16 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
 /* With many thousands of spheres a tile should not look at all of them. Four small kernels give
    each tile a list of its own, in no particular order, before KERNEL TILE renders:
 
-     cover     covers[t]: the depth behind which tile t is hidden completely, by some sphere that
-               covers all of it. In crowded scenes this leaves out nearly everything
-     spheres   counts[t]: how many spheres can touch tile t and be nearer than that
-     place     starts[t]: where its list begins; counts[t] = 0 again
+     cover     covers[t]: the depth behind which some sphere hides all of tile t. In crowded
+               scenes this leaves out nearly everything
+     spheres   counts[t]: the number of spheres that can touch tile t in front of that depth
+     place     starts[t]: where the list begins; counts[t] = 0 again
      spheres   writes the lists, and counts[t] anew
 
-   One thread a sphere (in `place`, a tile). A sphere and its tiles: 16 bytes are read, and 4 bytes
-   a tile, an atomic addition a tile that is not hidden. What bounds it: the latency of those.
-   Lists that do not fit the memory set aside for them get the start -1: all spheres are tried. */
+   One thread a sphere (in `place`, a tile). It reads 16 bytes for the sphere and 4 a tile, and
+   makes an atomic addition for each tile where it can be seen. What bounds it: the latency of
+   those. A list that does not fit into the memory for lists gets the start -1: its tile tries all
+   spheres. */
 typedef struct rayt__grid {
     int width, height, first_row; /* of the image, and where the band begins */
     int edge, across, down;       /* of a tile; tiles in a row and in a column */
@@ -1194,8 +1240,9 @@ static __device__ __forceinline__ void rayt__span(float centre, float radius, fl
     *last = (int)fminf(fmaxf((centre + radius + margin) * scale, -1), (float)(tiles - 1));
 }
 
-static __device__ __forceinline__ void rayt__tiles(rayt__grid grid, float4 ball, int *first_column,
-                                                   int *last_column, int *first_row, int *last_row)
+static __device__ __forceinline__ void rayt__tile_range(rayt__grid grid, float4 ball,
+                                                        int *first_column, int *last_column,
+                                                        int *first_row, int *last_row)
 {
     float x = ball.x + 0.5f * (float)grid.width;
     float y = ball.y + 0.5f * (float)grid.height - (float)grid.first_row;
@@ -1214,18 +1261,19 @@ RAYT_KERNEL void __launch_bounds__(256)
     float4 ball = __ldg((const float4 *)&spheres[i]);
     float far_corner = (float)(grid.edge - 1);
     if (!rayt_valid(ball) || ball.w < 0.7f * far_corner) return; /* too small for a tile */
-    float rr = ball.w * ball.w, doubt = rayt__doubt(ball);
+    float rr = ball.w * ball.w, tolerance = rayt__tolerance(ball);
     int first_column, last_column, first_row, last_row;
-    rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
+    rayt__tile_range(grid, ball, &first_column, &last_column, &first_row, &last_row);
     for (int row = first_row; row <= last_row; row++) {
         float y = rayt_coordinate(grid.first_row + row * grid.edge, grid.height);
         float dy = fmaxf(fabsf(y - ball.y), fabsf(y + far_corner - ball.y));
         for (int column = first_column; column <= last_column; column++) {
             float x = rayt_coordinate(column * grid.edge, grid.width);
             float dx = fmaxf(fabsf(x - ball.x), fabsf(x + far_corner - ball.x));
-            float apart = dx * dx + dy * dy; /* of the farthest corner */
-            if (!(apart <= 0.999f * rr)) continue;
-            unsigned depth = rayt__order(ball.z + rayt__near_sqrt(0.9999f * rr - apart) - doubt);
+            float distance2 = dx * dx + dy * dy; /* of the farthest corner */
+            if (!(distance2 <= 0.999f * rr)) continue;
+            unsigned depth =
+                rayt__sort_key(ball.z + rayt__approx_sqrt(0.9999f * rr - distance2) - tolerance);
             unsigned *cover = &covers[(size_t)row * grid.across + column];
             if (depth > *cover) atomicMax(cover, depth);
         }
@@ -1241,16 +1289,17 @@ RAYT_KERNEL void __launch_bounds__(256)
     if (i >= count) return;
     float4 ball = __ldg((const float4 *)&spheres[i]);
     if (!rayt_valid(ball)) return;
-    float doubt = rayt__doubt(ball);
+    float tolerance = rayt__tolerance(ball);
     int first_column, last_column, first_row, last_row;
-    rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
+    rayt__tile_range(grid, ball, &first_column, &last_column, &first_row, &last_row);
     for (int row = first_row; row <= last_row; row++) {
         float y = rayt_coordinate(grid.first_row + row * grid.edge, grid.height);
         for (int column = first_column; column <= last_column; column++) {
             float x = rayt_coordinate(column * grid.edge, grid.width);
-            float bound = rayt__bound(ball, rayt__apart(ball, x, y, grid.edge, grid.edge), doubt);
+            float bound =
+                rayt__bound(ball, rayt__distance2(ball, x, y, grid.edge, grid.edge), tolerance);
             size_t tile = (size_t)row * grid.across + column;
-            if (bound == -RAYT__MOST || rayt__order(bound) < covers[tile]) continue;
+            if (bound == -RAYT__DEPTH_LIMIT || rayt__sort_key(bound) < covers[tile]) continue;
             if (!starts) {
                 atomicAdd(&counts[tile], 1);
             } else if (starts[tile] >= 0) {
@@ -1260,7 +1309,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     }
 }
 
-/* The lists follow one another in the order in which warps ask for room: any order will do. */
+/* The lists follow one another in the order of the warps' atomic additions. Any order will do. */
 RAYT_KERNEL void __launch_bounds__(256)
     rayt_bin_place(int tiles, int capacity, unsigned long long *total, int *__restrict__ starts,
                    int *__restrict__ counts)
@@ -1418,23 +1467,23 @@ RAYT_API const char *rayt_where_string(rayt_where where)
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
-enum { RAYT__MOST_PIXELS = 1 << 24, RAYT__MOST_SPHERES = 1 << 30 };
+enum { RAYT__MAX_SIDE = 1 << 24, RAYT__MAX_SPHERES = 1 << 30 };
 
 static inline rayt_status rayt__check_size(const char *name, int size)
 {
     if (size < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is negative: %d", name, size);
-    if (size > RAYT__MOST_PIXELS)
+    if (size > RAYT__MAX_SIDE)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is %d, more than %d (2^24)", name, size,
-                          RAYT__MOST_PIXELS);
+                          RAYT__MAX_SIDE);
     return RAYT_OK;
 }
 
 static inline rayt_status rayt__check_spheres(const rayt_sphere *spheres, int count)
 {
     if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
-    if (count > RAYT__MOST_SPHERES)
+    if (count > RAYT__MAX_SPHERES)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "count is %d, more than %d (2^30)", count,
-                          RAYT__MOST_SPHERES);
+                          RAYT__MAX_SPHERES);
     if (spheres == NULL && count > 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "spheres is NULL, but count is %d", count);
     if ((size_t)spheres % 16 != 0)
@@ -1442,7 +1491,7 @@ static inline rayt_status rayt__check_spheres(const rayt_sphere *spheres, int co
     return RAYT_OK;
 }
 
-/* What all forms of rendering ask of their arguments. */
+/* The arguments that all functions which render have. */
 static inline rayt_status rayt__check(const rayt_sphere *spheres, int count,
                                       const unsigned char *image, int width, int height)
 {
@@ -1471,10 +1520,10 @@ typedef struct rayt__scratch {
     int in_order;
 } rayt__scratch;
 
-/* A pool of this header's own for a device, which keeps what it has once got: the default pool
-   would give it back at every synchronisation, and each call would wait for memory again. NULL if
-   there is none. Made when first asked for, by one thread at a time: C++ sees to that for static
-   variables, and that those of `inline` functions are the same in all files of a program. */
+/* A pool of this header's own for a device, which keeps its memory. The default pool would give it
+   back at every synchronisation, and each call would wait for memory again. NULL if there is none.
+   The first call makes it. C++ lets one thread at a time initialise a static variable, and those of
+   `inline` functions are the same in all files of a program. */
 inline cudaMemPool_t rayt__make_pool(int device)
 {
     cudaMemPoolProps props;
@@ -1492,24 +1541,25 @@ inline cudaMemPool_t rayt__make_pool(int device)
 
 inline cudaMemPool_t rayt__pool(int device)
 {
-#define RAYT__POOL(n)                                         \
-    if (device == n) {                                        \
+#define RAYT__POOL(device, n)                                 \
+    if ((device) == n) {                                      \
         static const cudaMemPool_t pool = rayt__make_pool(n); \
         return pool;                                          \
     }
-    RAYT__POOL(0)
-    RAYT__POOL(1)
-    RAYT__POOL(2)
-    RAYT__POOL(3)
-    RAYT__POOL(4)
-    RAYT__POOL(5)
-    RAYT__POOL(6)
-    RAYT__POOL(7)
+    RAYT__POOL(device, 0)
+    RAYT__POOL(device, 1)
+    RAYT__POOL(device, 2)
+    RAYT__POOL(device, 3)
+    RAYT__POOL(device, 4)
+    RAYT__POOL(device, 5)
+    RAYT__POOL(device, 6)
+    RAYT__POOL(device, 7)
 #undef RAYT__POOL
     return NULL;
 }
 
-static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaStream_t stream)
+static inline rayt_status rayt__scratch_alloc(rayt__scratch *scratch, size_t bytes,
+                                              cudaStream_t stream)
 {
     int device = -1;
     scratch->memory = NULL;
@@ -1528,8 +1578,8 @@ static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaS
 }
 
 /* Returns `status`, or what went wrong here if that is RAYT_OK. */
-static inline rayt_status rayt__give_back(rayt__scratch *scratch, cudaStream_t stream,
-                                          rayt_status status)
+static inline rayt_status rayt__scratch_free(rayt__scratch *scratch, cudaStream_t stream,
+                                             rayt_status status)
 {
     cudaError_t error;
     if (scratch->in_order) {
@@ -1546,6 +1596,23 @@ static inline rayt_status rayt__give_back(rayt__scratch *scratch, cudaStream_t s
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
 /* ============================== LAUNCHERS ===================================================== */
+/* A band that one launch can do: at most rayt__max_rows(width) rows. */
+typedef struct rayt__job {
+    const rayt_sphere *spheres;
+    int count;
+    uchar4 *band;
+    int width, height, first_row, rows; /* of the image, and of the band in it */
+    cudaStream_t stream;
+} rayt__job;
+
+/* The lists that BINNING makes, as KERNEL TILE takes them. */
+typedef struct rayt__bins {
+    const int *starts, *counts, *lists;
+} rayt__bins;
+
+/* From this many spheres on, binning takes less time than it saves. */
+enum { RAYT__MIN_BINNED = 12288 };
+
 /* Kernels are launched by cudaLaunchKernelEx, because <<<>>> has no status of its own. After <<<>>>
    only cudaGetLastError remains, which may give an older error of the caller, and clears it. */
 static inline cudaLaunchConfig_t rayt__config(dim3 grid, dim3 block, cudaStream_t stream)
@@ -1557,16 +1624,24 @@ static inline cudaLaunchConfig_t rayt__config(dim3 grid, dim3 block, cudaStream_
     return config;
 }
 
-static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int count, uchar4 *band,
-                                                int width, int height, int first_row, int rows,
-                                                cudaStream_t stream)
+static inline cudaLaunchConfig_t rayt__thread_per_pixel(const rayt__job *job)
 {
-    const int capacity = RAYT_MAX_CONST / 64 * 2;
-    size_t depth_bytes = (size_t)width * rows * sizeof(float);
-    cudaLaunchConfig_t by_pixel =
-        rayt__config(dim3((width - 1) / 16 + 1, (rows - 1) / 16 + 1), dim3(16, 16), stream);
+    enum { EDGE = 16 };
+    dim3 grid((job->width - 1) / EDGE + 1, (job->rows - 1) / EDGE + 1);
+    return rayt__config(grid, dim3(EDGE, EDGE), job->stream);
+}
+
+static inline cudaLaunchConfig_t rayt__thread_per_item(int count, cudaStream_t stream)
+{
+    return rayt__config((count - 1) / RAYT__THREADS + 1, RAYT__THREADS, stream);
+}
+
+static inline rayt_status rayt__launch_constant(const rayt__job *job)
+{
+    const int capacity = RAYT_MAX_CONST / 64 * 2; /* spheres in the table */
+    cudaLaunchConfig_t per_pixel = rayt__thread_per_pixel(job);
     rayt__scratch scratch;
-    /* The table is device memory like any other: a kernel may write it by its address while none
+    /* The table is device memory like any other. A kernel may write it by its address while none
        reads it as constants, and the next kernel finds it so (N. Wilt, "The CUDA Handbook", 2013,
        section 5.3). That saves a copy, 3 us. Code for which NVIDIA's guidelines for safety-critical
        CUDA C++ are binding (rule 1.12: no device code changes constants) copies instead, by
@@ -1575,83 +1650,102 @@ static inline rayt_status rayt__launch_constant(const rayt_sphere *spheres, int 
     rayt_status status = rayt__cuda(cudaGetSymbolAddress((void **)&table, rayt_table),
                                     "address of the constant memory");
     scratch.memory = NULL;
-    if (status == RAYT_OK && count > capacity) status = rayt__take(&scratch, depth_bytes, stream);
+    if (status == RAYT_OK && job->count > capacity)
+        status = rayt__scratch_alloc(&scratch, (size_t)job->width * job->rows * sizeof(float),
+                                     job->stream);
     if (status != RAYT_OK) return status;
     float *depths = (float *)scratch.memory;
     int first = 0, pass = 0;
     do { /* once also for no spheres: the image must become black */
-        int part = count - first < capacity ? count - first : capacity;
+        int part = job->count - first < capacity ? job->count - first : capacity;
         if (part > 0) {
-            int even = (part + 1) / 2 * 2;
-            cudaLaunchConfig_t by_sphere = rayt__config((even - 1) / 256 + 1, 256, stream);
+            cudaLaunchConfig_t per_sphere = rayt__thread_per_item(part + part % 2, job->stream);
             status = rayt__launched(
-                cudaLaunchKernelEx(&by_sphere, rayt_split, spheres + first, part, table));
+                cudaLaunchKernelEx(&per_sphere, rayt_split, job->spheres + first, part, table));
         }
         if (status == RAYT_OK)
-            status =
-                rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_constant, part, pass,
-                                                  depths, band, width, height, first_row, rows));
+            status = rayt__launched(cudaLaunchKernelEx(&per_pixel, rayt_render_constant, part, pass,
+                                                       depths, job->band, job->width, job->height,
+                                                       job->first_row, job->rows));
         first += part;
         pass++;
-    } while (status == RAYT_OK && first < count);
-    return scratch.memory ? rayt__give_back(&scratch, stream, status) : status;
+    } while (status == RAYT_OK && first < job->count);
+    return scratch.memory ? rayt__scratch_free(&scratch, job->stream, status) : status;
 }
 
-/* KERNEL TILE with tiles of this edge; without bins if `starts` is NULL. */
-static inline rayt_status rayt__launch_tiles(rayt__grid grid, const rayt_sphere *spheres, int count,
-                                             const int *starts, const int *counts, const int *lists,
-                                             uchar4 *band, int rows, cudaStream_t stream)
+static inline rayt__grid rayt__make_grid(const rayt__job *job, int edge)
 {
-    cudaLaunchConfig_t by_tile = rayt__config(grid.across * grid.down, RAYT__THREADS, stream);
+    rayt__grid grid = {job->width,
+                       job->height,
+                       job->first_row,
+                       edge,
+                       (job->width - 1) / edge + 1,
+                       (job->rows - 1) / edge + 1};
+    return grid;
+}
+
+/* KERNEL TILE; every tile tries all spheres if the lists are NULL. */
+static inline rayt_status rayt__launch_tiles(const rayt__job *job, rayt__grid grid, rayt__bins bins)
+{
+    cudaLaunchConfig_t per_tile = rayt__config(grid.across * grid.down, RAYT__THREADS, job->stream);
     if (grid.edge == 64)
-        return rayt__launched(cudaLaunchKernelEx(&by_tile, rayt_render_tile_64, spheres, count,
-                                                 starts, counts, lists, band, grid.width,
-                                                 grid.height, grid.first_row, rows));
-    return rayt__launched(cudaLaunchKernelEx(&by_tile, rayt_render_tile_32, spheres, count, starts,
-                                             counts, lists, band, grid.width, grid.height,
-                                             grid.first_row, rows));
+        return rayt__launched(cudaLaunchKernelEx(&per_tile, rayt_render_tile_64, job->spheres,
+                                                 job->count, bins.starts, bins.counts, bins.lists,
+                                                 job->band, job->width, job->height, job->first_row,
+                                                 job->rows));
+    return rayt__launched(cudaLaunchKernelEx(&per_tile, rayt_render_tile_32, job->spheres,
+                                             job->count, bins.starts, bins.counts, bins.lists,
+                                             job->band, job->width, job->height, job->first_row,
+                                             job->rows));
+}
+
+static inline rayt_status rayt__launch_unbinned(const rayt__job *job, rayt__grid grid)
+{
+    rayt__bins none = {NULL, NULL, NULL};
+    return rayt__launch_tiles(job, grid, none);
 }
 
 /* The kernels of BINNING, then KERNEL TILE. */
-static inline rayt_status rayt__launch_binned(rayt__grid grid, const rayt_sphere *spheres,
-                                              int count, uchar4 *band, int rows,
-                                              cudaStream_t stream)
+static inline rayt_status rayt__launch_binned(const rayt__job *job, rayt__grid grid)
 {
     /* Room for 8 tiles a sphere and, for scenes of huge spheres, 64 spheres a tile. */
-    size_t tiles = (size_t)grid.across * grid.down, capacity = 8 * (size_t)count + 64 * tiles;
+    size_t tiles = (size_t)grid.across * grid.down, capacity = 8 * (size_t)job->count + 64 * tiles;
     if (capacity > INT_MAX) capacity = INT_MAX;
     size_t total_bytes = 16, table_bytes = (tiles * 4 + 15) / 16 * 16;
     rayt__scratch scratch;
     rayt_status status =
-        rayt__take(&scratch, total_bytes + 3 * table_bytes + capacity * sizeof(int), stream);
+        rayt__scratch_alloc(&scratch, total_bytes + 3 * table_bytes + capacity * sizeof(int),
+                            job->stream);
     if (status != RAYT_OK) return status;
     unsigned long long *total = (unsigned long long *)scratch.memory;
     unsigned *covers = (unsigned *)(scratch.memory + total_bytes);
     int *counts = (int *)(scratch.memory + total_bytes + table_bytes);
     int *starts = (int *)(scratch.memory + total_bytes + 2 * table_bytes);
     int *lists = (int *)(scratch.memory + total_bytes + 3 * table_bytes);
+    rayt__bins bins = {starts, counts, lists};
     const int *no_starts = NULL;
     int *no_lists = NULL;
-    cudaLaunchConfig_t by_sphere = rayt__config((count - 1) / 256 + 1, 256, stream);
-    cudaLaunchConfig_t by_tile = rayt__config((int)((tiles - 1) / 256 + 1), 256, stream);
-    status = rayt__cuda(cudaMemsetAsync(scratch.memory, 0, total_bytes + 2 * table_bytes, stream),
-                        "cudaMemset");
+    cudaLaunchConfig_t per_sphere = rayt__thread_per_item(job->count, job->stream);
+    cudaLaunchConfig_t per_tile = rayt__thread_per_item((int)tiles, job->stream);
+    status =
+        rayt__cuda(cudaMemsetAsync(scratch.memory, 0, total_bytes + 2 * table_bytes, job->stream),
+                   "cudaMemset");
     if (status == RAYT_OK)
-        status = rayt__launched(
-            cudaLaunchKernelEx(&by_sphere, rayt_bin_cover, spheres, count, grid, covers));
+        status = rayt__launched(cudaLaunchKernelEx(&per_sphere, rayt_bin_cover, job->spheres,
+                                                   job->count, grid, covers));
     if (status == RAYT_OK)
-        status = rayt__launched(cudaLaunchKernelEx(&by_sphere, rayt_bin_spheres, spheres, count,
-                                                   grid, covers, no_starts, counts, no_lists));
+        status = rayt__launched(cudaLaunchKernelEx(&per_sphere, rayt_bin_spheres, job->spheres,
+                                                   job->count, grid, covers, no_starts, counts,
+                                                   no_lists));
     if (status == RAYT_OK)
-        status = rayt__launched(cudaLaunchKernelEx(&by_tile, rayt_bin_place, (int)tiles,
+        status = rayt__launched(cudaLaunchKernelEx(&per_tile, rayt_bin_place, (int)tiles,
                                                    (int)capacity, total, starts, counts));
     if (status == RAYT_OK)
-        status = rayt__launched(cudaLaunchKernelEx(&by_sphere, rayt_bin_spheres, spheres, count,
-                                                   grid, covers, starts, counts, lists));
-    if (status == RAYT_OK)
         status =
-            rayt__launch_tiles(grid, spheres, count, starts, counts, lists, band, rows, stream);
-    return rayt__give_back(&scratch, stream, status);
+            rayt__launched(cudaLaunchKernelEx(&per_sphere, rayt_bin_spheres, job->spheres,
+                                              job->count, grid, covers, starts, counts, lists));
+    if (status == RAYT_OK) status = rayt__launch_tiles(job, grid, bins);
+    return rayt__scratch_free(&scratch, job->stream, status);
 }
 
 /* Multiprocessors of the current device; 1 if there is none, for the launch to report that. */
@@ -1663,53 +1757,37 @@ static inline int rayt__processors(void)
     return count > 0 ? count : 1;
 }
 
-/* From how many spheres on binning pays. */
-enum { RAYT__BINNED = 12288 };
-
-static inline rayt__grid rayt__make_grid(int edge, int width, int height, int first_row, int rows)
+/* Tiles of 64, unless that leaves multiprocessors without one. With bins, tiles of 32 also where
+   spheres are so numerous that those which can be seen must be small. */
+static inline rayt__grid rayt__choose_grid(const rayt__job *job)
 {
-    rayt__grid grid = {
-        width, height, first_row, edge, (width - 1) / edge + 1, (rows - 1) / edge + 1};
-    return grid;
-}
-
-/* Tiles of 64, unless that leaves multiprocessors without one or, with bins, spheres are so many
-   that they must be small to be seen. */
-static inline rayt__grid rayt__choose_grid(int count, int width, int height, int first_row,
-                                           int rows)
-{
-    rayt__grid grid = rayt__make_grid(64, width, height, first_row, rows);
+    rayt__grid grid = rayt__make_grid(job, 64);
     if (grid.across * grid.down < rayt__processors() ||
-        (count >= RAYT__BINNED && (double)width * rows < 16.0 * count))
-        grid = rayt__make_grid(32, width, height, first_row, rows);
+        (job->count >= RAYT__MIN_BINNED && (double)job->width * job->rows < 16.0 * job->count))
+        grid = rayt__make_grid(job, 32);
     return grid;
 }
 
-/* A band that one launch can do: at most rayt__most_rows(width) rows. */
-static inline rayt_status rayt__launch(rayt_where where, const rayt_sphere *spheres, int count,
-                                       uchar4 *band, int width, int height, int first_row, int rows,
-                                       cudaStream_t stream)
+static inline rayt_status rayt__launch(rayt_where where, const rayt__job *job)
 {
-    cudaLaunchConfig_t by_pixel =
-        rayt__config(dim3((width - 1) / 16 + 1, (rows - 1) / 16 + 1), dim3(16, 16), stream);
+    cudaLaunchConfig_t per_pixel = rayt__thread_per_pixel(job);
     switch (where) {
-    case RAYT_CONSTANT:
-        return rayt__launch_constant(spheres, count, band, width, height, first_row, rows, stream);
-    case RAYT_CULLED: {
-        rayt__grid tiles = rayt__choose_grid(count, width, height, first_row, rows);
-        if (count >= RAYT__BINNED)
-            return rayt__launch_binned(tiles, spheres, count, band, rows, stream);
-        return rayt__launch_tiles(tiles, spheres, count, NULL, NULL, NULL, band, rows, stream);
-    }
+    case RAYT_CONSTANT: return rayt__launch_constant(job);
+    case RAYT_CULLED:
+        return job->count >= RAYT__MIN_BINNED ? rayt__launch_binned(job, rayt__choose_grid(job))
+                                              : rayt__launch_unbinned(job, rayt__choose_grid(job));
     case RAYT_GLOBAL:
-        return rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_global, spheres, count,
-                                                 band, width, height, first_row, rows));
+        return rayt__launched(cudaLaunchKernelEx(&per_pixel, rayt_render_global, job->spheres,
+                                                 job->count, job->band, job->width, job->height,
+                                                 job->first_row, job->rows));
     case RAYT_READONLY:
-        return rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_readonly, spheres, count,
-                                                 band, width, height, first_row, rows));
+        return rayt__launched(cudaLaunchKernelEx(&per_pixel, rayt_render_readonly, job->spheres,
+                                                 job->count, job->band, job->width, job->height,
+                                                 job->first_row, job->rows));
     default:
-        return rayt__launched(cudaLaunchKernelEx(&by_pixel, rayt_render_shared, spheres, count,
-                                                 band, width, height, first_row, rows));
+        return rayt__launched(cudaLaunchKernelEx(&per_pixel, rayt_render_shared, job->spheres,
+                                                 job->count, job->band, job->width, job->height,
+                                                 job->first_row, job->rows));
     }
 }
 #endif
@@ -1719,7 +1797,7 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt_sphere *sphe
 #define RAYT__PART_RENDER
 /* ============================== RENDERING ===================================================== */
 /* Rows of a launch, at most: whole tiles, within 65535 blocks of 16 rows and 2^24 tiles. */
-static inline int rayt__most_rows(int width)
+static inline int rayt__max_rows(int width)
 {
     long long tiles = (width - 1) / 32 + 1;
     long long rows = (1 << 24) / tiles * 32 / 64 * 64;
@@ -1747,11 +1825,18 @@ RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spher
     cudaError_t before;
     status = rayt__begin(&before);
     if (status != RAYT_OK) return status;
-    int most = rayt__most_rows(width);
-    for (int done = 0; done < rows && status == RAYT_OK; done += most)
-        status =
-            rayt__launch(where, spheres, count, (uchar4 *)band + (size_t)done * width, width,
-                         height, first_row + done, rows - done < most ? rows - done : most, stream);
+    int most = rayt__max_rows(width);
+    for (int done = 0; done < rows && status == RAYT_OK; done += most) {
+        rayt__job job = {spheres,
+                         count,
+                         (uchar4 *)band + (size_t)done * width,
+                         width,
+                         height,
+                         first_row + done,
+                         rows - done < most ? rows - done : most,
+                         stream};
+        status = rayt__launch(where, &job);
+    }
     return rayt__end(before, status);
 }
 
@@ -1764,8 +1849,8 @@ RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, i
 }
 
 /* ============================== HOST LAYER ==================================================== */
-/* Rows of a band: so few that the plain kernels take a fraction of a second even on a small GPU
-   (2^33 tests), and that a band has 64 MB at most; but 128 at least, two rows of tiles. */
+/* Rows of a band. A band has at most 64 MB and, for the plain kernels, 2^33 tests, which take a
+   fraction of a second even on a small GPU; but at least 128 rows, two rows of tiles. */
 static inline int rayt__band_rows(rayt_where where, int count, int width, int height)
 {
     double rows = 16777216.0 / width, tests = 8589934592.0 / ((double)width * (count + 1));

@@ -175,15 +175,20 @@ static void launch_call(const scene *s, int where)
     must_render(
         rayt_render((rayt_where)where, s->spheres, s->count, s->image, s->side, s->side, 0));
 }
+static rayt__job job_of(const scene *s)
+{
+    rayt__job job = {s->spheres, s->count, (uchar4 *)s->image, s->side, s->side, 0, s->side, 0};
+    return job;
+}
 static void launch_tiles(const scene *s, int edge)
 {
-    must_render(rayt__launch_tiles(rayt__make_grid(edge, s->side, s->side, 0, s->side), s->spheres,
-                                   s->count, NULL, NULL, NULL, (uchar4 *)s->image, s->side, 0));
+    rayt__job job = job_of(s);
+    must_render(rayt__launch_unbinned(&job, rayt__make_grid(&job, edge)));
 }
 static void launch_binned(const scene *s, int edge)
 {
-    must_render(rayt__launch_binned(rayt__make_grid(edge, s->side, s->side, 0, s->side), s->spheres,
-                                    s->count, (uchar4 *)s->image, s->side, 0));
+    rayt__job job = job_of(s);
+    must_render(rayt__launch_binned(&job, rayt__make_grid(&job, edge)));
 }
 static void launch_memset(const scene *s, int)
 {

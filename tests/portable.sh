@@ -129,7 +129,24 @@ template <class, class> using _Common_float_type_t = double;
 CODE
 for name in crtdefs.h time.h; do echo '#include <corecrt.h>' | crt $name; done
 for name in math stdlib; do echo "#include <$name.h>" | crt c$name; done
-echo '#include <type_traits>' | crt utility
+# cudaLaunchKernelEx forwards its arguments.
+crt utility <<'CODE'
+#pragma once
+#include <type_traits>
+namespace std
+{
+template <class T> struct remove_reference {
+    typedef T type;
+};
+template <class T> struct remove_reference<T &> {
+    typedef T type;
+};
+template <class T> constexpr T &&forward(typename remove_reference<T>::type &value) noexcept
+{
+    return static_cast<T &&>(value);
+}
+}
+CODE
 
 # Included before everything: in CUDA's case, what nvcc brings on Windows; then, to Microsoft's
 # compiler, __attribute__ is an unknown word.

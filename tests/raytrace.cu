@@ -165,12 +165,11 @@ static void tiles(int width, int height, int count, float low, float high, const
     cudaMemcpy(scene, spheres, sizeof *scene * count, cudaMemcpyHostToDevice);
     for (int edge = 32; edge <= 64; edge *= 2)
         for (int binned = 0; binned < 2; binned++) {
-            rayt__grid grid = rayt__make_grid(edge, width, height, 0, height);
+            rayt__job job = {scene, count, (uchar4 *)device, width, height, 0, height, 0};
+            rayt__grid grid = rayt__make_grid(&job, edge);
             cudaMemset(device, 0xA5, bytes);
             rayt_status status =
-                binned ? rayt__launch_binned(grid, scene, count, (uchar4 *)device, height, 0)
-                       : rayt__launch_tiles(grid, scene, count, NULL, NULL, NULL, (uchar4 *)device,
-                                            height, 0);
+                binned ? rayt__launch_binned(&job, grid) : rayt__launch_unbinned(&job, grid);
             int good = status == RAYT_OK &&
                        cudaMemcpy(image, device, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
             tap_ok(good && !differing(name, image, expected, width, height),
@@ -330,14 +329,14 @@ static void host_layer(void)
 }
 
 /* The square root and the quotient that KERNEL TILE uses are the exact ones, and the approximate
-   root is as good as RAYT__DOUBT assumes. */
+   root is as good as rayt__tolerance assumes. */
 __global__ void try_arithmetic(unsigned first, unsigned step, unsigned last, unsigned *faults)
 {
     for (unsigned long long b = first + (blockIdx.x * 256ull + threadIdx.x) * step; b < last;
          b += (unsigned long long)step * gridDim.x * 256) {
         float x = __int_as_float((int)b), root = rayt_sqrt(x);
         if (rayt__sqrt(x) != root) atomicAdd(&faults[0], 1u);
-        if (!(fabsf(rayt__near_sqrt(x) - root) <= root * 4.8e-7f)) atomicAdd(&faults[1], 1u);
+        if (!(fabsf(rayt__approx_sqrt(x) - root) <= root * 4.8e-7f)) atomicAdd(&faults[1], 1u);
     }
 }
 

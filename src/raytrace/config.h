@@ -63,4 +63,7 @@
 
 #define RAYT__JOIN_(a, b) a##b
 #define RAYT__JOIN(a, b)  RAYT__JOIN_(a, b)
+
+/* A name with the edge of the tile behind it, where KERNEL TILE is compiled. */
+#define RAYT__OF_TILE(name) RAYT__JOIN(name, RAYT_TILE)
 #endif

@@ -42,10 +42,10 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
 RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsigned char *image,
                                      int width, int height);
 
-/* Fills `spheres` (host memory) with a scene for an image of width x height: x over the width, y
-   over the height, z over the width, each centred at 0, radius_min <= radius <= radius_max, any
-   colour; all uniform. The same seed gives the same bits everywhere. The course exercise that this
-   header answers has radii from 20 to 120. */
+/* Fills `spheres` (host memory) with a scene for an image of width x height. x and z span the
+   width, y the height, each centred at 0; radius_min <= radius <= radius_max; any colour. All are
+   uniform. The same seed gives the same bits everywhere. The course exercise that this header
+   answers has radii from 20 to 120. */
 RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned long long seed,
                                        int width, int height, float radius_min, float radius_max);
 

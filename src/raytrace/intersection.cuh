@@ -14,9 +14,9 @@
 #define RAYT_ALIGN __attribute__((aligned(16)))
 #endif
 
-/* Lengths in pixels, colours from 0 to 1. The alignment makes the record 32 bytes, so that a
-   thread fetches what decides a hit (x, y, z, radius) with one 16-byte load, and a colour with
-   another, instead of with seven loads of 4 bytes. */
+/* Lengths in pixels, colours from 0 to 1. The alignment makes the record 32 bytes: a thread loads
+   x, y, z and radius, which decide a hit, with one 16-byte load, and the colour with another.
+   Without it there would be seven loads of 4 bytes. */
 typedef struct RAYT_ALIGN rayt_sphere {
     float x, y, z; /* centre; the viewer is at z = infinity */
     float radius;
@@ -79,8 +79,8 @@ static __host__ __device__ __forceinline__ float rayt_dz(float dx, float dy, flo
     return rayt_sqrt(rayt_sub(rayt_sub(rr, rayt_mul(dx, dx)), rayt_mul(dy, dy)));
 }
 
-/* Can a ball (x, y, z, and w for the radius) be hit at all? Of what rayt_misses lets pass, this
-   leaves out negative, minute and infinite radii, and depths with which one cannot reckon. */
+/* Can a ball (x, y, z, and w for the radius) be hit at all? rayt_misses does not see negative,
+   minute and infinite radii, nor depths whose arithmetic would overflow. */
 static __host__ __device__ __forceinline__ bool rayt_valid(float4 ball)
 {
     return ball.w >= RAYT_MIN_RADIUS && ball.w <= RAYT_FAR && fabsf(ball.z) <= RAYT_FAR;

@@ -11,9 +11,9 @@
           (column, row) of an image w pixels wide starts at image + 4 * (row * w + column). Images
           are ROW-MAJOR, row 0 is the top of a picture file.
 
-   Rays run along z, one through the centre of each pixel (an orthographic camera at z = infinity):
-   that of (column, row) has x = column - width / 2 and y = row - height / 2, so that one unit is
-   one pixel and (0, 0) is the middle of the picture. Of the spheres on a ray the one that is hit
+   Rays run along z, one through the centre of each pixel (an orthographic camera at z = infinity).
+   The ray of (column, row) has x = column - width / 2 and y = row - height / 2: one unit is one
+   pixel, and (0, 0) is the middle of the picture. Of the spheres on a ray the one that is hit
    at the largest z is seen, the lowest index among equals. Its colour is scaled by dz / radius,
    where dz is the distance from the centre plane of the sphere to the hit: bright in the middle,
    dark at the rim. A ray that hits nothing is black.
@@ -37,9 +37,8 @@
      RAYT_READONLY  there, by way of the read-only cache    one pixel a thread, every sphere for
      RAYT_CONSTANT  in constant memory, laid out for it     every pixel: made to be read and
      RAYT_SHARED    in shared memory                        compared
-     RAYT_CULLED    nearly nowhere: each tile of the image finds the few spheres that can touch it,
-                    puts them in shared memory front to back and stops at the first that hides the
-                    rest. By far the fastest
+     RAYT_CULLED    in shared memory, and only those that can touch a tile of the image, front to
+                    back: the first that hides the rest ends the search. By far the fastest
 
    RULES that callers may rely on
      Every kernel, every device and the CPU give the same bytes, in every run, whatever compiler

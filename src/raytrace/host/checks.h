@@ -3,23 +3,23 @@
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
-enum { RAYT__MOST_PIXELS = 1 << 24, RAYT__MOST_SPHERES = 1 << 30 };
+enum { RAYT__MAX_SIDE = 1 << 24, RAYT__MAX_SPHERES = 1 << 30 };
 
 static inline rayt_status rayt__check_size(const char *name, int size)
 {
     if (size < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is negative: %d", name, size);
-    if (size > RAYT__MOST_PIXELS)
+    if (size > RAYT__MAX_SIDE)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "%s is %d, more than %d (2^24)", name, size,
-                          RAYT__MOST_PIXELS);
+                          RAYT__MAX_SIDE);
     return RAYT_OK;
 }
 
 static inline rayt_status rayt__check_spheres(const rayt_sphere *spheres, int count)
 {
     if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
-    if (count > RAYT__MOST_SPHERES)
+    if (count > RAYT__MAX_SPHERES)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "count is %d, more than %d (2^30)", count,
-                          RAYT__MOST_SPHERES);
+                          RAYT__MAX_SPHERES);
     if (spheres == NULL && count > 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "spheres is NULL, but count is %d", count);
     if ((size_t)spheres % 16 != 0)
@@ -27,7 +27,7 @@ static inline rayt_status rayt__check_spheres(const rayt_sphere *spheres, int co
     return RAYT_OK;
 }
 
-/* What all forms of rendering ask of their arguments. */
+/* The arguments that all functions which render have. */
 static inline rayt_status rayt__check(const rayt_sphere *spheres, int count,
                                       const unsigned char *image, int width, int height)
 {

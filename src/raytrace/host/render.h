@@ -4,7 +4,7 @@
 #define RAYT__PART_RENDER
 /* ============================== RENDERING ===================================================== */
 /* Rows of a launch, at most: whole tiles, within 65535 blocks of 16 rows and 2^24 tiles. */
-static inline int rayt__most_rows(int width)
+static inline int rayt__max_rows(int width)
 {
     long long tiles = (width - 1) / 32 + 1;
     long long rows = (1 << 24) / tiles * 32 / 64 * 64;
@@ -32,11 +32,18 @@ RAYT_API rayt_status rayt_render_rows(rayt_where where, const rayt_sphere *spher
     cudaError_t before;
     status = rayt__begin(&before);
     if (status != RAYT_OK) return status;
-    int most = rayt__most_rows(width);
-    for (int done = 0; done < rows && status == RAYT_OK; done += most)
-        status =
-            rayt__launch(where, spheres, count, (uchar4 *)band + (size_t)done * width, width,
-                         height, first_row + done, rows - done < most ? rows - done : most, stream);
+    int most = rayt__max_rows(width);
+    for (int done = 0; done < rows && status == RAYT_OK; done += most) {
+        rayt__job job = {spheres,
+                         count,
+                         (uchar4 *)band + (size_t)done * width,
+                         width,
+                         height,
+                         first_row + done,
+                         rows - done < most ? rows - done : most,
+                         stream};
+        status = rayt__launch(where, &job);
+    }
     return rayt__end(before, status);
 }
 
@@ -49,8 +56,8 @@ RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, i
 }
 
 /* ============================== HOST LAYER ==================================================== */
-/* Rows of a band: so few that the plain kernels take a fraction of a second even on a small GPU
-   (2^33 tests), and that a band has 64 MB at most; but 128 at least, two rows of tiles. */
+/* Rows of a band. A band has at most 64 MB and, for the plain kernels, 2^33 tests, which take a
+   fraction of a second even on a small GPU; but at least 128 rows, two rows of tiles. */
 static inline int rayt__band_rows(rayt_where where, int count, int width, int height)
 {
     double rows = 16777216.0 / width, tests = 8589934592.0 / ((double)width * (count + 1));

@@ -9,10 +9,10 @@ typedef struct rayt__scratch {
     int in_order;
 } rayt__scratch;
 
-/* A pool of this header's own for a device, which keeps what it has once got: the default pool
-   would give it back at every synchronisation, and each call would wait for memory again. NULL if
-   there is none. Made when first asked for, by one thread at a time: C++ sees to that for static
-   variables, and that those of `inline` functions are the same in all files of a program. */
+/* A pool of this header's own for a device, which keeps its memory. The default pool would give it
+   back at every synchronisation, and each call would wait for memory again. NULL if there is none.
+   The first call makes it. C++ lets one thread at a time initialise a static variable, and those of
+   `inline` functions are the same in all files of a program. */
 inline cudaMemPool_t rayt__make_pool(int device)
 {
     cudaMemPoolProps props;
@@ -30,24 +30,25 @@ inline cudaMemPool_t rayt__make_pool(int device)
 
 inline cudaMemPool_t rayt__pool(int device)
 {
-#define RAYT__POOL(n)                                         \
-    if (device == n) {                                        \
+#define RAYT__POOL(device, n)                                 \
+    if ((device) == n) {                                      \
         static const cudaMemPool_t pool = rayt__make_pool(n); \
         return pool;                                          \
     }
-    RAYT__POOL(0)
-    RAYT__POOL(1)
-    RAYT__POOL(2)
-    RAYT__POOL(3)
-    RAYT__POOL(4)
-    RAYT__POOL(5)
-    RAYT__POOL(6)
-    RAYT__POOL(7)
+    RAYT__POOL(device, 0)
+    RAYT__POOL(device, 1)
+    RAYT__POOL(device, 2)
+    RAYT__POOL(device, 3)
+    RAYT__POOL(device, 4)
+    RAYT__POOL(device, 5)
+    RAYT__POOL(device, 6)
+    RAYT__POOL(device, 7)
 #undef RAYT__POOL
     return NULL;
 }
 
-static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaStream_t stream)
+static inline rayt_status rayt__scratch_alloc(rayt__scratch *scratch, size_t bytes,
+                                              cudaStream_t stream)
 {
     int device = -1;
     scratch->memory = NULL;
@@ -66,8 +67,8 @@ static inline rayt_status rayt__take(rayt__scratch *scratch, size_t bytes, cudaS
 }
 
 /* Returns `status`, or what went wrong here if that is RAYT_OK. */
-static inline rayt_status rayt__give_back(rayt__scratch *scratch, cudaStream_t stream,
-                                          rayt_status status)
+static inline rayt_status rayt__scratch_free(rayt__scratch *scratch, cudaStream_t stream,
+                                             rayt_status status)
 {
     cudaError_t error;
     if (scratch->in_order) {

@@ -6,15 +6,16 @@
 /* With many thousands of spheres a tile should not look at all of them. Four small kernels give
    each tile a list of its own, in no particular order, before KERNEL TILE renders:
 
-     cover     covers[t]: the depth behind which tile t is hidden completely, by some sphere that
-               covers all of it. In crowded scenes this leaves out nearly everything
-     spheres   counts[t]: how many spheres can touch tile t and be nearer than that
-     place     starts[t]: where its list begins; counts[t] = 0 again
+     cover     covers[t]: the depth behind which some sphere hides all of tile t. In crowded
+               scenes this leaves out nearly everything
+     spheres   counts[t]: the number of spheres that can touch tile t in front of that depth
+     place     starts[t]: where the list begins; counts[t] = 0 again
      spheres   writes the lists, and counts[t] anew
 
-   One thread a sphere (in `place`, a tile). A sphere and its tiles: 16 bytes are read, and 4 bytes
-   a tile, an atomic addition a tile that is not hidden. What bounds it: the latency of those.
-   Lists that do not fit the memory set aside for them get the start -1: all spheres are tried. */
+   One thread a sphere (in `place`, a tile). It reads 16 bytes for the sphere and 4 a tile, and
+   makes an atomic addition for each tile where it can be seen. What bounds it: the latency of
+   those. A list that does not fit into the memory for lists gets the start -1: its tile tries all
+   spheres. */
 typedef struct rayt__grid {
     int width, height, first_row; /* of the image, and where the band begins */
     int edge, across, down;       /* of a tile; tiles in a row and in a column */
@@ -29,8 +30,9 @@ static __device__ __forceinline__ void rayt__span(float centre, float radius, fl
     *last = (int)fminf(fmaxf((centre + radius + margin) * scale, -1), (float)(tiles - 1));
 }
 
-static __device__ __forceinline__ void rayt__tiles(rayt__grid grid, float4 ball, int *first_column,
-                                                   int *last_column, int *first_row, int *last_row)
+static __device__ __forceinline__ void rayt__tile_range(rayt__grid grid, float4 ball,
+                                                        int *first_column, int *last_column,
+                                                        int *first_row, int *last_row)
 {
     float x = ball.x + 0.5f * (float)grid.width;
     float y = ball.y + 0.5f * (float)grid.height - (float)grid.first_row;
@@ -49,18 +51,19 @@ RAYT_KERNEL void __launch_bounds__(256)
     float4 ball = __ldg((const float4 *)&spheres[i]);
     float far_corner = (float)(grid.edge - 1);
     if (!rayt_valid(ball) || ball.w < 0.7f * far_corner) return; /* too small for a tile */
-    float rr = ball.w * ball.w, doubt = rayt__doubt(ball);
+    float rr = ball.w * ball.w, tolerance = rayt__tolerance(ball);
     int first_column, last_column, first_row, last_row;
-    rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
+    rayt__tile_range(grid, ball, &first_column, &last_column, &first_row, &last_row);
     for (int row = first_row; row <= last_row; row++) {
         float y = rayt_coordinate(grid.first_row + row * grid.edge, grid.height);
         float dy = fmaxf(fabsf(y - ball.y), fabsf(y + far_corner - ball.y));
         for (int column = first_column; column <= last_column; column++) {
             float x = rayt_coordinate(column * grid.edge, grid.width);
             float dx = fmaxf(fabsf(x - ball.x), fabsf(x + far_corner - ball.x));
-            float apart = dx * dx + dy * dy; /* of the farthest corner */
-            if (!(apart <= 0.999f * rr)) continue;
-            unsigned depth = rayt__order(ball.z + rayt__near_sqrt(0.9999f * rr - apart) - doubt);
+            float distance2 = dx * dx + dy * dy; /* of the farthest corner */
+            if (!(distance2 <= 0.999f * rr)) continue;
+            unsigned depth =
+                rayt__sort_key(ball.z + rayt__approx_sqrt(0.9999f * rr - distance2) - tolerance);
             unsigned *cover = &covers[(size_t)row * grid.across + column];
             if (depth > *cover) atomicMax(cover, depth);
         }
@@ -76,16 +79,17 @@ RAYT_KERNEL void __launch_bounds__(256)
     if (i >= count) return;
     float4 ball = __ldg((const float4 *)&spheres[i]);
     if (!rayt_valid(ball)) return;
-    float doubt = rayt__doubt(ball);
+    float tolerance = rayt__tolerance(ball);
     int first_column, last_column, first_row, last_row;
-    rayt__tiles(grid, ball, &first_column, &last_column, &first_row, &last_row);
+    rayt__tile_range(grid, ball, &first_column, &last_column, &first_row, &last_row);
     for (int row = first_row; row <= last_row; row++) {
         float y = rayt_coordinate(grid.first_row + row * grid.edge, grid.height);
         for (int column = first_column; column <= last_column; column++) {
             float x = rayt_coordinate(column * grid.edge, grid.width);
-            float bound = rayt__bound(ball, rayt__apart(ball, x, y, grid.edge, grid.edge), doubt);
+            float bound =
+                rayt__bound(ball, rayt__distance2(ball, x, y, grid.edge, grid.edge), tolerance);
             size_t tile = (size_t)row * grid.across + column;
-            if (bound == -RAYT__MOST || rayt__order(bound) < covers[tile]) continue;
+            if (bound == -RAYT__DEPTH_LIMIT || rayt__sort_key(bound) < covers[tile]) continue;
             if (!starts) {
                 atomicAdd(&counts[tile], 1);
             } else if (starts[tile] >= 0) {
@@ -95,7 +99,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     }
 }
 
-/* The lists follow one another in the order in which warps ask for room: any order will do. */
+/* The lists follow one another in the order of the warps' atomic additions. Any order will do. */
 RAYT_KERNEL void __launch_bounds__(256)
     rayt_bin_place(int tiles, int capacity, unsigned long long *total, int *__restrict__ starts,
                    int *__restrict__ counts)

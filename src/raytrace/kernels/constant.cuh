@@ -5,9 +5,9 @@
 /* ============================== KERNEL CONSTANT =============================================== */
 /* Spheres in constant memory, which has a cache of its own, made for the case that all lanes of a
    warp want the same address. A load from there brings 8 bytes at most, where one from global
-   memory brings 16, and takes as long for 4 bytes as for 8. So as few loads as possible: two
+   memory brings 16, and takes as long for 4 bytes as for 8. Hence as few loads as possible: two
    spheres lie together in such an order that 3 loads bring what 2 tests need. The spheres have to
-   be brought into constant memory anyway; rayt_split puts them in that order and squares radii.
+   be copied into constant memory anyway; rayt_split puts them in that order and squares radii.
 
         row 0           row 1           row 2 ..     row n, n even    row n + 1 ..
         +---+---+---+---+---+---+---+---+---+---     +---+---+---+---+---
@@ -49,7 +49,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     int k = i % 2;
     pair[2 * k] = s.x;
     pair[2 * k + 1] = s.y;
-    /* No distance is below 0: what is not valid need not be asked again. */
+    /* No squared distance is below 0, so that the kernel never hits a sphere that is not valid. */
     bool valid = rayt_valid(make_float4(s.x, s.y, s.z, s.radius));
     pair[4 + k] = valid ? rayt_mul(s.radius, s.radius) : 0;
     pair[6 + k] = s.z;

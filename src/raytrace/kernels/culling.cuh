@@ -3,39 +3,44 @@
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
-/* What RAYT_CULLED is made of. Decisions about whole rectangles of pixels (can the sphere touch
-   it? how near can it come there?) are made with a margin, so that they may err on the side of
-   work but not of the image; the image itself is made with the arithmetic of INTERSECTION. */
+/* What RAYT_CULLED is made of. Tests of whole rectangles of pixels (can a sphere touch one? how
+   near can it come there?) have a margin: an error costs work, and never a pixel. The image itself
+   comes from the arithmetic of INTERSECTION.
 
-/* How many threads a block has, and how many spheres it lists in shared memory at a time. */
-#define RAYT__THREADS 256
-#define RAYT__LISTED  512
+   Terms:  ball       x, y, z and, in w, the radius: what decides a hit
+           tile       square of the image that a block renders
+           list       spheres that can touch a tile, in shared memory
+           tolerance  depths that differ by less are too close to compare, because of rounding */
+
+/* Threads of a block, and spheres of a list. */
+#define RAYT__THREADS   256
+#define RAYT__LIST_SIZE 512
 
 typedef struct rayt__list {
-    /* Front to back; behind them, at RAYT__LISTED, a black one for pixels that see nothing. */
-    float4 ball[RAYT__LISTED + 1]; /* x, y, z, radius */
-    float4 tint[RAYT__LISTED + 1]; /* rayt__tint of the sphere */
-    int id[RAYT__LISTED];          /* index of the sphere */
-    float top[RAYT__LISTED];       /* no later sphere of the list has a larger z anywhere */
-    /* As they were found. */
-    int found_id[RAYT__LISTED];
-    unsigned found_key[RAYT__LISTED]; /* rayt__order(largest z), the lowest 9 bits a tie-break */
+    /* Front to back. A black sphere at RAYT__LIST_SIZE serves pixels that see nothing. */
+    float4 ball[RAYT__LIST_SIZE + 1]; /* x, y, z, radius */
+    float4 tint[RAYT__LIST_SIZE + 1]; /* rayt__tint of the sphere */
+    int id[RAYT__LIST_SIZE];          /* index of the sphere */
+    float top[RAYT__LIST_SIZE];       /* no later sphere of the list has a larger z anywhere */
+    /* As they were found; a key is rayt__sort_key(largest z), its lowest 9 bits a tie-break. */
+    int found_id[RAYT__LIST_SIZE];
+    unsigned found_key[RAYT__LIST_SIZE];
     int count;
-    unsigned doubt; /* bits of the largest rayt__doubt met so far */
+    unsigned tolerance; /* bits of the largest rayt__tolerance met so far */
 } rayt__list;
 
 /* A pixel that sees nothing. */
 #define RAYT__BLACK 0xff000000u
 
-/* Beyond every depth: what lies in front of pixels outside the image; negative, no depth at all. */
-#define RAYT__MOST 3e38f
+/* Beyond every depth. Pixels outside the image have something there; its negative is no depth. */
+#define RAYT__DEPTH_LIMIT 3e38f
 
-/* Where dz is less than this part of the radius, at its rim, a sphere may be missed by rounding
+/* The rim of a sphere: dz is less than this part of the radius. There rounding may make a ray miss
    although dz^2 is not negative. */
 #define RAYT__RIM 9.765625e-4f /* 2^-10 */
 
 /* A square root that is good to about 2^-22, in one instruction; NaN below zero. */
-static __device__ __forceinline__ float rayt__near_sqrt(float x)
+static __device__ __forceinline__ float rayt__approx_sqrt(float x)
 {
 #ifdef __CUDA_ARCH__
     float root;
@@ -46,8 +51,8 @@ static __device__ __forceinline__ float rayt__near_sqrt(float x)
 #endif
 }
 
-/* rayt_sqrt from 2^-100 on: the same instructions without the test for smaller values, which dz^2
-   is not (RAYT_MIN_RADIUS), unless it is 0: then the result is NaN. */
+/* rayt_sqrt from 2^-100 on: the same instructions without the test for smaller values. dz^2 is
+   never smaller (RAYT_MIN_RADIUS), unless it is 0: then the result is NaN. */
 static __device__ __forceinline__ float rayt__sqrt(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -60,7 +65,7 @@ static __device__ __forceinline__ float rayt__sqrt(float x)
 #endif
 }
 
-/* A reciprocal as good as rayt__div needs it. */
+/* A reciprocal, accurate enough for rayt__div. */
 static __device__ __forceinline__ float rayt__reciprocal(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -72,7 +77,7 @@ static __device__ __forceinline__ float rayt__reciprocal(float x)
 #endif
 }
 
-/* rayt_div for 0 <= a <= b within RAYT_MIN_RADIUS .. RAYT_FAR: likewise without its tests. */
+/* rayt_div for 0 <= a <= b within RAYT_MIN_RADIUS .. RAYT_FAR, without its tests of the range. */
 static __device__ __forceinline__ float rayt__div(float a, float b, float reciprocal)
 {
 #ifdef __CUDA_ARCH__
@@ -95,8 +100,8 @@ static __device__ __forceinline__ float4 rayt__tint(float4 colour, float radius)
 #endif
 }
 
-/* rayt_shade, as a word: red in the lowest byte; `rim` becomes true at the rim. Adding 2^23 with
-   truncation leaves the integer part in the lowest byte, cheaper than a conversion. */
+/* rayt_shade, as a word with red in the lowest byte; `rim` becomes true at the rim. Adding 2^23
+   with truncation leaves the integer part in the lowest byte, and costs less than a conversion. */
 static __device__ __forceinline__ unsigned rayt__shade(float dz, float radius, float4 tint,
                                                        bool *rim)
 {
@@ -117,26 +122,27 @@ static __device__ __forceinline__ unsigned rayt__shade(float dz, float radius, f
 }
 
 /* Floats as unsigned integers of the same order, for atomicMax and for sorting; and back. */
-static __device__ __forceinline__ unsigned rayt__order(float x)
+static __device__ __forceinline__ unsigned rayt__sort_key(float x)
 {
     unsigned bits = (unsigned)__float_as_int(x);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
-static __device__ __forceinline__ float rayt__unorder(unsigned order)
+static __device__ __forceinline__ float rayt__from_sort_key(unsigned order)
 {
     return __int_as_float((int)(order & 0x80000000u ? order & 0x7fffffffu : ~order));
 }
 
-/* Two depths that are farther apart than this are in the right order, although rayt__near_sqrt went
-   into them: each is off by at most 2^-23 (|z| + radius), for two additions, and 2^-20.8 radius. */
-static __device__ __forceinline__ float rayt__doubt(float4 ball)
+/* Depths with approximate roots that differ by more than this are in the right order. The error of
+   each is at most 2^-23 (|z| + radius), for two additions, and 2^-20.8 radius, for the root. */
+static __device__ __forceinline__ float rayt__tolerance(float4 ball)
 {
     return 2.5e-7f * fabsf(ball.z) + 1.9e-6f * ball.w;
 }
 
 /* The squared distance from a sphere's axis to the nearest of the rays in a rectangle of pixels
    that begins at (x0, y0). NaN coordinates give 0: near. */
-static __device__ __forceinline__ float rayt__apart(float4 ball, float x0, float y0, int w, int h)
+static __device__ __forceinline__ float rayt__distance2(float4 ball, float x0, float y0, int w,
+                                                        int h)
 {
     float dx = fmaxf(fmaxf(x0 - ball.x, ball.x - (x0 + (float)(w - 1))), 0);
     float dy = fmaxf(fmaxf(y0 - ball.y, ball.y - (y0 + (float)(h - 1))), 0);
@@ -144,22 +150,22 @@ static __device__ __forceinline__ float rayt__apart(float4 ball, float x0, float
 }
 
 /* The squared radius, with a margin that exceeds all rounding errors here. */
-static __device__ __forceinline__ float rayt__margin(float4 ball)
+static __device__ __forceinline__ float rayt__padded_radius2(float4 ball)
 {
     return ball.w * ball.w * 1.0001f;
 }
 
-/* The largest depth that a sphere can have in a rectangle at that squared distance, `doubt` more to
-   be sure; -RAYT__MOST if it cannot touch it. */
-static __device__ __forceinline__ float rayt__bound(float4 ball, float apart, float doubt)
+/* The largest depth of a sphere in a rectangle at that squared distance, rounded up by `tolerance`;
+   -RAYT__DEPTH_LIMIT if it cannot touch the rectangle. */
+static __device__ __forceinline__ float rayt__bound(float4 ball, float distance2, float tolerance)
 {
-    float rest = rayt__margin(ball) - apart;
-    return rest >= 0 ? ball.z + rayt__near_sqrt(rest) + doubt : -RAYT__MOST;
+    float rest = rayt__padded_radius2(ball) - distance2;
+    return rest >= 0 ? ball.z + rayt__approx_sqrt(rest) + tolerance : -RAYT__DEPTH_LIMIT;
 }
 
-/* All threads of the block: finds those of the spheres first .. last - 1 (or, with `ids`, of those
-   that they name) that can touch the square at (x0, y0). list->count counts all of them, also
-   those beyond RAYT__LISTED, which are left out. */
+/* All threads of the block: finds the spheres that can touch the square at (x0, y0). Candidates are
+   the spheres first .. last - 1 or, with `ids`, ids[first .. last - 1]. list->count counts all that
+   were found; those beyond RAYT__LIST_SIZE are not in the list. */
 static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt_sphere *spheres,
                                                     const int *ids, int first, int last, float x0,
                                                     float y0, int edge)
@@ -167,10 +173,10 @@ static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt
     enum { IN_FLIGHT = 4 }; /* loads that a thread has under way, to hide their latency */
     int thread = threadIdx.x, lane = threadIdx.x % 32;
     __syncthreads(); /* nobody reads the previous list any more */
-    for (int n = thread; n < RAYT__LISTED; n += RAYT__THREADS) list->found_key[n] = 0;
+    for (int n = thread; n < RAYT__LIST_SIZE; n += RAYT__THREADS) list->found_key[n] = 0;
     if (thread == 0) {
         list->count = 0;
-        if (first == 0) list->doubt = 0;
+        if (first == 0) list->tolerance = 0;
     }
     __syncthreads();
     for (int base = first; base < last; base += IN_FLIGHT * RAYT__THREADS) {
@@ -187,32 +193,33 @@ static __device__ __forceinline__ void rayt__gather(rayt__list *list, const rayt
 #pragma unroll
         for (int n = 0; n < IN_FLIGHT; n++) {
             if (base + n * RAYT__THREADS >= last) break;
-            bool keep = rayt__apart(ball[n], x0, y0, edge, edge) <= rayt__margin(ball[n]) &&
-                        rayt_valid(ball[n]);
+            bool keep =
+                rayt__distance2(ball[n], x0, y0, edge, edge) <= rayt__padded_radius2(ball[n]) &&
+                rayt_valid(ball[n]);
             /* Compaction: the lanes that keep a sphere take consecutive places. */
             unsigned keepers = __ballot_sync(0xffffffffu, keep);
             if (keepers == 0) continue;
             int place = 0;
             if (lane == 0) place = atomicAdd(&list->count, __popc(keepers));
             place = __shfl_sync(0xffffffffu, place, 0) + __popc(keepers & ((1u << lane) - 1));
-            if (!keep || place >= RAYT__LISTED) continue;
+            if (!keep || place >= RAYT__LIST_SIZE) continue;
             list->found_id[place] = id[n];
             list->found_key[place] =
-                (rayt__order(ball[n].z + ball[n].w) & ~(RAYT__LISTED - 1u)) | (unsigned)place;
+                (rayt__sort_key(ball[n].z + ball[n].w) & ~(RAYT__LIST_SIZE - 1u)) | (unsigned)place;
         }
     }
     __syncthreads();
 }
 
-/* All threads of the block: sorts what was found front to back into the list, by counting the
-   larger keys. All keys differ; those beyond the last are 0. */
+/* All threads of the block: sorts the spheres found front to back. A sphere's place is the number
+   of larger keys. All keys differ; those beyond the last are 0. */
 static __device__ __forceinline__ void rayt__sort(rayt__list *list, const rayt_sphere *spheres)
 {
     int count = list->count;
     if (count == 0) return;
     if (threadIdx.x == 0) {
-        list->ball[RAYT__LISTED] = make_float4(0, 0, 0, 1);
-        list->tint[RAYT__LISTED] = make_float4(0, 0, 0, 1);
+        list->ball[RAYT__LIST_SIZE] = make_float4(0, 0, 0, 1);
+        list->tint[RAYT__LIST_SIZE] = make_float4(0, 0, 0, 1);
     }
     for (int mine = threadIdx.x; mine < count; mine += RAYT__THREADS) {
         unsigned key = list->found_key[mine];
@@ -223,20 +230,20 @@ static __device__ __forceinline__ void rayt__sort(rayt__list *list, const rayt_s
             uint4 four = *(const uint4 *)&list->found_key[i];
             place += (four.x > key) + (four.y > key) + (four.z > key) + (four.w > key);
         }
-        atomicMax(&list->doubt, (unsigned)__float_as_int(rayt__doubt(ball)));
+        atomicMax(&list->tolerance, (unsigned)__float_as_int(rayt__tolerance(ball)));
         list->ball[place] = ball;
         list->tint[place] = rayt__tint(colour, ball.w);
         list->id[place] = id;
-        list->top[place] = rayt__unorder(key | (RAYT__LISTED - 1u));
+        list->top[place] = rayt__from_sort_key(key | (RAYT__LIST_SIZE - 1u));
     }
     __syncthreads();
 }
 
 /* One warp: the smallest of its floats. */
-static __device__ __forceinline__ float rayt__smallest(float x)
+static __device__ __forceinline__ float rayt__warp_min(float x)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return rayt__unorder(__reduce_min_sync(0xffffffffu, rayt__order(x)));
+    return rayt__from_sort_key(__reduce_min_sync(0xffffffffu, rayt__sort_key(x)));
 #else
     for (int step = 16; step > 0; step /= 2) x = fminf(x, __shfl_xor_sync(0xffffffffu, x, step));
     return x;
@@ -244,9 +251,9 @@ static __device__ __forceinline__ float rayt__smallest(float x)
 }
 
 /* All threads of the block: makes a square of the band black. */
-static __device__ __forceinline__ void rayt__black(uchar4 *image, int width, int rows,
-                                                   int first_column, int first_row, int edge,
-                                                   bool aligned)
+static __device__ __forceinline__ void rayt__fill_black(uchar4 *image, int width, int rows,
+                                                        int first_column, int first_row, int edge,
+                                                        bool aligned)
 {
     for (int n = threadIdx.x; n < edge * edge / 4; n += RAYT__THREADS) {
         int column = first_column + n % (edge / 4) * 4, row = first_row + n / (edge / 4);
@@ -259,14 +266,14 @@ static __device__ __forceinline__ void rayt__black(uchar4 *image, int width, int
     }
 }
 
-/* One warp: decides the pixels of one lane exactly, w of them in each of h rows from (column, row)
-   of the band on, and lets that lane, `whose`, write those that are in it. (px, py) is the first
-   one's ray. Each pixel has as many lanes as there are for it, and each of those its share of the
-   candidates, which are ids[0 .. count - 1], or all spheres. */
-static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const int *ids,
-                                               int count, float px, float py, int w, int h,
-                                               int whose, uchar4 *image, int width, int rows,
-                                               int column, int row)
+/* One warp: renders the w x h pixels of the lane `owner` with the arithmetic of INTERSECTION. They
+   begin at (column, row) of the band, where the ray is (px, py); the owner writes them. The lanes
+   are distributed over the pixels, and the lanes of a pixel share the candidates. Those are
+   ids[0 .. count - 1] or, without `ids`, all spheres. */
+static __device__ __noinline__ void rayt__render_exactly(const rayt_sphere *spheres, const int *ids,
+                                                         int count, float px, float py, int w,
+                                                         int h, int owner, uchar4 *image, int width,
+                                                         int rows, int column, int row)
 {
     int lane = threadIdx.x % 32, pixels = w * h, shares = 32 / pixels;
     float x = px + (float)(lane % w), y = py + (float)(lane % pixels / w);
@@ -302,7 +309,7 @@ static __device__ __noinline__ void rayt__mend(const rayt_sphere *spheres, const
     }
     for (int n = 0; n < pixels; n++) {
         unsigned word = __shfl_sync(0xffffffffu, pixel, n);
-        if (lane == whose && column + n % w < width && row + n / w < rows)
+        if (lane == owner && column + n % w < width && row + n / w < rows)
             ((unsigned *)image)[(size_t)(row + n / w) * width + column + n % w] = word;
     }
 }

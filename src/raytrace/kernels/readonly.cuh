@@ -3,10 +3,10 @@
 #if RAYT__KERNELS && !defined(RAYT__PART_READONLY)
 #define RAYT__PART_READONLY
 /* ============================== KERNEL READONLY =============================================== */
-/* The same spheres, loaded by way of the read-only (texture) cache: __ldg promises that nobody
-   writes them while the kernel runs. `const ... *__restrict__` lets the compiler do it by itself.
-   On GPUs since Volta that cache and the first-level cache are one, so bytes, operations and bound
-   are those of KERNEL GLOBAL; on older ones this was the faster way.
+/* The same spheres, loaded through the read-only (texture) cache: __ldg promises that nobody writes
+   them while the kernel runs. `const ... *__restrict__` lets the compiler do it by itself. On GPUs
+   since Volta that cache and the first-level cache are one: bytes, operations and bound are those
+   of KERNEL GLOBAL. On older ones this was faster.
 
    To paste: section INTERSECTION, then everything from here to its last line;
    launch with blocks of (16, 16) threads, one thread a pixel. */
