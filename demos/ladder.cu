@@ -89,11 +89,9 @@ enum { ON_CPU = 1, REPS = 3, DEFAULT_M = 200, DEFAULT_N = 180, DEFAULT_K = 160 }
 enum { ON_CPU = 0, REPS = 21, DEFAULT_M = 1000, DEFAULT_N = 900, DEFAULT_K = 800 };
 #endif
 enum { SAMPLES = 4000, GUARD = 1024, MOST = 16384, RUNGS = 7 };
-
 static const char *const names[RUNGS] = {"matmul_global", "TMM_GLOBAL",      "matmul_shared",
                                          "TMM_SHARED_16", "matmul_register", "TMM_REGISTER",
                                          "TMM_AUTO"};
-
 static int M = DEFAULT_M, N = DEFAULT_N, K = DEFAULT_K;
 static float *A, *B, *C0, *C, *dA, *dB, *dC; /* C0: C before a product with beta */
 static cudaEvent_t start, stop;
@@ -107,10 +105,7 @@ static unsigned random_state = 1;
 /* Enqueues a product by the rung of names[]. */
 static void multiply(int rung, float alpha, float beta)
 {
-    tmm_kernel kernel = rung == 1   ? TMM_GLOBAL
-                        : rung == 3 ? TMM_SHARED_16
-                        : rung == 5 ? TMM_REGISTER
-                                    : TMM_AUTO;
+    static const tmm_kernel kernels[] = {TMM_GLOBAL, TMM_SHARED_16, TMM_REGISTER, TMM_AUTO};
     dim3 block(TILE, TILE), fine((N + TILE - 1) / TILE, (M + TILE - 1) / TILE);
     dim3 coarse((N + WIDE - 1) / WIDE, (M + WIDE - 1) / WIDE);
     if (rung == 0)
@@ -119,8 +114,8 @@ static void multiply(int rung, float alpha, float beta)
         matmul_shared<<<fine, block>>>(M, N, K, alpha, dA, dB, beta, dC);
     else if (rung == 4)
         matmul_register<<<coarse, block>>>(M, N, K, alpha, dA, dB, beta, dC);
-    else if (tmm_sgemm_with(kernel, TMM_OP_N, TMM_OP_N, M, N, K, alpha, dA, K, dB, N, beta, dC, N,
-                            NULL) != TMM_OK)
+    else if (tmm_sgemm_with(kernels[rung / 2], TMM_OP_N, TMM_OP_N, M, N, K, alpha, dA, K, dB, N,
+                            beta, dC, N, NULL) != TMM_OK)
         fprintf(stderr, "ladder: %s: %s\n", names[rung], tmm_last_error()), exit(2);
     CHECK(cudaGetLastError());
 }
@@ -177,8 +172,7 @@ static double measure(int rung, float *median)
     CHECK(cudaMemcpy(dC, C0, c_count * sizeof(float), cudaMemcpyHostToDevice));
     multiply(rung, 1.5f, -0.5f);
     CHECK(cudaMemcpy(C, dC, bytes, cudaMemcpyDeviceToHost));
-    double second = largest_error(1.5, -0.5);
-    return first > second ? first : second;
+    return fmax(first, largest_error(1.5, -0.5));
 }
 
 /* Random numbers in (-1, 1) in host memory, and a copy in device memory. */
@@ -202,7 +196,8 @@ int main(int argc, char **argv)
         if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h"))
             return printf("usage: ladder [M N K] [--csv FILE]     (default: %d %d %d)\n"
                           "Times the first rungs as lecture slides have them beside tiledmm.cuh.\n",
-                          M, N, K) < 0;
+                          M, N, K) < 0 ||
+                   fflush(stdout);
         if (!strcmp(argv[n], "--csv") && n + 1 < argc)
             path = argv[++n];
         else if (given < 3 && end != argv[n] && *end == 0 && size >= 1 && size <= MOST)
@@ -230,19 +225,17 @@ int main(int argc, char **argv)
     float ms[RUNGS];
     for (int rung = 0; rung < RUNGS; rung++) {
         double error = measure(rung, &ms[rung]), gflops = 2e-6 * M * N * K / ms[rung];
-        const char *verdict = error <= 1 ? "ok" : "WRONG";
-        failures += !(error <= 1);
+        const char *verdict = error <= 1 ? "ok" : (failures++, "WRONG");
         printf("%-16s%12.4f%12.1f%10.2f%14.4f%9s\n", names[rung], ms[rung], gflops,
                ms[0] / ms[rung], error, verdict);
         if (csv)
             fprintf(csv, "%s,%d,%d,%d,%.4f,%.1f,%.2f,%.4f,%s\n", names[rung], M, N, K, ms[rung],
                     gflops, ms[0] / ms[rung], error, verdict);
     }
-    printf("\nmatmul_global is bound by loads through the caches: 2 words for each multiply-add.\n"
-           "matmul_shared is bound by shared memory: 2 words of it for each multiply-add, while\n"
-           "global memory gives only 2/%d.\n"
-           "matmul_register needs half a word of shared memory and 2/%d of global: its loads and\n"
-           "barriers, which nothing overlaps, bound it. TMM_AUTO, here %s, is the goal.\n",
+    printf("\nmatmul_global is bound by loads through caches: 2 words for each multiply-add.\n"
+           "matmul_shared takes 2/%d of that, but 2 words of shared memory, which bounds it.\n"
+           "matmul_register takes 2/%d, and 1/2 word of shared memory: its loads and barriers,\n"
+           "which nothing overlaps, bound it. TMM_AUTO, here %s, is the goal.\n",
            TILE, WIDE, tmm_kernel_string(tmm_sgemm_choice(M, N, K, 1)));
     for (int n = 0; n < 3; n++) CHECK(cudaFree(n == 0 ? dA : n == 1 ? dB : dC));
     CHECK(cudaEventDestroy(start));
