@@ -8863,7 +8863,8 @@ static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tile
     int known = i->number < TMM__TUNED_TENSOR;
     double alone = known ? t->tensor.alone[i->number] : t->tensor.alone[0] * area;
     double busy = known ? t->tensor.busy[i->number] : t->tensor.busy[0] * area;
-    return rounds > 1 ? busy : fmax(alone, tmm__tensor_small(i) ? t->tensor.small_tiles * tiles : 0);
+    return rounds > 1 ? busy
+                      : fmax(alone, tmm__tensor_small(i) ? t->tensor.small_tiles * tiles : 0);
 }
 
 /* How KERNEL TENSOR is to compute the tiles of `d`, `batch` times: fills in the schedule and returns

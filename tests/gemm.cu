@@ -23,9 +23,9 @@
 #undef TMM__TENSOR_GUESS
 #undef TMM__CLEAR_FLAGS
 #define TMM__TENSOR_GUESS(M, instance, time) ((instance) == (M) / 8 % 2 ? 0 : (time))
-#define TMM__CLEAR_FLAGS 1
-#define TMM_TYPE double
-#define TMM_NAME dp
+#define TMM__CLEAR_FLAGS                     1
+#define TMM_TYPE                             double
+#define TMM_NAME                             dp
 #include "../tiledmm.cuh"
 #undef TMM__CLEAR_FLAGS
 #undef TMM__TENSOR_GUESS
