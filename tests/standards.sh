@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# tiledmm.cuh is taken without a warning by each standard of its languages: declarations as C99 to C17
+# and C++11 to C++20; all of it, fast kernels too, by nvcc and on the CPU runner as C++11 to C++20.
+. "$(dirname "$0")/tap.bash"
+strict=(-pedantic -Wall -Wextra -Werror)
+printf '#include "tiledmm.cuh"\nint main(void) { return (int)TMM_OK; }\n' | tee "$work/main.c" >"$work/main.cpp"
+printf '#define TMM_FLOAT_TENSOR\n#include "tiledmm.cuh"\nint main(void)\n{\n    float x[1] = {0};\n    return tmm_smatmul(1, 1, 1, x, x, x);\n}\n' >"$work/all.cu"
+for standard in c99 c11 c17; do
+    check "gcc -std=$standard: declarations" gcc -std=$standard "${strict[@]}" -I. -c "$work/main.c" -o "$work/c.o"
+done
+for standard in c++11 c++14 c++17 c++20; do
+    check "g++ -std=$standard: declarations" g++ -std=$standard "${strict[@]}" -I. -c "$work/main.cpp" -o "$work/cpp.o"
+done
+# The runner itself is C++17.
+for standard in c++17 c++20; do
+    check "CPU runner, -std=$standard: all of it" cpu/cucc -std=$standard -O0 -Xcompiler "-Wall,-Wextra,-Werror" -I. \
+        -c "$work/all.cu" -o "$work/cpu.o"
+done
+if have nvcc; then
+    faster=()
+    nvcc --help | grep -q -e -Ofc && faster=(-Ofc=max) # warnings come from what is before the optimizer
+    for standard in c++11 c++14 c++17 c++20; do
+        check "nvcc -std=$standard: all of it" nvcc -std=$standard "${faster[@]}" -arch=sm_80 -Werror all-warnings \
+            -Xcompiler "-Wall,-Wextra" -I. -c "$work/all.cu" -o "$work/gpu.o"
+    done
+else
+    skip "nvcc: all of it, C++11 to C++20" "nvcc is not installed"
+fi
+tap_done
