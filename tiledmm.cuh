@@ -165,16 +165,15 @@
    call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
    (tmm_?gemm_host). An error of a call in this header does not stay there.
 
-   CONTENTS   search for the words in capitals
-     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
-     BUILDING BLOCKS of the fast kernels, STATUS, PASSES (which kernels there are for a type)
-     KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
-     KERNEL PIPELINED (and PACK, REDUCE)
-     SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
-     KERNEL TENSOR
-     KERNEL TENSOR FLOAT (KERNEL SPLIT; for any device, by wgmma, by mma.sync)
-     INSTANCES, CHOICE, LAUNCHERS, HOST MACHINERY, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE,
-     HISTORY */
+   CONTENTS   in the order of src/tiledmm/PARTS; search for the words in capitals
+     once/      what there is once: options, types, statuses, devices, PTX, numbers measured on GPUs
+     host/      HOST MACHINERY of tmm_?gemm_host and _multi
+     type/api.h declarations of what each type has
+     kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
+                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL TENSOR, KERNEL TENSOR FLOAT, and
+                the PLAN and LAUNCHER of each
+     type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
+     CHECKS, READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
    Uses: nothing. Used by: all parts. */
 #if !defined(TMM__PART_CONFIG)
@@ -971,9 +970,7 @@ typedef struct tmm__device {
 static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 {
     int value = 0;
-    if (cudaDeviceGetAttribute(&value, what, device) == cudaSuccess) return value;
-    (void)cudaGetLastError();
-    return otherwise;
+    return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
 }
 
 static inline tmm__device *tmm__current_device(void)
@@ -981,10 +978,7 @@ static inline tmm__device *tmm__current_device(void)
     static thread_local tmm__device devices[TMM__KNOWN]; /* processors is 0: not known yet */
     static thread_local tmm__kernel_facts kernels[TMM__KNOWN][TMM__KNOWN_KERNELS];
     int number = 0;
-    if (cudaGetDevice(&number) != cudaSuccess) {
-        (void)cudaGetLastError();
-        number = -1;
-    }
+    if (!tmm__succeeded(cudaGetDevice(&number))) number = -1;
     int place = number > 0 ? number % TMM__KNOWN : 0;
     tmm__device *known = &devices[place];
     if (known->processors > 0 && known->number == number && number >= 0) return known;
@@ -1045,11 +1039,9 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     cudaFuncAttributes attributes;
     facts->has_attributes = 1;
     facts->ptx_version = facts->static_shared = 0;
-    if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess) {
+    if (tmm__succeeded(cudaFuncGetAttributes(&attributes, kernel))) {
         facts->ptx_version = attributes.ptxVersion;
         facts->static_shared = (int)attributes.sharedSizeBytes;
-    } else {
-        (void)cudaGetLastError();
     }
     return facts;
 }
@@ -1123,20 +1115,16 @@ static inline const int *tmm__clusters(const void *kernel, int fours, int item)
         if (tmm__cluster_bytes(n, fours, item) > bytes) bytes = tmm__cluster_bytes(n, fours, item);
     if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
         return facts->clusters;
-    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) !=
-        cudaSuccess) {
-        (void)cudaGetLastError();
+    if (!tmm__succeeded(
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)))
         return facts->clusters;
-    }
     facts->shared = bytes;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
         tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
-        if (cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config) == cudaSuccess)
-            continue;
-        (void)cudaGetLastError();
-        facts->clusters[n] = 0;
+        if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
+            facts->clusters[n] = 0;
     }
 #else
     (void)fours, (void)item;
@@ -1158,13 +1146,9 @@ inline cudaMemPool_t tmm__make_pool(int device)
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = device;
-    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return NULL;
-    }
+    if (!tmm__succeeded(cudaMemPoolCreate(&pool, &props))) return NULL;
     /* Refused, the pool only keeps less. */
-    if (cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep) != cudaSuccess)
-        (void)cudaGetLastError();
+    (void)tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
     return pool;
 }
 
@@ -1207,10 +1191,7 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     if (!device->pools || device->number < 0) return NULL;
     cudaMemPool_t pool = tmm__pool(device->number);
     if (pool == NULL) return NULL;
-    if (cudaMallocFromPoolAsync(&memory, bytes, pool, stream) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return NULL;
-    }
+    if (!tmm__succeeded(cudaMallocFromPoolAsync(&memory, bytes, pool, stream))) return NULL;
     return memory;
 }
 

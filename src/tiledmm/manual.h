@@ -165,13 +165,12 @@
    call of this header and stays there, unless a call of CUDA in it fails, or finds work not ready
    (tmm_?gemm_host). An error of a call in this header does not stay there.
 
-   CONTENTS   search for the words in capitals
-     CONFIGURATION, LINKAGE, TYPES, DECLARATIONS
-     BUILDING BLOCKS of the fast kernels, STATUS, PASSES (which kernels there are for a type)
-     KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER    each can be cut out and used alone
-     KERNEL PIPELINED (and PACK, REDUCE)
-     SMALL AND SKINNY (and KERNEL SUM), KERNEL SMALL, KERNEL SKINNY
-     KERNEL TENSOR
-     KERNEL TENSOR FLOAT (KERNEL SPLIT; for any device, by wgmma, by mma.sync)
-     INSTANCES, CHOICE, LAUNCHERS, HOST MACHINERY, HOST LAYER, CPU REFERENCE, CHECKS, READY-MADE,
-     HISTORY */
+   CONTENTS   in the order of src/tiledmm/PARTS; search for the words in capitals
+     once/      what there is once: options, types, statuses, devices, PTX, numbers measured on GPUs
+     host/      HOST MACHINERY of tmm_?gemm_host and _multi
+     type/api.h declarations of what each type has
+     kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
+                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL TENSOR, KERNEL TENSOR FLOAT, and
+                the PLAN and LAUNCHER of each
+     type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
+     CHECKS, READY-MADE, licence */

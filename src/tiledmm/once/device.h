@@ -31,9 +31,7 @@ typedef struct tmm__device {
 static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 {
     int value = 0;
-    if (cudaDeviceGetAttribute(&value, what, device) == cudaSuccess) return value;
-    (void)cudaGetLastError();
-    return otherwise;
+    return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
 }
 
 static inline tmm__device *tmm__current_device(void)
@@ -41,10 +39,7 @@ static inline tmm__device *tmm__current_device(void)
     static thread_local tmm__device devices[TMM__KNOWN]; /* processors is 0: not known yet */
     static thread_local tmm__kernel_facts kernels[TMM__KNOWN][TMM__KNOWN_KERNELS];
     int number = 0;
-    if (cudaGetDevice(&number) != cudaSuccess) {
-        (void)cudaGetLastError();
-        number = -1;
-    }
+    if (!tmm__succeeded(cudaGetDevice(&number))) number = -1;
     int place = number > 0 ? number % TMM__KNOWN : 0;
     tmm__device *known = &devices[place];
     if (known->processors > 0 && known->number == number && number >= 0) return known;
@@ -105,11 +100,9 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     cudaFuncAttributes attributes;
     facts->has_attributes = 1;
     facts->ptx_version = facts->static_shared = 0;
-    if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess) {
+    if (tmm__succeeded(cudaFuncGetAttributes(&attributes, kernel))) {
         facts->ptx_version = attributes.ptxVersion;
         facts->static_shared = (int)attributes.sharedSizeBytes;
-    } else {
-        (void)cudaGetLastError();
     }
     return facts;
 }
@@ -183,20 +176,16 @@ static inline const int *tmm__clusters(const void *kernel, int fours, int item)
         if (tmm__cluster_bytes(n, fours, item) > bytes) bytes = tmm__cluster_bytes(n, fours, item);
     if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
         return facts->clusters;
-    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) !=
-        cudaSuccess) {
-        (void)cudaGetLastError();
+    if (!tmm__succeeded(
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)))
         return facts->clusters;
-    }
     facts->shared = bytes;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
         tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
-        if (cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config) == cudaSuccess)
-            continue;
-        (void)cudaGetLastError();
-        facts->clusters[n] = 0;
+        if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
+            facts->clusters[n] = 0;
     }
 #else
     (void)fours, (void)item;
@@ -218,13 +207,9 @@ inline cudaMemPool_t tmm__make_pool(int device)
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = device;
-    if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return NULL;
-    }
+    if (!tmm__succeeded(cudaMemPoolCreate(&pool, &props))) return NULL;
     /* Refused, the pool only keeps less. */
-    if (cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep) != cudaSuccess)
-        (void)cudaGetLastError();
+    (void)tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
     return pool;
 }
 
@@ -267,10 +252,7 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     if (!device->pools || device->number < 0) return NULL;
     cudaMemPool_t pool = tmm__pool(device->number);
     if (pool == NULL) return NULL;
-    if (cudaMallocFromPoolAsync(&memory, bytes, pool, stream) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return NULL;
-    }
+    if (!tmm__succeeded(cudaMallocFromPoolAsync(&memory, bytes, pool, stream))) return NULL;
     return memory;
 }
 
