@@ -2,6 +2,7 @@
    argument that is to blame, batches that overlap, and the bound where products underflow. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <time.h>
 #include "tap.h"
 #define TMM_NO_INT
@@ -184,6 +185,42 @@ TEST_UNDERFLOW(s, float, double, -74, -75, ldexp(1, -24), ldexp(1, -150))
 TEST_UNDERFLOW(d, double, long double, -536, -537, ldexp(1, -53), ldexpl(1, -1075))
 #endif
 
+/* A device that is lost is named as found so. It comes last: on a GPU nothing works after it. */
+static __global__ void lose_device(void)
+{
+#ifdef __CUDA_ARCH__
+    __trap();
+#endif
+}
+
+static void test_lost_device(void)
+{
+    float *x = NULL;
+    if (cudaMalloc((void **)&x, 4096) != cudaSuccess) {
+        tap_ok(0, "memory for the operands");
+        return;
+    }
+#ifdef __CUCC__
+    setenv("CUCC_FAIL", "kernel:1", 1);
+#endif
+    lose_device<<<1, 1>>>();
+    (void)cudaDeviceSynchronize();
+#ifdef __CUCC__
+    unsetenv("CUCC_FAIL");
+#endif
+    static const tmm_kernel kernels[] = {TMM_GLOBAL, TMM_REGISTER, TMM_PIPELINED, TMM_SMALL,
+                                         TMM_AUTO};
+    for (int n = 0; n < (int)(sizeof kernels / sizeof *kernels); n++) {
+        char what[80];
+        snprintf(what, sizeof what, "kernel %s on a lost device: found before the launch",
+                 tmm_kernel_string(kernels[n]));
+        test_sentence(tmm_sgemm_with(kernels[n], N, N, 8, 8, 8, 1, x, 8, x + 64, 8, 0, x + 128, 8,
+                                     0),
+                      TMM_ERROR_CUDA, "before", what);
+    }
+    (void)cudaDeviceReset();
+}
+
 int main(void)
 {
     tap_seed((unsigned long long)time(NULL));
@@ -195,5 +232,6 @@ int main(void)
 #else
     tap_ok(1, "double where products underflow # SKIP no wider type here");
 #endif
+    test_lost_device();
     return tap_done();
 }
