@@ -187,11 +187,13 @@ static int parse_options(int count, char **words, options *o)
    is kept in memory, and at the end written beside its place and renamed. A link is followed; what
    is no ordinary file, such as a pipe, is written to directly. */
 static FILE *csv;
+static const char *csv_name; /* as it was given */
 static char csv_path[4096], csv_beside[4100], *csv_text;
 static size_t csv_bytes;
 
 static int open_csv(const char *path)
 {
+    csv_name = path;
     struct stat there;
     int is_there = lstat(path, &there) == 0, direct;
     direct = is_there && !(stat(path, &there) == 0 && S_ISREG(there.st_mode));
@@ -220,7 +222,7 @@ static int close_csv(int keep)
         if (!good) remove(csv_beside);
     }
     free(csv_text);
-    if (!good) fprintf(stderr, "matmul_mpi: cannot write '%s'\n", csv_path);
+    if (!good) fprintf(stderr, "matmul_mpi: cannot write '%s'\n", csv_name);
     return good;
 }
 

@@ -185,6 +185,7 @@ static int succeeded(cudaError_t error, const char *what)
    removed if the program is interrupted. A link is followed; what is no ordinary file, such as a
    pipe, is written to directly. */
 static FILE *csv;
+static const char *csv_name;                  /* as it was given */
 static char csv_path[4096], csv_beside[4100]; /* the latter: empty if there is nothing to rename */
 
 static void interrupted(int number)
@@ -196,6 +197,7 @@ static void interrupted(int number)
 
 static int open_csv(const char *path)
 {
+    csv_name = path;
     int direct = 0;
 #ifdef _WIN32
     static const int ends[] = {SIGINT, SIGTERM};
@@ -228,7 +230,7 @@ static int close_csv(int keep)
         good &= !keep;
     }
     csv_beside[0] = 0;
-    if (!good) fprintf(stderr, "multigpu: cannot write '%s'\n", csv_path);
+    if (!good) fprintf(stderr, "multigpu: cannot write '%s'\n", csv_name);
     return good;
 }
 
