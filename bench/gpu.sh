@@ -114,7 +114,7 @@ if wants sanitizer; then
     sanitize memcheck $work/raytrace_check --width 200 --height 150 --spheres 9000 --no-cpu --out $work/s
     # its test of running out of memory is meant to make cudaMalloc fail
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
-    sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu
+    sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu --keep-device
     # from host memory: matrices of 300 at most; it plants no failures on a GPU, but asks for what fails
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/host.gpu
 fi
