@@ -398,7 +398,8 @@ static void lost_device(void)
 int main(int count, char **words)
 {
     tap_seed(20261122);
-    int keep_device = count > 1 && strcmp(words[1], "--keep-device") == 0; /* for compute-sanitizer */
+    int keep_device =
+        count > 1 && strcmp(words[1], "--keep-device") == 0; /* for compute-sanitizer */
     if (count > 1 && !keep_device) {
         leave_pictures(words[1]);
         return tap_done();
