@@ -37,7 +37,7 @@
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
 #define BENCH "gemm"
-#include "common.h"
+#include "check.h"
 #include <time.h>
 #ifdef _WIN32
 #include <io.h>
@@ -49,12 +49,6 @@
 
 static const char *const type_names[3] = {"float", "double", "int"};
 static const char *const op_names[4] = {"nn", "nt", "tn", "tt"};
-static const double type_unit[3] = {5.9604644775390625e-8, 1.1102230246251565e-16, 0}; /* u */
-
-static size_t type_size(tmm_type type)
-{
-    return type == TMM_DOUBLE ? sizeof(double) : 4;
-}
 
 /* ---------------------------------- what is asked for ----------------------------------------- */
 enum { MOST_POINTS = 256, MOST_KERNELS = 16, MOST_ROWS = 4096, GRAPH_CALLS = 20 };
@@ -286,29 +280,7 @@ static int parse_options(int count, char **words, options *o)
     return 1;
 }
 
-/* ---------------------------------- matrices on the device ------------------------------------ */
-/* A matrix with all that surrounds it: guard cells, then `batch` times rows x cols with leading
-   dimension ld, then guard cells again. */
-enum { GUARD = 1024 };
-typedef struct matrix {
-    void *start;     /* of the first guard; 512-byte aligned */
-    long long first; /* cells before the matrix: GUARD + offset */
-    long long rows, cols, ld, batch;
-} matrix;
-
-static long long matrix_cells(const matrix *m)
-{
-    return m->first + m->batch * m->rows * m->ld + GUARD;
-}
-static size_t matrix_bytes(const matrix *m, tmm_type type)
-{
-    return ((size_t)matrix_cells(m) * type_size(type) + 511) / 512 * 512;
-}
-static void *matrix_data(const matrix *m, tmm_type type)
-{
-    return (char *)m->start + (size_t)m->first * type_size(type);
-}
-
+/* ---------------------------------- the product ----------------------------------------------- */
 typedef struct problem {
     point p;
     tmm_type type;
@@ -349,147 +321,6 @@ static double bytes_moved(const problem *q)
     return ((double)p->M * (double)p->K + (double)p->K * (double)p->N +
             (double)p->M * (double)p->N) *
            (double)p->batch * (double)type_size(q->type);
-}
-
-static __device__ int inside(const matrix *m, long long cell)
-{
-    long long at = cell - m->first;
-    return at >= 0 && at < m->batch * m->rows * m->ld && at % m->ld < m->cols;
-}
-
-/* Elements uniform in (-1, 1), never 0 and never 1, or any int; all other cells keep what they hold.
-   Towards zero, since 1 - 2^-53 as a float would be 1. */
-static __global__ void fill_random(tmm_type type, matrix m, long long cells, u64 seed)
-{
-    long long step = (long long)gridDim.x * blockDim.x;
-    for (long long c = (long long)blockIdx.x * blockDim.x + threadIdx.x; c < cells; c += step) {
-        if (!inside(&m, c)) continue;
-        long long bits = (long long)mix(seed + (u64)c);
-        double x = ((double)(bits >> 11) + 0.5) / 4503599627370496.0;
-        if (type == TMM_FLOAT) ((float *)m.start)[c] = __double2float_rz(x);
-        if (type == TMM_DOUBLE) ((double *)m.start)[c] = x;
-        if (type == TMM_INT) ((int *)m.start)[c] = (int)bits;
-    }
-}
-
-static __device__ double load(tmm_type type, const void *x, long long at)
-{
-    return type == TMM_FLOAT ? (double)((const float *)x)[at] : ((const double *)x)[at];
-}
-
-/* ---------------------------------- checks on the device -------------------------------------- */
-enum { LISTED = 64 };
-typedef struct findings {
-    u64 unwritten; /* elements of C that still hold the poison */
-    u64 outside;   /* cells around C that do not */
-    u64 infinite;  /* elements that are infinite or no number */
-    u64 differing; /* elements too far from the peer's */
-    u64 wrong;     /* ints that are not the reference */
-    u64 checksum;
-    u64 error;            /* largest |C - Cref| / (|A||B|), the bits of a double */
-    long long at[LISTED]; /* where ints equal to the poison are: they may be right */
-} findings;
-
-static __device__ int poisoned(tmm_type type, const void *x, long long at)
-{
-    return type == TMM_DOUBLE ? ((const u64 *)x)[at] == ~0ull : ((const unsigned *)x)[at] == ~0u;
-}
-
-/* Every cell of C: written inside, untouched outside; and a sum over its bits. */
-static __global__ void check_cells(tmm_type type, matrix m, long long cells, findings *f)
-{
-    long long step = (long long)gridDim.x * blockDim.x;
-    u64 sum = 0;
-    for (long long c = (long long)blockIdx.x * blockDim.x + threadIdx.x; c < cells; c += step) {
-        int untouched = poisoned(type, m.start, c);
-        if (!inside(&m, c)) {
-            if (!untouched) atomicAdd(&f->outside, 1ull);
-            continue;
-        }
-        if (untouched) {
-            u64 n = atomicAdd(&f->unwritten, 1ull);
-            if (n < LISTED) f->at[n] = c - m.first;
-        } else if (type != TMM_INT && !isfinite(load(type, m.start, c))) {
-            atomicAdd(&f->infinite, 1ull);
-        }
-        u64 bits = type == TMM_DOUBLE ? ((const u64 *)m.start)[c] : ((const unsigned *)m.start)[c];
-        sum += mix(bits + mix((u64)c));
-    }
-    for (int lane = 16; lane; lane /= 2) sum += __shfl_xor_sync(~0u, sum, lane);
-    if (threadIdx.x % 32 == 0) atomicAdd(&f->checksum, sum);
-}
-
-/* Every element against the peer's. */
-static __global__ void check_peer(tmm_type type, matrix m, matrix peer, long long cells,
-                                  double tolerance, findings *f)
-{
-    long long step = (long long)gridDim.x * blockDim.x;
-    for (long long c = (long long)blockIdx.x * blockDim.x + threadIdx.x; c < cells; c += step) {
-        if (!inside(&m, c)) continue;
-        if (type == TMM_INT
-                ? ((const int *)m.start)[c] != ((const int *)peer.start)[c]
-                : !(fabs(load(type, m.start, c) - load(type, peer.start, c)) <= tolerance))
-            atomicAdd(&f->differing, 1ull);
-    }
-}
-
-/* (hi, lo) += a b without a rounding error but that of lo (two-sum, two-product). */
-static __device__ void add_exact(double *hi, double *lo, double x)
-{
-    double s = __dadd_rn(*hi, x), b = __dsub_rn(s, *hi);
-    *lo = __dadd_rn(*lo, __dadd_rn(__dsub_rn(*hi, __dsub_rn(s, b)), __dsub_rn(x, b)));
-    *hi = s;
-}
-
-/* A warp per sample. C is cut into squares of `edge` and a random element of each is taken;
-   with `listed` it is the elements f->at[0 .. listed) instead. */
-static __global__ void check_samples(problem q, const void *A, const void *B, matrix m, int edge,
-                                     long long samples, u64 listed, findings *f)
-{
-    long long sample = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    int lane = threadIdx.x % 32;
-    if (sample >= samples) return;
-    long long row, col, rows = m.batch * m.rows, across = (m.cols - 1) / edge + 1;
-    if (listed) {
-        row = f->at[sample] / m.ld;
-        col = f->at[sample] % m.ld;
-    } else {
-        u64 h = mix(q.seed + (u64)sample);
-        long long i0 = sample / across * edge, j0 = sample % across * edge;
-        row = i0 + (long long)((h >> 32) % (u64)(rows - i0 < edge ? rows - i0 : edge));
-        col = j0 + (long long)((h & 0xffffffffu) % (u64)(m.cols - j0 < edge ? m.cols - j0 : edge));
-    }
-    long long b = row / m.rows, i = row % m.rows, K = q.p.K;
-    int turnA = q.opA == TMM_OP_T, turnB = q.opB == TMM_OP_T;
-    long long a0 = b * q.A.rows * q.A.ld + i * (turnA ? 1 : q.A.ld), aStep = turnA ? q.A.ld : 1;
-    long long b0 = b * q.B.rows * q.B.ld + col * (turnB ? q.B.ld : 1), bStep = turnB ? 1 : q.B.ld;
-    long long c = m.first + row * m.ld + col;
-    if (q.type == TMM_INT) {
-        unsigned sum = 0;
-        for (long long k = lane; k < K; k += 32)
-            sum += ((const unsigned *)A)[a0 + k * aStep] * ((const unsigned *)B)[b0 + k * bStep];
-        for (int n = 16; n; n /= 2) sum += __shfl_xor_sync(~0u, sum, n);
-        if (lane == 0 && sum != ((const unsigned *)m.start)[c]) atomicAdd(&f->wrong, 1ull);
-        return;
-    }
-    double hi = 0, lo = 0, size = 0;
-    for (long long k = lane; k < K; k += 32) {
-        double x = load(q.type, A, a0 + k * aStep), y = load(q.type, B, b0 + k * bStep);
-        double product = __dmul_rn(x, y);
-        add_exact(&hi, &lo, product);
-        lo = __dadd_rn(lo, __fma_rn(x, y, -product));
-        size += fabs(product);
-    }
-    for (int n = 16; n; n /= 2) {
-        double other = __shfl_xor_sync(~0u, hi, n), rest = __shfl_xor_sync(~0u, lo, n);
-        size += __shfl_xor_sync(~0u, size, n);
-        add_exact(&hi, &lo, other);
-        lo = __dadd_rn(lo, rest);
-    }
-    if (lane != 0) return;
-    double error = fabs(__dsub_rn(__dsub_rn(load(q.type, m.start, c), hi), lo)) / size;
-    if (!(error <= 1e300)) error = 1e300;
-    atomicMax(&f->error, (u64)__double_as_longlong(error));
 }
 
 /* ---------------------------------- limits of the device -------------------------------------- */
@@ -973,9 +804,9 @@ static void check(bench *w, contender *c, int has_peer)
     int edge = (int)ceil(sqrt(rows * cols / 65536));
     if (edge < 1) edge = 1;
     long long samples = (long long)(ceil(rows / edge) * ceil(cols / edge));
-    const void *A = matrix_data(&q->A, q->type), *B = matrix_data(&q->B, q->type);
-    check_samples<<<(unsigned)((samples + 7) / 8), 256, 0, w->stream>>>(*q, A, B, *m, edge, samples,
-                                                                        0, w->found);
+    operands given = {q->type, q->opA, q->opB, q->A, q->B, q->seed};
+    check_samples<<<(unsigned)((samples + 7) / 8), 256, 0, w->stream>>>(given, *m, edge, samples, 0,
+                                                                        w->found);
     if (has_peer) /* a sum of K products in (-1, 1) never strays this far, an element left out does */
         check_peer<<<2048, 256, 0, w->stream>>>(q->type, *m, q->D, matrix_cells(m),
                                                 64 * type_unit[q->type] * (double)q->p.K, w->found);
@@ -986,7 +817,7 @@ static void check(bench *w, contender *c, int has_peer)
     if (q->type == TMM_INT && f.unwritten > 0 && f.unwritten <= LISTED) {
         /* one in 2^32 ints equals the poison by right */
         check_samples<<<(unsigned)((f.unwritten + 7) / 8), 256, 0, w->stream>>>(
-            *q, A, B, *m, edge, (long long)f.unwritten, f.unwritten, w->found);
+            given, *m, edge, (long long)f.unwritten, f.unwritten, w->found);
         u64 wrong = f.wrong;
         f = look(w);
         f.unwritten = f.wrong - wrong;

@@ -1,26 +1,29 @@
 #!/usr/bin/env bash
 # bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
 # compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer (which
-# takes programs that tests has built), matmul, gemm, accuracy, host, rays, memory. Leaves in OUTDIR
+# takes programs that tests has built), matmul, gemm, shapes, accuracy, host, rays, memory; regret runs
+# only where it is named. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
 #   gemm.csv       demos/matmul.cu, with cuBLAS beside our kernels: a row per measurement
 #   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
+#   shapes.csv     bench/shapes.cu: 200 shapes drawn by the date, beside cuBLAS and the limits
+#   regret.csv     the same shapes by every kernel: how good TMM_AUTO's choice is
 #   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
 #   memory.csv     demos/memory
 # and ends with a line of what failed; what demos and benchmarks print is in build/bench/printed.txt.
-# Takes about ten minutes on an H200.
+# Takes about a quarter of an hour on an H200.
 set -u
 out=${1:?usage: bench/gpu.sh OUTDIR [PART...]}
 for tool in nvcc nvidia-smi; do
     command -v $tool >/dev/null || { echo "gpu.sh: $tool is not installed" >&2; exit 2; }
 done
 shift
-parts=" ${*:-tests sanitizer matmul gemm accuracy host rays memory} "
+parts=" ${*:-tests sanitizer matmul gemm shapes accuracy host rays memory} "
 wants() { case $parts in *" $1 "*) true ;; *) false ;; esac; }
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
@@ -69,6 +72,7 @@ esac
 nvcc -O3 "${architecture[@]}" -lineinfo tests/tensor_float.cu -o $work/tensor_check &
 build tensor_mma_check tests/tensor_float.cu -lineinfo &
 nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
+nvcc -O3 "${architecture[@]}" bench/shapes.cu -lcublas -o $work/shapes &
 nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DWITH_CUBLAS -lcublas -o $work/accuracy &
 nvcc -O3 "${architecture[@]}" bench/host.cu -lcublas -o $work/host &
 nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
@@ -154,6 +158,22 @@ if wants gemm; then
     step "gemm beside cuBLAS"
     beside "gemm beside cuBLAS" $work/gemm_cublas --csv "$out/gemm_cublas.csv"
     beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
+fi
+
+drawn() { # drawn NAME OPTION...: bench/shapes; what it says of all shapes goes on the screen, too
+    local name=$1
+    shift
+    seconds=600 show "$name" $work/shapes "$@" --csv "$out/$name.csv"
+    grep -E '^shapes:|^limits' $work/one.txt
+    sed -n '/, times cuBLAS$\|, slower than the best kernel by$/,$p' $work/one.txt
+}
+if wants shapes; then
+    step "shapes drawn at random, beside cuBLAS"
+    drawn shapes
+fi
+if wants regret; then
+    step "the choice beside every kernel"
+    drawn regret --regret
 fi
 
 if wants accuracy; then

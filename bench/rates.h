@@ -1,0 +1,110 @@
+/* What a device can do at most, for bench/shapes.cu: its rates, and how long an empty kernel takes.
+   Included behind tiledmm.cuh and summary.h. */
+#ifndef BENCH_RATES_H
+#define BENCH_RATES_H
+#include "summary.h"
+
+/* Rates of the device: bytes and operations in a second. */
+typedef struct rates {
+    const char *device;
+    double read, flops[TYPES];
+} rates;
+
+/* Measured by bench/gemm with CUDA 13.0 (results/h200/gemm_cublas.csv): a reading kernel, loops of
+   FFMA and of DMMA, and a third of what cuBLAS reaches with halves, since TMM_AUTO_TENSOR takes three
+   products of halves for one of floats. */
+static const rates known_rates[] = {
+    {"NVIDIA H200", 4.5e12, {65e12, 66e12, 247e12}},
+    {"NVIDIA H100 80GB HBM3", 3.0e12, {65e12, 66e12, 247e12}},
+};
+
+/* By clocks and units of others: operations of a multiprocessor in a clock, from the table of
+   arithmetic throughput in the CUDA C++ Programming Guide; those of halves with sums in float. */
+static inline rates rates_by_units(const char *device, int major, int minor)
+{
+    int clock = 0, memory = 0, bus = 0, processors = 0, capability = 10 * major + minor;
+    rates r;
+    must(cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, 0), "clock");
+    must(cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, 0), "clock of the memory");
+    must(cudaDeviceGetAttribute(&bus, cudaDevAttrGlobalMemoryBusWidth, 0), "width of the bus");
+    must(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "processors");
+    double each = 1e3 * clock * processors; /* clocks of all multiprocessors in a second */
+    int lanes = capability < 86 ? 64 : 128;
+    int doubles = capability == 80 || capability == 100 ? 64 : capability == 90 ? 128 : 2;
+    int halves = capability == 80 ? 1024 : capability == 90 || capability == 100 ? 2048 : 512;
+    r.device = device;
+    r.read = 2e3 * memory * bus / 8;
+    r.flops[TYPE_FLOAT] = 2 * lanes * each;
+    r.flops[TYPE_DOUBLE] = 2 * doubles * each;
+    r.flops[TYPE_TENSOR] = most_of(2 * halves / 3, 2 * lanes) * each;
+    return r;
+}
+
+static inline rates get_rates(const char *device, int major, int minor)
+{
+    for (size_t n = 0; n < sizeof known_rates / sizeof *known_rates; n++)
+        if (strcmp(device, known_rates[n].device) == 0) return known_rates[n];
+    return rates_by_units(device, major, minor);
+}
+
+/* ---------------------------------- kernels that compute nothing ------------------------------ */
+static __global__ void empty(void)
+{
+}
+/* Keeps multiprocessors busy for so many clocks. Before what is timed, so that the host is ahead of the
+   device when that begins: some 20 microseconds. */
+enum { HOLD = 40000 };
+static __global__ void spin(long long clocks)
+{
+    long long start = clock64();
+    while (clock64() - start < clocks) continue;
+}
+
+/* Brings clocks up, and measures empty kernels with a block for each multiprocessor, on a stream and
+   in a graph: microseconds of each, the median of five. The CPU runner leaves them 0. */
+static inline void measure_launch(cudaStream_t stream, int processors, double launch[2])
+{
+    launch[0] = launch[1] = 0;
+#ifdef __CUCC__
+    (void)stream, (void)processors;
+#else
+    static const double WARM_UP = 200; /* milliseconds */
+    enum { CALLS = 200, TIMES = 5 };
+    cudaEvent_t from, to;
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    double times[2][TIMES];
+    float ms = 0;
+    must(cudaEventCreate(&from), "event");
+    must(cudaEventCreate(&to), "event");
+    for (double all = 0; all < WARM_UP; all += ms) {
+        must(cudaEventRecord(from, stream), "event");
+        for (int n = 0; n < 20; n++) spin<<<processors, 256, 0, stream>>>(1000000);
+        must(cudaEventRecord(to, stream), "event");
+        must(cudaEventSynchronize(to), "the first kernels");
+        must(cudaEventElapsedTime(&ms, from, to), "event");
+    }
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "begin of capture");
+    for (int n = 0; n < CALLS; n++) empty<<<processors, 256, 0, stream>>>();
+    must(cudaStreamEndCapture(stream, &graph), "end of capture");
+    must(cudaGraphInstantiate(&ready, graph, 0), "a graph");
+    for (int time = -1; time < TIMES; time++) /* one before that counts */
+        for (int in_graph = 0; in_graph < 2; in_graph++) {
+            spin<<<1, 1, 0, stream>>>(HOLD);
+            must(cudaEventRecord(from, stream), "event");
+            if (in_graph) must(cudaGraphLaunch(ready, stream), "launch of a graph");
+            for (int n = 0; n < CALLS && !in_graph; n++) empty<<<processors, 256, 0, stream>>>();
+            must(cudaEventRecord(to, stream), "event");
+            must(cudaEventSynchronize(to), "empty kernels");
+            must(cudaEventElapsedTime(&ms, from, to), "event");
+            if (time >= 0) times[in_graph][time] = ms * 1e3 / CALLS;
+        }
+    for (int in_graph = 0; in_graph < 2; in_graph++)
+        launch[in_graph] = median(times[in_graph], TIMES);
+    must(cudaGraphExecDestroy(ready), "end of a graph");
+    must(cudaGraphDestroy(graph), "end of a graph");
+    must(cudaEventDestroy(from), "end of an event");
+    must(cudaEventDestroy(to), "end of an event");
+#endif
+}
+#endif

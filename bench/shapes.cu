@@ -1,0 +1,567 @@
+/* bench/shapes.cu - the products of tiledmm.cuh beside cuBLAS, at shapes that nobody listed: drawn at
+   random from a seed.
+
+   Build   nvcc -O3 -arch=native bench/shapes.cu -lcublas -o shapes
+           (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native;
+           cpu/cucc bench/shapes.cu for the CPU: checks alone, no cuBLAS)
+   Run     ./shapes                      200 shapes of today's seed, three types; about four minutes
+           ./shapes --seed 7 --count 50 --kind 17-64 --type double --csv rows.csv
+           ./shapes --shapes rows.csv    the same shapes again
+           ./shapes --regret             every kernel at each shape: how good is the choice?
+           ./shapes --list               only prints the shapes; needs no device
+
+   - M, N and K are log-uniform from 1 to 16384; in a tenth of the shapes one of them is from 16385 to
+     200000. A, B and C have 4 GB at most (in double), and there are 2^42 multiply-adds at most.
+     A quarter of the shapes has sizes rounded to multiples of 16, a quarter odd ones. Leading
+     dimensions are equal to the columns in half of them, else multiples of 8, of 16, or odd pads.
+   - Every other shape is as it comes; the rest is drawn kind by kind, so that each has its shapes:
+       1-16      min(M, N) <= 16
+       17-64     min(M, N) <= 64 beside more than 512: a batch of requests times weights
+       65-256    min(M, N) <= 256 beside more than 512
+       small     max(M, N) <= 512, K < 4096
+       mid       all others of M N K <= 2048^3
+       large     all others
+       long_k    few tiles: max(M, N) <= 512 and K >= 4096; or M N <= 2^20 and K >= 8192
+       short_k   min(M, N) > 256, K <= 256
+   - Types: float and double by TMM_AUTO; tensor is float by TMM_AUTO_TENSOR, where min(M, N) >= 17 and
+     max(M, N) and K are at least 256. Beside cublas?gemm in its default mode, without TF32, with a
+     workspace of 32 MiB, its own default on sm_90.
+   - Inputs are uniform in (-1, 1); all that lies between and around matrices is NaN. C is poisoned
+     with NaN before the call that is checked. All of it must be written, and nothing else; at least
+     512 elements (all of a small C) are compared with sums in twice the precision of double, and
+     must keep (K + 2) u |A||B|, and 32 u |A||B|, which TF32 does not; all are compared with those of
+     cuBLAS. No product underflows.
+   - Ours and theirs in turn, five slices of 4 ms each (three, of calls that take longer); the median.
+     Where one of them takes less than 50 us, both are timed in CUDA graphs of 20 to 250
+     calls, else on a stream. The column `cache` says whether operands may stay in L2 between calls:
+     "warm" does. --cold takes turns with copies of them, twice as large as L2 together.
+   - The limit is whatever takes longest: A, B and C once through memory, 2 M N K operations, or an
+     empty kernel with a block for each multiprocessor, in a graph or on a stream as they are, measured
+     in this run. Rates come from a table. Warm operands may be faster than memory. */
+#define TMM_FLOAT_TENSOR 0 /* compiled, but taken only where it is asked for */
+#define TMM_NO_INT
+#include "../tiledmm.cuh"
+#ifndef __CUCC__ /* the CPU runner has neither cuBLAS nor graphs */
+#include <cublas_v2.h>
+#endif
+#define BENCH "shapes"
+#include "check.h"
+#include "draw.h"
+#include "rates.h"
+#include "shapes_options.h"
+#include "summary.h"
+
+enum {
+    ROUNDS = 5,
+    ROUNDS_LONG = 3,
+    MOST_CONTENDERS = 8,
+    LEAST_SAMPLES = 512,
+    MOST_SAMPLES = 65536,
+    MOST_SETS = 32
+};
+enum { LEAST_CALLS = 20, MOST_CALLS = 250 }; /* of a graph */
+static const double GRAPH_BELOW = 50;        /* microseconds */
+#ifdef __CUCC__
+static const double SLICE = 0; /* a call is enough */
+#else
+static const double SLICE = 4e3; /* microseconds */
+#endif
+static const double LONG = 20e3;        /* microseconds */
+static const double GRAPH_LENGTH = 2e3; /* microseconds, by the time on a stream */
+static const double STRICT = 32;        /* units that every strict order of sums keeps, TF32 not */
+static const double HOPELESS = 1.5;     /* times the fastest: not timed any further */
+static const size_t WORKSPACE = (size_t)32 << 20;
+
+typedef struct CUgraphExec_st *graph_handle; /* cudaGraphExec_t */
+
+/* Ours by one kernel, or cuBLAS. */
+typedef struct contender {
+    int cublas;
+    tmm_kernel kernel;
+    graph_handle graph;
+    int per_graph, calls, rounds, done; /* calls: of a slice, graphs or products */
+    double times[ROUNDS];
+    double us, error; /* error: the largest over the bound */
+    const char *result;
+} contender;
+
+/* What is multiplied: `sets` times A, B, C and D, each set `bytes` long. C is ours, D is theirs. */
+typedef struct problem {
+    shape s;
+    measured_type type;
+    tmm_type element;
+    tmm_op opA, opB;
+    matrix A, B, C, D;
+    size_t bytes;
+    int sets;
+    u64 seed;
+} problem;
+
+typedef struct bench {
+    options o;
+    report out;
+    rates r;
+    double launch[2]; /* microseconds of an empty kernel: on a stream, in a graph */
+    int processors;
+    size_t l2;
+    cudaStream_t stream;
+    cudaEvent_t from, to;
+#ifdef CUBLAS_VER_MAJOR
+    cublasHandle_t cublas;
+#endif
+    findings *found; /* device */
+    void *pool;
+    size_t pool_bytes;
+    problem q;
+    int failures, count;
+    shape shapes[MOST_SHAPES];
+    row *rows;
+    int row_count;
+} bench;
+static bench state;
+
+/* ---------------------------------- limits ---------------------------------------------------- */
+/* Is this shape measured with this type? */
+static int is_for(const shape *s, measured_type type)
+{
+    return type != TYPE_TENSOR ||
+           (least_of(s->M, s->N) >= 17 && most_of(s->M, s->N) >= 256 && s->K >= 256);
+}
+
+static void set_limit(const bench *w, row *r)
+{
+    const shape *s = &r->s;
+    double size = r->type == TYPE_DOUBLE ? 8 : 4;
+    double bytes = size * ((double)s->M * (double)s->K + (double)s->K * (double)s->N +
+                           (double)s->M * (double)s->N);
+    double us[LIMIT_KINDS];
+    us[BY_MEMORY] = 1e6 * bytes / w->r.read;
+    us[BY_ARITHMETIC] = 1e6 * 2 * work_of(s) / w->r.flops[r->type];
+    us[BY_LAUNCH] = w->launch[r->graph];
+    r->bound = BY_MEMORY;
+    for (int n = 0; n < LIMIT_KINDS; n++)
+        if (us[n] > us[r->bound]) r->bound = (limit_kind)n;
+    r->limit = us[r->bound];
+}
+
+/* ---------------------------------- the contenders -------------------------------------------- */
+/* Sizes and places of all matrices in the pool. */
+static void lay_out(bench *w, const shape *s, measured_type type)
+{
+    problem *q = &w->q;
+    matrix *all[4] = {&q->A, &q->B, &q->C, &q->D};
+    const long long rows[4] = {rows_A(s), rows_B(s), s->M, s->M};
+    const long long cols[4] = {cols_A(s), cols_B(s), s->N, s->N};
+    const long long ld[4] = {s->lda, s->ldb, s->ldc, s->ldc};
+    q->s = *s, q->type = type, q->element = type == TYPE_DOUBLE ? TMM_DOUBLE : TMM_FLOAT;
+    q->opA = s->opA == 'T' ? TMM_OP_T : TMM_OP_N, q->opB = s->opB == 'T' ? TMM_OP_T : TMM_OP_N;
+    q->bytes = 0;
+    for (int n = 0; n < 4; n++) {
+        matrix m = {w->pool ? (char *)w->pool + q->bytes : NULL, GUARD, rows[n], cols[n], ld[n], 1};
+        *all[n] = m;
+        q->bytes += matrix_bytes(&m, q->element);
+    }
+    q->sets = 1;
+    while (w->o.cold && q->sets < MOST_SETS && (double)q->sets * (double)q->bytes < 2.0 * w->l2)
+        q->sets++;
+}
+static void *data_of(const problem *q, const matrix *m, int set)
+{
+    return (char *)matrix_data(m, q->element) + (size_t)set * q->bytes;
+}
+
+/* cuBLAS is column-major: it is asked for C^T = op(B)^T op(A)^T. */
+#define DEFINE_OURS(letter, T)                                                                  \
+    static tmm_status letter##_ours(const problem *q, tmm_kernel kernel, int set,               \
+                                    cudaStream_t stream)                                        \
+    {                                                                                           \
+        const shape *s = &q->s;                                                                 \
+        return tmm_##letter##gemm_with(kernel, q->opA, q->opB, s->M, s->N, s->K, 1,             \
+                                       (const T *)data_of(q, &q->A, set), s->lda,               \
+                                       (const T *)data_of(q, &q->B, set), s->ldb, 0,            \
+                                       (T *)data_of(q, &q->C, set), s->ldc, stream);            \
+    }                                                                                           \
+    /* What runs for TMM_AUTO or TMM_AUTO_TENSOR. */                                            \
+    static tmm_kernel letter##_chosen(const problem *q, tmm_kernel kernel)                      \
+    {                                                                                           \
+        const shape *s = &q->s;                                                                 \
+        tmm_##letter##gemm__product p =                                                         \
+            tmm_##letter##gemm__make_product(q->opA, q->opB, s->M, s->N, s->K, s->lda, s->ldb); \
+        p.alpha = 1;                                                                            \
+        return tmm_##letter##gemm__resolve(kernel, &p, s->lda, s->ldb, 1);                      \
+    }
+#define DEFINE_CUBLAS(letter, L, T)                                                             \
+    static cublasStatus_t letter##_theirs(const bench *w, int set)                              \
+    {                                                                                           \
+        static const T one = 1, zero = 0;                                                       \
+        const problem *q = &w->q;                                                               \
+        const shape *s = &q->s;                                                                 \
+        return cublas##L##gemm(w->cublas, s->opB == 'T' ? CUBLAS_OP_T : CUBLAS_OP_N,            \
+                               s->opA == 'T' ? CUBLAS_OP_T : CUBLAS_OP_N, (int)s->N, (int)s->M, \
+                               (int)s->K, &one, (const T *)data_of(q, &q->B, set), (int)s->ldb, \
+                               (const T *)data_of(q, &q->A, set), (int)s->lda, &zero,           \
+                               (T *)data_of(q, &q->D, set), (int)s->ldc);                       \
+    }
+DEFINE_OURS(s, float)
+DEFINE_OURS(d, double)
+#ifdef CUBLAS_VER_MAJOR
+DEFINE_CUBLAS(s, S, float)
+DEFINE_CUBLAS(d, D, double)
+#endif
+
+static tmm_kernel auto_of(measured_type type)
+{
+    return type == TYPE_TENSOR ? TMM_AUTO_TENSOR : TMM_AUTO;
+}
+static tmm_kernel chosen_for(const problem *q)
+{
+    return q->element == TMM_FLOAT ? s_chosen(q, auto_of(q->type)) : d_chosen(q, auto_of(q->type));
+}
+
+/* Call number `call` of a contender, or a launch of its graph; 0 if it does not do this. */
+static int enqueue(bench *w, const contender *c, int call)
+{
+    const problem *q = &w->q;
+    int set = call % q->sets;
+#ifdef CUBLAS_VER_MAJOR
+    if (c->graph) {
+        must(cudaGraphLaunch(c->graph, w->stream), "launch of a graph");
+        return 1;
+    }
+    if (c->cublas)
+        return (q->element == TMM_FLOAT ? s_theirs(w, set) : d_theirs(w, set)) ==
+               CUBLAS_STATUS_SUCCESS;
+#endif
+    return (q->element == TMM_FLOAT ? s_ours(q, c->kernel, set, w->stream)
+                                    : d_ours(q, c->kernel, set, w->stream)) == TMM_OK;
+}
+
+/* ---------------------------------- timing ---------------------------------------------------- */
+/* Microseconds for each product of `calls` calls, or launches of a graph, back to back; negative if one
+   was refused. A call on a stream comes behind one that does not count, unless it is long: what the
+   first does after a synchronisation, above all getting memory, is done then. */
+static double time_calls(bench *w, const contender *c, int calls)
+{
+    float ms = 0;
+    int good = 1;
+    spin<<<1, 1, 0, w->stream>>>(HOLD);
+    if (!c->graph && c->us < LONG) good = enqueue(w, c, calls);
+    must(cudaEventRecord(w->from, w->stream), "event");
+    for (int n = 0; n < calls && good; n++) good = enqueue(w, c, n);
+    must(cudaEventRecord(w->to, w->stream), "event");
+    must(cudaEventSynchronize(w->to), "the kernels that were timed");
+    must(cudaGetLastError(), "launch");
+    must(cudaEventElapsedTime(&ms, w->from, w->to), "event");
+    return good ? ms * 1e3 / calls / (c->graph ? c->per_graph : 1) : -1;
+}
+
+static void drop_graph(contender *c)
+{
+#ifndef __CUCC__
+    if (c->graph) must(cudaGraphExecDestroy(c->graph), "end of a graph");
+#endif
+    c->graph = NULL;
+}
+
+/* A graph of `calls` calls; NULL if one of them does not let itself be captured. */
+static graph_handle capture(bench *w, const contender *c, int calls)
+{
+    graph_handle ready = NULL;
+#ifndef __CUCC__
+    cudaGraph_t graph = NULL;
+    int good = 1;
+    must(cudaStreamBeginCapture(w->stream, cudaStreamCaptureModeRelaxed), "begin of capture");
+    for (int n = 0; n < calls && good; n++) good = enqueue(w, c, n);
+    if (cudaStreamEndCapture(w->stream, &graph) != cudaSuccess) good = 0;
+    if (good && cudaGraphInstantiate(&ready, graph, 0) != cudaSuccess) ready = NULL;
+    if (graph) cudaGraphDestroy(graph);
+    cudaGetLastError(); /* a failed capture is no failure of what follows */
+#else
+    (void)w, (void)c, (void)calls;
+#endif
+    return ready;
+}
+
+/* Leaves about how long a call takes on a stream; those that are far behind take no part in what
+   follows. Puts all of the others into graphs, if one of them is short, or none. */
+static int prepare(bench *w, contender *c, int count)
+{
+    double fastest = 0;
+    int graphs;
+    for (int n = 0; n < count; n++) {
+        double us = c[n].result ? -1 : time_calls(w, &c[n], 1);
+        for (int calls = 4; us > 0 && us * calls < SLICE / 2 && calls <= 256; calls *= 4)
+            us = time_calls(w, &c[n], calls);
+        c[n].us = us;
+        if (us > 0 && (fastest == 0 || us < fastest)) fastest = us;
+    }
+    graphs = fastest < GRAPH_BELOW;
+    for (int n = 0; n < count; n++) {
+        int hopeless = w->o.regret && c[n].us > HOPELESS * fastest && c[n].us > GRAPH_BELOW;
+        c[n].rounds = c[n].us > SLICE ? ROUNDS_LONG : ROUNDS;
+        if (c[n].us <= 0 || hopeless) c[n].rounds = 0;
+        if (c[n].rounds == 0 || !graphs) continue;
+        double calls = GRAPH_LENGTH / c[n].us;
+        c[n].per_graph = calls < LEAST_CALLS  ? LEAST_CALLS
+                         : calls > MOST_CALLS ? MOST_CALLS
+                                              : (int)calls;
+        c[n].graph = capture(w, &c[n], c[n].per_graph);
+        if (!c[n].graph) graphs = 0;
+    }
+    for (int n = 0; n < count && !graphs; n++) drop_graph(&c[n]);
+    return graphs;
+}
+
+/* Times the contenders in turn, slice by slice, and leaves the median of each. Returns whether they
+   were in graphs. */
+static int race(bench *w, contender *c, int count)
+{
+    int graphs = prepare(w, c, count);
+    for (int n = 0; n < count; n++) {
+        if (c[n].rounds == 0) continue;
+        double us =
+            graphs ? time_calls(w, &c[n], 1) * c[n].per_graph : c[n].us; /* a warm-up, too */
+        c[n].calls = us < SLICE ? (int)(SLICE / us) : 1;
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (int n = 0; n < count; n++)
+            if (c[n].done < c[n].rounds) c[n].times[c[n].done++] = time_calls(w, &c[n], c[n].calls);
+    for (int n = 0; n < count; n++) {
+        if (c[n].done) c[n].us = median(c[n].times, c[n].done);
+        drop_graph(&c[n]);
+    }
+    return graphs;
+}
+
+/* ---------------------------------- checks ---------------------------------------------------- */
+/* Blocks of 256 threads for so many cells. */
+static unsigned blocks_for(long long cells)
+{
+    return (unsigned)least_of(2048, (cells - 1) / 256 + 1);
+}
+
+/* Poisons C, runs it once and leaves error and, if something is wrong, result. */
+static void check(bench *w, contender *c, int has_peer)
+{
+    const problem *q = &w->q;
+    const matrix *m = c->cublas ? &q->D : &q->C;
+    double unit = type_unit[q->element], bound = ((double)q->s.K + 2) * unit, error;
+    c->us = c->error = 0;
+    must(cudaMemsetAsync(m->start, 0xff, matrix_bytes(m, q->element), w->stream), "poison");
+    must(cudaMemsetAsync(w->found, 0, sizeof *w->found, w->stream), "poison");
+    if (!enqueue(w, c, 0)) {
+        c->result = "refused";
+        return;
+    }
+    /* so many samples that they take some 2^26 products, and squares that they fill C with */
+    double rows = (double)m->rows, cols = (double)m->cols, most = 67108864.0 / (double)q->s.K;
+    most = fmin(fmax(most, LEAST_SAMPLES), MOST_SAMPLES);
+    int edge = (int)ceil(sqrt(rows * cols / most));
+    long long samples = (long long)(ceil(rows / edge) * ceil(cols / edge)), cells = matrix_cells(m);
+    operands given = {q->element, q->opA, q->opB, q->A, q->B, q->seed};
+    check_cells<<<blocks_for(cells), 256, 0, w->stream>>>(q->element, *m, cells, w->found);
+    check_samples<<<(unsigned)((samples + 7) / 8), 256, 0, w->stream>>>(given, *m, edge, samples, 0,
+                                                                        w->found);
+    if (has_peer) /* a sum of K products in (-1, 1) never strays this far, an element left out does */
+        check_peer<<<blocks_for(cells), 256, 0, w->stream>>>(q->element, *m, q->D, cells,
+                                                             64 * unit * (double)q->s.K, w->found);
+    must(cudaGetLastError(), "launch of the checks");
+    findings f;
+    must(cudaMemcpyAsync(&f, w->found, sizeof f, cudaMemcpyDeviceToHost, w->stream), "findings");
+    must(cudaStreamSynchronize(w->stream), "the kernels that were checked");
+    memcpy(&error, &f.error, sizeof error);
+    c->error = error / bound;
+    if (error > STRICT * unit) c->result = "IMPRECISE";
+    if (!(c->error <= 1) || f.differing) c->result = "WRONG";
+    if (f.infinite) c->result = "NOT FINITE";
+    if (f.unwritten) c->result = "UNWRITTEN";
+    if (f.outside) c->result = "OUTSIDE C";
+    if (c->result) w->failures++;
+}
+
+static void fill(bench *w)
+{
+    const problem *q = &w->q;
+    must(cudaMemsetAsync(w->pool, 0xff, (size_t)q->sets * q->bytes, w->stream), "memory");
+    for (int set = 0; set < q->sets; set++)
+        for (int n = 0; n < 2; n++) {
+            matrix m = n ? q->B : q->A;
+            m.start = (char *)m.start + (size_t)set * q->bytes;
+            fill_random<<<blocks_for(matrix_cells(&m)), 256, 0, w->stream>>>(q->element, m,
+                                                                             matrix_cells(&m),
+                                                                             mix(q->seed + (u64)n));
+        }
+    must(cudaGetLastError(), "random matrices");
+}
+
+/* ---------------------------------- a shape --------------------------------------------------- */
+/* What --regret runs beside the choice. A kernel that was never the choice of TMM_AUTO on devices with
+   tensor cores is not among them, unless it is chosen. Plans that hooks of the header force are to be
+   contenders of their own: they belong here. */
+static int add_kernels(const problem *q, tmm_kernel chosen, contender *c)
+{
+    static const tmm_kernel all[] = {TMM_REGISTER_64, TMM_REGISTER_128, TMM_PIPELINED,
+                                     TMM_SMALL,       TMM_SKINNY,       TMM_TENSOR};
+    int count = 0;
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+        if (all[n] == chosen) continue; /* AUTO's time is its time */
+        if (all[n] == TMM_SKINNY && least_of(q->s.M, q->s.N) > 16) continue;
+        if (all[n] == TMM_PIPELINED && q->element == TMM_DOUBLE)
+            continue;                                                /* another in its place */
+        if (all[n] == TMM_TENSOR && q->type == TYPE_FLOAT) continue; /* not strict */
+        c[count].kernel = all[n];
+        count++;
+    }
+    return count;
+}
+
+/* Ours and cuBLAS, or the choice and all other kernels. */
+static void run_shape(bench *w, const shape *s, measured_type type)
+{
+    contender c[MOST_CONTENDERS];
+    row *r = &w->rows[w->row_count++];
+    int count = 1, theirs = 0;
+    memset(c, 0, sizeof c);
+    memset(r, 0, sizeof *r);
+    lay_out(w, s, type);
+    w->q.seed = mix(w->o.seed + (u64)w->row_count);
+    r->s = *s, r->type = type, r->kernel = r->best = chosen_for(&w->q), r->plan = "";
+    r->cold = (double)w->q.sets * (double)w->q.bytes >= 2.0 * w->l2;
+    fill(w);
+    c[0].kernel = auto_of(type);
+    if (w->o.regret) count += add_kernels(&w->q, r->kernel, c + 1);
+#ifdef CUBLAS_VER_MAJOR
+    if (!w->o.regret) theirs = count++;
+    c[theirs].cublas = theirs > 0;
+    if (theirs) check(w, &c[theirs], 0);
+#endif
+    for (int n = 0; n < count; n++)
+        if (n == 0 || n != theirs) check(w, &c[n], theirs && !c[theirs].result);
+    if (c[0].result && strcmp(c[0].result, "refused") == 0) {
+        fprintf(stderr, "shapes: %s\n", tmm_last_error());
+        w->failures++;
+    }
+    if (theirs && c[theirs].result)
+        fprintf(stderr, "shapes: cuBLAS: %s\n", c[theirs].result), w->failures++;
+    r->graph = race(w, c, count);
+    r->ours = c[0].us > 0 ? c[0].us : 0, r->error = c[0].error;
+    r->result = c[0].result ? c[0].result : "ok";
+    if (theirs && c[theirs].us > 0) r->cublas = c[theirs].us;
+    r->times[r->kernel] = r->ours;
+    for (int n = 1; n < count && w->o.regret; n++) {
+        r->times[c[n].kernel] = c[n].us > 0 ? c[n].us : 0;
+        if (c[n].us > 0 && c[n].us < r->times[r->best]) r->best = c[n].kernel;
+        if (c[n].result && strcmp(c[n].result, "refused") != 0) r->result = c[n].result;
+    }
+    if (!w->o.regret) r->times[r->kernel] = 0;
+    set_limit(w, r);
+    write_row(&w->out, r);
+    print_row(r);
+}
+
+/* ---------------------------------- the job --------------------------------------------------- */
+static void get_device(bench *w)
+{
+    cudaDeviceProp properties;
+    cudaFuncAttributes attributes;
+    must(cudaGetDeviceProperties(&properties, 0), "no CUDA device");
+    must(cudaFuncGetAttributes(&attributes, (const void *)empty),
+         "the program was not built for this device");
+    snprintf(w->out.device, sizeof w->out.device, "%s", properties.name);
+    w->out.v = get_versions();
+    w->out.regret = w->o.regret, w->out.seed = w->o.seed;
+    w->l2 = (size_t)properties.l2CacheSize, w->processors = properties.multiProcessorCount;
+    w->r = get_rates(w->out.device, properties.major, properties.minor);
+    must(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking), "stream");
+    must(cudaEventCreate(&w->from), "event");
+    must(cudaEventCreate(&w->to), "event");
+    must(cudaMalloc((void **)&w->found, sizeof *w->found), "memory");
+#ifdef CUBLAS_VER_MAJOR
+    int version = 0;
+    void *workspace;
+    must(cudaMalloc(&workspace, WORKSPACE), "memory");
+    must_cublas(cublasCreate(&w->cublas), "cublasCreate");
+    must_cublas(cublasSetStream(w->cublas, w->stream), "cublasSetStream"); /* drops a workspace */
+    must_cublas(cublasSetWorkspace(w->cublas, workspace, WORKSPACE), "cublasSetWorkspace");
+    must_cublas(cublasGetVersion(w->cublas, &version), "cublasGetVersion");
+    snprintf(w->out.cublas, sizeof w->out.cublas, "%d.%d.%d", version / 10000,
+             version % 10000 / 100, version % 100);
+#endif
+}
+
+/* Memory for the largest of the shapes that has room. */
+static void get_memory(bench *w)
+{
+    size_t free_bytes, total, most;
+    must(cudaMemGetInfo(&free_bytes, &total), "memory");
+    most = free_bytes / 10 * 9;
+    for (int n = 0; n < w->count; n++)
+        for (int t = 0; t < TYPES; t++) {
+            if (!w->o.types[t] || !is_for(&w->shapes[n], (measured_type)t)) continue;
+            lay_out(w, &w->shapes[n], (measured_type)t);
+            size_t bytes = (size_t)w->q.sets * w->q.bytes;
+            if (bytes <= most && bytes > w->pool_bytes) w->pool_bytes = bytes;
+        }
+    if (w->pool_bytes) must(cudaMalloc(&w->pool, w->pool_bytes), "memory for the matrices");
+    w->rows = (row *)malloc((size_t)w->count * TYPES * sizeof *w->rows);
+    if (!w->rows) {
+        fprintf(stderr, "shapes: not enough memory\n");
+        exit(2);
+    }
+}
+
+int main(int count, char **words)
+{
+    bench *w = &state;
+    time_t start = time(NULL);
+    int left_out = 0, measured = 0;
+    if (!parse_options(count, words, &w->o)) return 2;
+    w->count = get_shapes(&w->o, w->shapes);
+    if (w->count == 0) return 2;
+    if (w->o.list) return list_shapes(w->shapes, w->count);
+#ifdef CUBLAS_VER_MAJOR
+    strict_cublas();
+#endif
+    get_device(w);
+    w->out.csv = open_csv(w->o.csv);
+    get_memory(w);
+    measure_launch(w->stream, w->processors, w->launch);
+    printf("%s, driver %s, CUDA %s, cuBLAS %s; seed %llu, %d shapes\n", w->out.device,
+           w->out.v.driver, w->out.v.toolkit, w->out.cublas[0] ? w->out.cublas : "none", w->o.seed,
+           w->count);
+    printf(
+        "limits: %.2f TB/s; float %.1f, double %.1f, tensor %.1f TFLOP/s; an empty kernel %.2f us "
+        "on a stream, %.2f us in a graph\n",
+        w->r.read * 1e-12, w->r.flops[0] * 1e-12, w->r.flops[1] * 1e-12, w->r.flops[2] * 1e-12,
+        w->launch[0], w->launch[1]);
+    printf("type   op M,N,K                kind    kernel             ours us %s\n",
+           w->o.regret ? "   best us  slower  best" : " cuBLAS us   ratio  part of limit");
+    write_head(&w->out);
+    for (int n = 0; n < w->count; n++) {
+        if (w->o.seconds > 0 && difftime(time(NULL), start) >= w->o.seconds) break;
+        for (int t = 0; t < TYPES; t++) {
+            if (!w->o.types[t] || !is_for(&w->shapes[n], (measured_type)t)) continue;
+            lay_out(w, &w->shapes[n], (measured_type)t);
+            if ((size_t)w->q.sets * w->q.bytes <= w->pool_bytes)
+                run_shape(w, &w->shapes[n], (measured_type)t);
+            else
+                left_out++;
+        }
+        measured++;
+    }
+    for (int t = 0; t < TYPES; t++)
+        if (w->o.regret)
+            print_regrets(w->rows, w->row_count, (measured_type)t);
+        else
+            print_ratios(w->rows, w->row_count, (measured_type)t);
+    if (left_out) printf("\n%d rows left out: this device has too little memory\n", left_out);
+    if (measured < w->count)
+        printf("\nended after %.0f s with %d of %d shapes\n", w->o.seconds, measured, w->count);
+    printf("\n%s\n", w->failures ? "some results were WRONG" : "all results are right");
+    int kept = close_csv(w->out.csv, w->o.csv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "shapes: cannot write to the standard output\n");
+        kept = 0;
+    }
+    return w->failures ? 1 : kept ? 0 : 2;
+}

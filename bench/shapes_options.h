@@ -1,0 +1,118 @@
+/* What bench/shapes.cu is asked for, and its shapes. Included behind tiledmm.cuh and summary.h. */
+#ifndef BENCH_SHAPES_OPTIONS_H
+#define BENCH_SHAPES_OPTIONS_H
+#include "summary.h"
+#include <time.h>
+
+typedef struct options {
+    int types[TYPES], kind, count, regret, list, cold;
+    u64 seed;
+    double seconds; /* 0: no end */
+    const char *csv, *shapes;
+} options;
+
+static inline void print_help(void)
+{
+    printf("usage: shapes [options]\n"
+           "Times the products of tiledmm.cuh beside cuBLAS at shapes drawn at random, and checks "
+           "them.\n\n"
+           "  --seed N           another draw (default: today's date, yyyymmdd)\n"
+           "  --count N          that many shapes (default 200)\n"
+           "  --type NAME        float, double, tensor (TMM_AUTO_TENSOR) or all (default)\n"
+           "  --kind NAME        shapes of this kind alone:");
+    for (int k = 0; k < KINDS; k++) printf(" %s", kind_names[k]);
+    printf("\n"
+           "  --shapes FILE      the shapes of a CSV file with the columns\n"
+           "                     " SHAPE_COLUMNS "\n"
+           "  --list             prints the shapes, as such a file, and ends\n"
+           "  --regret           every kernel at each shape, instead of cuBLAS\n"
+           "  --cold             operands are not in L2 when a call begins\n"
+           "  --seconds S        ends after the shape that is measured then\n"
+           "  --csv FILE         a row for each shape and type\n"
+           "  --help             this text\n");
+}
+
+static inline u64 today(void)
+{
+    time_t now = time(NULL);
+    const struct tm *date = localtime(&now);
+    return date ? (u64)(date->tm_year + 1900) * 10000 + (u64)(date->tm_mon + 1) * 100 +
+                      (u64)date->tm_mday
+                : (u64)now;
+}
+
+static inline int parse_type(const char *value, options *o)
+{
+    for (int t = 0; t < TYPES; t++) {
+        int all = value && strcmp(value, "all") == 0;
+        if (all || (value && strcmp(value, measured_names[t]) == 0)) o->types[t] = 1;
+    }
+    return o->types[0] + o->types[1] + o->types[2];
+}
+
+static inline int parse_options(int count, char **words, options *o)
+{
+    long long number;
+    memset(o, 0, sizeof *o);
+    o->seed = today(), o->count = 200, o->kind = -1;
+    for (int n = 1; n < count; n++) {
+        const char *word = words[n], *value = n + 1 < count ? words[n + 1] : NULL;
+        const char *shown = value ? value : "nothing";
+        if (strcmp(word, "--help") == 0) {
+            print_help();
+            exit(0);
+        } else if (strcmp(word, "--regret") == 0 || strcmp(word, "--list") == 0 ||
+                   strcmp(word, "--cold") == 0) {
+            *(word[2] == 'r' ? &o->regret : word[2] == 'l' ? &o->list : &o->cold) = 1;
+            continue;
+        } else if (strcmp(word, "--seed") == 0) {
+            if (!parse_number(value, 0, 0, LLONG_MAX, &number))
+                return refuse("--seed is a whole number, not '%s'", shown);
+            o->seed = (u64)number;
+        } else if (strcmp(word, "--count") == 0) {
+            if (!parse_number(value, 0, 1, MOST_SHAPES, &number))
+                return refuse("--count is a whole number from 1 to 4096, not '%s'", shown);
+            o->count = (int)number;
+        } else if (strcmp(word, "--seconds") == 0) {
+            if (!parse_number(value, 0, 1, 1000000, &number))
+                return refuse("--seconds is a whole number from 1 to 1000000, not '%s'", shown);
+            o->seconds = (double)number;
+        } else if (strcmp(word, "--type") == 0) {
+            if (!parse_type(value, o))
+                return refuse("--type is float, double, tensor or all, not '%s'", shown);
+        } else if (strcmp(word, "--kind") == 0) {
+            o->kind = find_kind(value);
+            if (o->kind < 0) return refuse("--kind: no kind is called '%s'", shown);
+        } else if (strcmp(word, "--csv") == 0 || strcmp(word, "--shapes") == 0) {
+            if (!value || value[0] == '-') return refuse("%s needs the name of a file", word);
+            *(word[2] == 'c' ? &o->csv : &o->shapes) = value;
+        } else {
+            return refuse("'%s' is not understood", word);
+        }
+        n++;
+    }
+    if (!o->types[0] && !o->types[1] && !o->types[2]) (void)parse_type("all", o);
+    return 1;
+}
+
+/* The shapes that are asked for; how many, 0 after a sentence. */
+static inline int get_shapes(const options *o, shape *shapes)
+{
+    if (o->shapes) return read_shapes(o->shapes, shapes);
+    for (int n = 0; n < o->count; n++) shapes[n] = draw_shape(o->seed, n, o->kind);
+    return o->count;
+}
+
+/* Exit status. */
+static inline int list_shapes(const shape *shapes, int count)
+{
+    printf(SHAPE_COLUMNS ",kind\n");
+    for (int n = 0; n < count; n++) {
+        write_shape(stdout, &shapes[n]);
+        printf(",%s\n", kind_names[kind_of(&shapes[n])]);
+    }
+    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+    fprintf(stderr, BENCH ": cannot write the list\n");
+    return 1;
+}
+#endif

@@ -1,0 +1,229 @@
+/* What bench/shapes.cu has measured: a row for each shape and type, and what is said of all of them.
+   Included behind tiledmm.cuh and draw.h. */
+#ifndef BENCH_SUMMARY_H
+#define BENCH_SUMMARY_H
+#include "draw.h"
+
+/* Float by multiply-adds, double, float by TMM_AUTO_TENSOR. */
+typedef enum measured_type { TYPE_FLOAT, TYPE_DOUBLE, TYPE_TENSOR, TYPES } measured_type;
+static const char *const measured_names[TYPES] = {"float", "double", "tensor"};
+
+/* What bounds a product. */
+typedef enum limit_kind { BY_MEMORY, BY_ARITHMETIC, BY_LAUNCH, LIMIT_KINDS } limit_kind;
+static const char *const limit_names[LIMIT_KINDS] = {"memory", "arithmetic", "launch"};
+
+/* Times are microseconds for one product; 0: not measured. */
+typedef struct row {
+    shape s;
+    measured_type type;
+    tmm_kernel kernel, best; /* that the choice has taken; the fastest (--regret) */
+    const char *plan, *result;
+    double ours, cublas, limit, error; /* error: the largest over the bound */
+    limit_kind bound;
+    int graph, cold;
+    double times[TMM_KERNEL_COUNT]; /* --regret */
+} row;
+
+/* ---------------------------------- statistics ------------------------------------------------ */
+/* Of values in ascending order, between neighbours in proportion. */
+static inline double percentile(const double *x, int count, double part)
+{
+    double at = part * (count - 1);
+    int n = (int)at;
+    return n + 1 < count ? x[n] + (at - n) * (x[n + 1] - x[n]) : x[count - 1];
+}
+static inline double geometric_mean(const double *x, int count)
+{
+    double logs = 0;
+    for (int n = 0; n < count; n++) logs += log(x[n]);
+    return exp(logs / count);
+}
+static inline double arithmetic_mean(const double *x, int count)
+{
+    double sum = 0;
+    for (int n = 0; n < count; n++) sum += x[n];
+    return sum / count;
+}
+
+static inline double ratio_of(const row *r)
+{
+    return r->ours > 0 ? r->cublas / r->ours : 0;
+}
+/* How much slower the choice is than the best: 0 if it is the best. */
+static inline double regret_of(const row *r)
+{
+    return r->ours / r->times[r->best] - 1;
+}
+
+/* ---------------------------------- groups ---------------------------------------------------- */
+/* Behind the kinds stand groups that the goals name. */
+enum {
+    GROUP_ALL = KINDS,
+    GROUP_17_128,        /* min(M, N) from 17 to 128 beside more than 512 */
+    GROUP_17_128_MEMORY, /* those that memory bounds */
+    GROUP_FROM_256,      /* M, N and K from 256 on */
+    GROUPS
+};
+static inline const char *group_name(int group)
+{
+    static const char *const names[GROUPS - KINDS] = {"all", "17-128", "17-128, memory",
+                                                      "256 and more"};
+    return group < KINDS ? kind_names[group] : names[group - KINDS];
+}
+
+static inline int in_group(const row *r, int group)
+{
+    long long narrow = least_of(r->s.M, r->s.N), wide = most_of(r->s.M, r->s.N);
+    int is_narrow = narrow >= 17 && narrow <= 128 && wide > 512;
+    switch (group) {
+    case GROUP_ALL: return 1;
+    case GROUP_17_128: return is_narrow;
+    case GROUP_17_128_MEMORY: return is_narrow && r->bound == BY_MEMORY;
+    case GROUP_FROM_256: return narrow >= 256 && r->s.K >= 256;
+    default: return (int)kind_of(&r->s) == group;
+    }
+}
+
+/* ---------------------------------- the CSV file ---------------------------------------------- */
+/* Where rows go, and what all of them say. */
+typedef struct report {
+    FILE *csv; /* or NULL */
+    int regret;
+    char device[256], cublas[32];
+    cuda_versions v;
+    u64 seed;
+} report;
+
+static inline void write_head(const report *out)
+{
+    if (!out->csv) return;
+    fprintf(out->csv, "type," SHAPE_COLUMNS ",kind,kernel,plan,");
+    if (out->regret) {
+        fprintf(out->csv, "auto_us,best,best_us,regret,");
+        for (int k = TMM_GLOBAL; k < TMM_AUTO_TENSOR; k++)
+            fprintf(out->csv, "%s_us,", tmm_kernel_string((tmm_kernel)k));
+    } else {
+        fprintf(out->csv, "ours_us,cublas_us,ratio,");
+    }
+    fprintf(out->csv, "limit_us,bound,part,cublas_part,method,cache,error,result,device,driver,"
+                      "toolkit,cublas,seed\n");
+}
+static inline void write_number(FILE *file, double x)
+{
+    if (x > 0)
+        fprintf(file, "%.6g,", x);
+    else
+        fprintf(file, ",");
+}
+
+static inline void write_row(const report *out, const row *r)
+{
+    FILE *file = out->csv;
+    if (!file) return;
+    fprintf(file, "%s,", measured_names[r->type]);
+    write_shape(file, &r->s);
+    fprintf(file, ",%s,%s,%s,", kind_names[kind_of(&r->s)], tmm_kernel_string(r->kernel), r->plan);
+    write_number(file, r->ours);
+    if (out->regret) {
+        fprintf(file, "%s,", tmm_kernel_string(r->best));
+        write_number(file, r->times[r->best]);
+        fprintf(file, "%.4f,", r->ours > 0 ? regret_of(r) : 0);
+        for (int k = TMM_GLOBAL; k < TMM_AUTO_TENSOR; k++) write_number(file, r->times[k]);
+    } else {
+        write_number(file, r->cublas);
+        write_number(file, ratio_of(r));
+    }
+    write_number(file, r->limit);
+    fprintf(file, "%s,", limit_names[r->bound]);
+    write_number(file, r->ours > 0 ? r->limit / r->ours : 0);
+    write_number(file, r->cublas > 0 ? r->limit / r->cublas : 0);
+    fprintf(file, "%s,%s,%.3g,%s,\"%s\",%s,%s,%s,%llu\n", r->graph ? "graph" : "stream",
+            r->cold ? "cold" : "warm", r->error, r->result, out->device, out->v.driver,
+            out->v.toolkit, out->cublas, out->seed);
+    fflush(file);
+}
+
+/* ---------------------------------- printing -------------------------------------------------- */
+static inline void print_row(const row *r)
+{
+    const shape *s = &r->s;
+    char sizes[64];
+    snprintf(sizes, sizeof sizes, "%lld,%lld,%lld", s->M, s->N, s->K);
+    printf("%-6s %c%c %-20s %-7s %-12s %10.2f", measured_names[r->type], s->opA, s->opB, sizes,
+           kind_names[kind_of(s)], tmm_kernel_string(r->kernel), r->ours);
+    if (r->cublas > 0)
+        printf(" %10.2f %7.3f  %4.2f %4.2f", r->cublas, ratio_of(r), r->limit / r->ours,
+               r->limit / r->cublas);
+    else if (r->times[r->best] > 0)
+        printf(" %10.2f %6.1f%%  %s", r->times[r->best], 100 * regret_of(r),
+               tmm_kernel_string(r->best));
+    printf(" %s %s%s\n", limit_names[r->bound], r->graph ? "graph" : "stream",
+           strcmp(r->result, "ok") == 0 ? "" : r->result);
+}
+
+static const row *sorted_rows; /* what by_value compares */
+static double (*sorted_by)(const row *);
+static inline int by_value(const void *a, const void *b)
+{
+    double x = sorted_by(&sorted_rows[*(const int *)a]);
+    double y = sorted_by(&sorted_rows[*(const int *)b]);
+    return (x > y) - (x < y);
+}
+
+/* The rows of a group in ascending order of a value; how many. Those without it are left out. */
+static inline int select_rows(const row *rows, int count, measured_type type, int group,
+                              double (*value)(const row *), int *chosen)
+{
+    int found = 0;
+    for (int n = 0; n < count; n++) {
+        const row *r = &rows[n];
+        int has = value == regret_of ? r->ours > 0 && r->times[r->best] > 0 : ratio_of(r) > 0;
+        if (r->type == type && in_group(r, group) && has) chosen[found++] = n;
+    }
+    sorted_rows = rows, sorted_by = value;
+    qsort(chosen, (size_t)found, sizeof *chosen, by_value);
+    return found;
+}
+
+static inline void print_ratios(const row *rows, int count, measured_type type)
+{
+    static int chosen[MOST_SHAPES];
+    static double ratio[MOST_SHAPES], ours[MOST_SHAPES], theirs[MOST_SHAPES];
+    if (!select_rows(rows, count, type, GROUP_ALL, ratio_of, chosen)) return;
+    printf("\n%s, times cuBLAS\n%-16s %6s %8s %8s %8s   part of the limit, mean: ours cuBLAS\n",
+           measured_names[type], "kind", "shapes", "mean", "5th pc", "worst");
+    for (int group = 0; group < GROUPS; group++) {
+        int found = select_rows(rows, count, type, group, ratio_of, chosen);
+        for (int n = 0; n < found; n++) {
+            const row *r = &rows[chosen[n]];
+            ratio[n] = ratio_of(r), ours[n] = r->limit / r->ours, theirs[n] = r->limit / r->cublas;
+        }
+        if (found == 0) continue;
+        printf("%-16s %6d %8.3f %8.3f %8.3f %30.2f %6.2f\n", group_name(group), found,
+               geometric_mean(ratio, found), percentile(ratio, found, 0.05), ratio[0],
+               geometric_mean(ours, found), geometric_mean(theirs, found));
+    }
+    int found = select_rows(rows, count, type, GROUP_ALL, ratio_of, chosen);
+    printf("worst ten\n");
+    for (int n = 0; n < found && n < 10; n++) print_row(&rows[chosen[n]]);
+}
+
+static inline void print_regrets(const row *rows, int count, measured_type type)
+{
+    static int chosen[MOST_SHAPES];
+    static double regret[MOST_SHAPES];
+    if (!select_rows(rows, count, type, GROUP_ALL, regret_of, chosen)) return;
+    printf("\n%s, slower than the best kernel by\n%-16s %6s %8s %8s %8s\n", measured_names[type],
+           "kind", "shapes", "mean", "95th pc", "worst");
+    for (int group = 0; group < GROUPS; group++) {
+        int found = select_rows(rows, count, type, group, regret_of, chosen);
+        for (int n = 0; n < found; n++) regret[n] = 100 * regret_of(&rows[chosen[n]]);
+        if (found == 0) continue;
+        printf("%-16s %6d %7.1f%% %7.1f%% %7.1f%%\n", group_name(group), found,
+               arithmetic_mean(regret, found), percentile(regret, found, 0.95), regret[found - 1]);
+    }
+    int found = select_rows(rows, count, type, GROUP_ALL, regret_of, chosen);
+    printf("worst ten\n");
+    for (int n = found - 1; n >= 0 && n >= found - 10; n--) print_row(&rows[chosen[n]]);
+}
+#endif

@@ -1,0 +1,184 @@
+#!/usr/bin/env bash
+# bench/shapes.cu without a GPU: what it draws and refuses, files of shapes, and that its checks find
+# what is wrong, on the CPU runner.
+# shellcheck disable=SC2016,SC2317,SC2329 # $ is for awk; functions are called through check
+. "$(dirname "$0")/tap.bash"
+program=$work/shapes
+flags=(-O0 -DTMM_SIMPLE -Xcompiler "-Wall,-Wextra,-Werror")
+
+# refuses STATUS PATTERN COMMAND...
+refuses() {
+    local wanted=$1 pattern=$2 status
+    shift 2
+    timeout "$patience" "$@" >"$work/out.txt" 2>&1
+    status=$?
+    cat "$work/out.txt"
+    [ "$status" = "$wanted" ] && grep -qE -- "$pattern" "$work/out.txt"
+}
+# holds AWK FILE...: an awk program on CSV files that sets bad to what is wrong
+holds() { awk -F, "$1"' END { if (bad) print bad; exit bad != "" }' "${@:2}"; }
+
+check "it builds" cpu/cucc "${flags[@]}" bench/shapes.cu -o "$program"
+for seed in 1 2 20261124; do
+    CUCC_DEVICES=0 "$program" --list --seed $seed >"$work/$seed.csv" || echo failed >"$work/$seed.csv"
+done
+
+# What is drawn.
+again() { "$program" --list --seed 1 | cmp - "$work/1.csv"; }
+check "a seed draws the same shapes again" again
+differ() { holds 'FNR > 1 && seen[$0]++ { twice++ } END { if (twice > 10) bad = twice " twice" }' "$work"/[12]*.csv; }
+check "other seeds draw others" differ
+# a program that drew fewer shapes must not move the ones before
+fewer() { "$program" --list --seed 1 --count 30 | cmp - <(head -n 31 "$work/1.csv"); }
+check "fewer shapes are the first of more" fewer
+for seed in 1 2 20261124; do
+    check "seed $seed: sizes from 1 to 16384, in a tenth of 200 shapes one up to 200000" holds '
+        FNR > 1 { count++; over = 0
+            for (n = 3; n <= 5; n++) { over += $n > 16384; if ($n < 1 || $n > 200000) bad = $0 }
+            if (over > 1) bad = $0
+            longer += over }
+        END { if (count != 200 || longer != 20) bad = count " shapes, of these longer: " longer }' "$work/$seed.csv"
+    check "seed $seed: at most 4 GB in double and 2^42 multiply-adds" holds '
+        FNR > 1 { cells = ($1 == "T" ? $5 : $3) * $6 + ($2 == "T" ? $4 : $5) * $7 + $3 * $8
+            if (8 * cells > 4e9 || $3 * $4 * $5 > 2^42) bad = $0 }' "$work/$seed.csv"
+    check "seed $seed: leading dimensions hold the columns, and are equal, padded and odd" holds '
+        FNR > 1 { a = $1 == "T" ? $3 : $5; b = $2 == "T" ? $5 : $4; c = $4
+            if ($6 < a || $7 < b || $8 < c || $6 > a + 64 || $7 > b + 64 || $8 > c + 64) bad = $0
+            if ($6 == a && $7 == b && $8 == c) dense++
+            else if ($6 % 8 == 0 && $7 % 8 == 0 && $8 % 8 == 0) padded++
+            else odd++ }
+        END { if (dense < 60 || padded < 30 || odd < 15) bad = dense " " padded " " odd }' "$work/$seed.csv"
+    check "seed $seed: all ops, and odd sizes as well as multiples of 16" holds '
+        FNR > 1 { ops[$1 $2]++; odd += $3 % 2 && $4 % 2 && $5 % 2; even += !($3 % 16 + $4 % 16 + $5 % 16) }
+        END { for (n = 0; n < 4; n++) if (ops[substr("NNNTTNTT", 2 * n + 1, 2)] < 25) bad = "ops"
+            if (odd < 30 || even < 10) bad = odd " odd, " even " multiples of 16" }' "$work/$seed.csv"
+    # by the words of the manual, not by the code
+    check "seed $seed: kinds are what the manual says, and each has ten shapes" holds '
+        FNR > 1 { m = $3 < $4 ? $3 : $4; w = $3 > $4 ? $3 : $4; k = $5
+            if (m <= 16) kind = "1-16"
+            else if (w <= 512 && k < 4096) kind = "small"
+            else if (w <= 512 || (m > 256 && m * w <= 1048576 && k >= 8192)) kind = "long_k"
+            else if (m <= 64) kind = "17-64"
+            else if (m <= 256) kind = "65-256"
+            else if (k <= 256) kind = "short_k"
+            else kind = m * w * k <= 2048 ^ 3 ? "mid" : "large"
+            count[kind]++
+            if (kind != $9) bad = $0 " is " kind }
+        END { for (n = split("1-16 17-64 65-256 small mid large long_k short_k", name, " "); n > 0; n--)
+            if (count[name[n]] < 10) bad = name[n] ": " 0 + count[name[n]] }' "$work/$seed.csv"
+done
+only() { "$program" --list --seed 5 --count 40 --kind "$1" | holds "FNR > 1 { count++; if (\$9 != \"$1\") bad = \$0 }
+    END { if (count != 40) bad = count }"; }
+for kind in 1-16 17-64 65-256 small mid large long_k short_k; do check "--kind $kind" only $kind; done
+
+# What it refuses.
+check "--help" refuses 0 "^usage: shapes " "$program" --help
+check "an unknown option" refuses 2 "'--nothing' is not understood" "$program" --nothing
+check "a seed that is none" refuses 2 "whole number, not 'x'" "$program" --seed x
+check "no seed" refuses 2 "whole number, not 'nothing'" "$program" --seed
+check "no shapes at all" refuses 2 "from 1 to 4096, not '0'" "$program" --count 0
+check "a type that is none" refuses 2 "float, double, tensor or all, not 'int'" "$program" --type int
+check "a kind that is none" refuses 2 "no kind is called 'huge'" "$program" --kind huge
+check "seconds that are none" refuses 2 "whole number .*, not '-1'" "$program" --seconds -1
+check "a CSV file without a name" refuses 2 "name of a file" "$program" --csv --list
+check "a CSV file that cannot be written" refuses 2 "cannot write /none/x.csv" "$program" --csv /none/x.csv
+check "a list of shapes that is not there" refuses 2 "cannot read /none.csv" "$program" --list --shapes /none.csv
+check "without a device" env CUCC_DEVICES=0 bash -c "! $program --count 1"
+closed() { ! "$program" --list >/dev/full; }
+check "a list that cannot be written" closed
+
+# Files of shapes.
+head=opA,opB,M,N,K,lda,ldb,ldc
+list() { # PATTERN LINE...
+    printf '%s\n' "${@:2}" >"$work/list.csv" && refuses 2 "$1" "$program" --list --shapes "$work/list.csv"
+}
+check "a file without a column" list "no column ldc" "${head%,ldc}" N,N,1,1,1,1,1
+check "a file without shapes" list "has no shapes" $head
+check "a file with an op that is none" list "line 3: no shape" $head N,N,2,3,4,4,3,3 N,C,2,3,4,4,3,3
+check "a file with a leading dimension that is too small" list "line 2: no shape" $head T,N,2,3,4,1,3,3
+check "a file with a product that is too large" list "line 2: no shape" $head N,N,200000,200000,1,1,200000,200000
+check "a file with a line that is cut off" list "line 2: no shape" $head N,N,2,3
+printf '%s\n' "kind,ldc,$head" x,304,N,T,17,300,256,256,256,304 x,1,T,T,1,1,1,1,1,1 x,1,T,T,1,1,1,1,1,1 |
+    sed '1s/,ldc$/,other/' >"$work/other.csv"
+printf '%s\n' $head,kind N,T,17,300,256,256,256,304,small T,T,1,1,1,1,1,1,1-16 >"$work/wanted.csv"
+columns() { "$program" --list --shapes "$work/other.csv" | diff - "$work/wanted.csv"; }
+check "columns in another order, each shape once" columns
+
+# On the CPU runner: results are right, rows are whole, and its own CSV file is such a list.
+cat >"$work/few.csv" <<END
+$head
+N,N,33,70,40,40,70,70
+T,T,100,50,30,101,31,53
+N,T,1,200,77,77,77,200
+T,N,17,300,256,32,304,304
+END
+run() { # OPTION...: all types of the shapes
+    refuses 0 "^all results are right" "$program" --shapes "$work/few.csv" --csv "$work/rows.csv" "$@" &&
+        awk -F, 'NR == 1 { columns = NF } NF != columns || (NR > 1 && !/,ok,/) { bad = 1 }
+            END { exit bad || NR != 10 }' "$work/rows.csv"
+}
+check "results are right, a row for each shape and type" run
+own() { "$program" --list --shapes "$work/rows.csv" | diff - <("$program" --list --shapes "$work/few.csv"); }
+check "its own rows are a list of shapes" own
+check "--regret: results are right" run --regret
+choice() { # the best is the least of all times, and the regret belongs to it
+    awk -F, 'NR == 1 { for (n = 1; n <= NF; n++) if ($n ~ /_us$/ && $n !~ /^(auto|best|limit)_us/) time[n] = $n
+            else at[$n] = n }
+        NR > 1 { least = 0
+            for (n in time) if ($n != "" && (!least || $n < least)) { least = $n; name = time[n] }
+            regret = $at["auto_us"] / least - 1 - $at["regret"]
+            if (name != $at["best"] "_us" || least != $at["best_us"] || regret > 1e-3 || regret < -1e-3) { print; bad = 1 } }
+        END { exit bad || NR != 10 }' "$work/rows.csv"
+}
+check "--regret: the best kernel has the least time" choice
+check "--cold: results are right" run --cold
+check "--type takes one" refuses 0 "^double NN 33,70,40" "$program" --shapes "$work/few.csv" --type double
+
+# One element in C that is wrong, not finite or beside C.
+plant() { # EPILOGUE RESULT
+    cpu/cucc "${flags[@]}" "-DTMM_EPILOGUE(value,row,col)=((row) == 16 && (col) == 299 ? $1 : (value))" \
+        bench/shapes.cu -o "$work/planted" &&
+        refuses 1 "$2" "$work/planted" --shapes "$work/few.csv" --type float --csv "$work/rows.csv" &&
+        grep -q "some results were WRONG" "$work/out.txt" && [ "$(grep -c ",$2," "$work/rows.csv")" = 1 ]
+}
+check "a wrong element is found" plant "(value) * 1.01f + 0.01f" WRONG
+check "an element that is not finite is found" plant "__int_as_float(0x7f800000)" "NOT FINITE"
+check "an element that is too coarse is found" plant "(value) + 5e-4f" IMPRECISE # |A||B| is about 64
+check "an element that was not written is found" plant "__int_as_float(-1)" UNWRITTEN
+check "an element beside C is found" plant "(C[(row) * ldc + 301] = 0, (value))" "OUTSIDE C"
+
+# Statistics of 21 rows that are known: ratios of 1 to 21, and choices 0 to 20 % slower than the best.
+cat >"$work/known.cu" <<'END'
+#define TMM_NO_READY_MADE
+#include "tiledmm.cuh"
+#define BENCH "known"
+#include "bench/summary.h"
+int main(void)
+{
+    static row rows[21];
+    for (int n = 0; n < 21; n++) {
+        shape s = {'N', 'N', 600, 600, 600, 600, 600, 600};
+        int k = (n * 8 + 3) % 21; /* all of them, in another order */
+        rows[n].s = s, rows[n].kernel = TMM_SMALL, rows[n].best = TMM_PIPELINED;
+        rows[n].plan = "", rows[n].result = "ok", rows[n].type = TYPE_DOUBLE;
+        rows[n].limit = 50, rows[n].ours = 100 + k, rows[n].cublas = (100 + k) * (k + 1);
+        rows[n].times[TMM_PIPELINED] = 100, rows[n].times[TMM_SMALL] = 100 + k;
+    }
+    print_ratios(rows, 21, TYPE_FLOAT); /* there are none */
+    print_ratios(rows, 21, TYPE_DOUBLE);
+    print_regrets(rows, 21, TYPE_DOUBLE);
+    return 0;
+}
+END
+statistics() {
+    cpu/cucc -O0 -I. -Xcompiler -Wall,-Wextra "$work/known.cu" -o "$work/known" && "$work/known" >"$work/known.txt"
+    cat "$work/known.txt"
+    # (21!)^(1/21) = 8.679; that of 50 / (100 + k) is 0.455, and of 50 / (100 + k) / (k + 1) 0.0524
+    for line in '^mid +21 +8\.679 +2\.000 +1\.000 +0\.46 +0\.05$' '^all +21 +8\.679 +2\.000 +1\.000 ' \
+        '^mid +21 +10\.0% +19\.0% +20\.0%$' '^256 and more +21 +10\.0% +19\.0% +20\.0%$'; do
+        grep -qE -- "$line" "$work/known.txt" || { echo "no $line"; return 1; }
+    done
+    [ "$(grep -c '^float' "$work/known.txt")" = 0 ] && [ "$(grep -c '^double NN' "$work/known.txt")" = 20 ]
+}
+check "means, percentiles and worst ten" statistics
+tap_done
