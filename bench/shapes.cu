@@ -31,7 +31,7 @@
      512 elements (all of a small C) are compared with sums in twice the precision of double, and
      must keep (K + 2) u |A||B|, and 32 u |A||B|, which TF32 does not; all are compared with those of
      cuBLAS. No product underflows.
-   - Ours and theirs in turn, five slices of 4 ms each (three, of calls that take longer); the median.
+   - Ours and theirs in turn, seven slices of 6 ms each (three, of calls that take longer); the median.
      Where one of them takes less than 50 us, both are timed in CUDA graphs of 20 to 250
      calls, else on a stream. The column `cache` says whether operands may stay in L2 between calls:
      "warm" does. --cold takes turns with copies of them, twice as large as L2 together.
@@ -52,9 +52,9 @@
 #include "summary.h"
 
 enum {
-    ROUNDS = 5,
+    ROUNDS = 7,
     ROUNDS_LONG = 3,
-    MOST_CONTENDERS = 8,
+    MOST_CONTENDERS = CANDIDATES + 2,
     LEAST_SAMPLES = 512,
     MOST_SAMPLES = 65536,
     MOST_SETS = 32
@@ -64,7 +64,7 @@ static const double GRAPH_BELOW = 50;        /* microseconds */
 #ifdef __CUCC__
 static const double SLICE = 0; /* a call is enough */
 #else
-static const double SLICE = 4e3; /* microseconds */
+static const double SLICE = 6e3; /* microseconds */
 #endif
 static const double LONG = 20e3;        /* microseconds */
 static const double GRAPH_LENGTH = 2e3; /* microseconds, by the time on a stream */
@@ -82,6 +82,7 @@ typedef struct contender {
     int per_graph, calls, rounds, done; /* calls: of a slice, graphs or products */
     double times[ROUNDS];
     double us, error; /* error: the largest over the bound */
+    u64 checksum;
     const char *result;
 } contender;
 
@@ -108,6 +109,7 @@ typedef struct bench {
     cudaEvent_t from, to;
 #ifdef CUBLAS_VER_MAJOR
     cublasHandle_t cublas;
+    void *workspace;
 #endif
     findings *found; /* device */
     void *pool;
@@ -340,6 +342,14 @@ static unsigned blocks_for(long long cells)
     return (unsigned)least_of(2048, (cells - 1) / 256 + 1);
 }
 
+static findings get_findings(bench *w)
+{
+    findings f;
+    must(cudaMemcpyAsync(&f, w->found, sizeof f, cudaMemcpyDeviceToHost, w->stream), "findings");
+    must(cudaStreamSynchronize(w->stream), "the kernels that were checked");
+    return f;
+}
+
 /* Poisons C, runs it once and leaves error and, if something is wrong, result. */
 static void check(bench *w, contender *c, int has_peer)
 {
@@ -366,9 +376,8 @@ static void check(bench *w, contender *c, int has_peer)
         check_peer<<<blocks_for(cells), 256, 0, w->stream>>>(q->element, *m, q->D, cells,
                                                              64 * unit * (double)q->s.K, w->found);
     must(cudaGetLastError(), "launch of the checks");
-    findings f;
-    must(cudaMemcpyAsync(&f, w->found, sizeof f, cudaMemcpyDeviceToHost, w->stream), "findings");
-    must(cudaStreamSynchronize(w->stream), "the kernels that were checked");
+    findings f = get_findings(w);
+    c->checksum = f.checksum;
     memcpy(&error, &f.error, sizeof error);
     c->error = error / bound;
     if (error > STRICT * unit) c->result = "IMPRECISE";
@@ -395,24 +404,56 @@ static void fill(bench *w)
 }
 
 /* ---------------------------------- a shape --------------------------------------------------- */
-/* What --regret runs beside the choice. A kernel that was never the choice of TMM_AUTO on devices with
-   tensor cores is not among them, unless it is chosen. Plans that hooks of the header force are to be
-   contenders of their own: they belong here. */
-static int add_kernels(const problem *q, tmm_kernel chosen, contender *c)
+/* What --regret runs beside the choice, whose own time is that of TMM_AUTO; at[n] is the candidate that
+   c[n] is. */
+static int add_candidates(const problem *q, tmm_kernel chosen, contender *c, int *at)
 {
-    static const tmm_kernel all[] = {TMM_REGISTER_64, TMM_REGISTER_128, TMM_PIPELINED,
-                                     TMM_SMALL,       TMM_SKINNY,       TMM_TENSOR};
     int count = 0;
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        if (all[n] == chosen) continue; /* AUTO's time is its time */
-        if (all[n] == TMM_SKINNY && least_of(q->s.M, q->s.N) > 16) continue;
-        if (all[n] == TMM_PIPELINED && q->element == TMM_DOUBLE)
+    for (int n = 0; n < CANDIDATES; n++) {
+        tmm_kernel kernel = candidates[n].kernel;
+        if (kernel == chosen) continue;
+        if (kernel == TMM_SHARED_16) continue; /* of old devices: only where it is chosen */
+        if (kernel == TMM_SKINNY && least_of(q->s.M, q->s.N) > 16) continue;
+        if (kernel == TMM_PIPELINED && q->element == TMM_DOUBLE)
             continue;                                                /* another in its place */
-        if (all[n] == TMM_TENSOR && q->type == TYPE_FLOAT) continue; /* not strict */
-        c[count].kernel = all[n];
-        count++;
+        if (kernel == TMM_TENSOR && q->type == TYPE_FLOAT) continue; /* not strict */
+        c[count].kernel = kernel;
+        at[count++] = n;
     }
     return count;
+}
+
+/* The times of all candidates, and the best. */
+static void set_best(row *r, const contender *c, int count, const int *at)
+{
+    r->best = tmm_kernel_string(r->kernel), r->best_us = r->ours;
+    for (int n = 0; n < CANDIDATES; n++)
+        if (candidates[n].kernel == r->kernel) r->times[n] = r->ours;
+    for (int n = 0; n < count; n++) {
+        const char *name = candidates[at[n]].name;
+        if (c[n].result && strcmp(c[n].result, "refused") != 0) r->result = c[n].result;
+        if (c[n].us <= 0) continue;
+        r->times[at[n]] = c[n].us;
+        if (r->best_us <= 0 || c[n].us < r->best_us) r->best = name, r->best_us = c[n].us;
+    }
+}
+
+/* Did the calls that were timed, the last that wrote to C, leave the same bits as the one checked? */
+static int same_bits(bench *w, const contender *c)
+{
+    const matrix *m = &w->q.C;
+    long long cells = matrix_cells(m);
+    must(cudaMemsetAsync(w->found, 0, sizeof *w->found, w->stream), "findings");
+    check_cells<<<blocks_for(cells), 256, 0, w->stream>>>(w->q.element, *m, cells, w->found);
+    return get_findings(w).checksum == c->checksum;
+}
+
+/* The time of strict float at the same shape, if it is among the rows before. */
+static double strict_time(const bench *w, const shape *s)
+{
+    for (int n = w->row_count - 2; n >= 0 && n > w->row_count - 2 - TYPES; n--)
+        if (w->rows[n].type == TYPE_FLOAT && same_shape(&w->rows[n].s, s)) return w->rows[n].ours;
+    return 0;
 }
 
 /* Ours and cuBLAS, or the choice and all other kernels. */
@@ -420,16 +461,16 @@ static void run_shape(bench *w, const shape *s, measured_type type)
 {
     contender c[MOST_CONTENDERS];
     row *r = &w->rows[w->row_count++];
-    int count = 1, theirs = 0;
+    int count = 1, theirs = 0, others = 0, at[CANDIDATES];
     memset(c, 0, sizeof c);
     memset(r, 0, sizeof *r);
     lay_out(w, s, type);
     w->q.seed = mix(w->o.seed + (u64)w->row_count);
-    r->s = *s, r->type = type, r->kernel = r->best = chosen_for(&w->q), r->plan = "";
+    r->s = *s, r->type = type, r->kernel = chosen_for(&w->q), r->plan = "";
     r->cold = (double)w->q.sets * (double)w->q.bytes >= 2.0 * w->l2;
     fill(w);
     c[0].kernel = auto_of(type);
-    if (w->o.regret) count += add_kernels(&w->q, r->kernel, c + 1);
+    if (w->o.regret) count += others = add_candidates(&w->q, r->kernel, c + 1, at);
 #ifdef CUBLAS_VER_MAJOR
     if (!w->o.regret) theirs = count++;
     c[theirs].cublas = theirs > 0;
@@ -441,19 +482,20 @@ static void run_shape(bench *w, const shape *s, measured_type type)
         fprintf(stderr, "shapes: %s\n", tmm_last_error());
         w->failures++;
     }
-    if (theirs && c[theirs].result)
-        fprintf(stderr, "shapes: cuBLAS: %s\n", c[theirs].result), w->failures++;
+    if (theirs && c[theirs].result) {
+        fprintf(stderr, "shapes: cuBLAS: %s\n", c[theirs].result);
+        w->failures++;
+    }
     r->graph = race(w, c, count);
+    if (!w->o.regret && !c[0].result && !same_bits(w, &c[0])) {
+        c[0].result = "VARIES";
+        w->failures++;
+    }
     r->ours = c[0].us > 0 ? c[0].us : 0, r->error = c[0].error;
     r->result = c[0].result ? c[0].result : "ok";
     if (theirs && c[theirs].us > 0) r->cublas = c[theirs].us;
-    r->times[r->kernel] = r->ours;
-    for (int n = 1; n < count && w->o.regret; n++) {
-        r->times[c[n].kernel] = c[n].us > 0 ? c[n].us : 0;
-        if (c[n].us > 0 && c[n].us < r->times[r->best]) r->best = c[n].kernel;
-        if (c[n].result && strcmp(c[n].result, "refused") != 0) r->result = c[n].result;
-    }
-    if (!w->o.regret) r->times[r->kernel] = 0;
+    if (type == TYPE_TENSOR) r->strict = strict_time(w, s);
+    if (w->o.regret) set_best(r, c + 1, others, at);
     set_limit(w, r);
     write_row(&w->out, r);
     print_row(r);
@@ -478,11 +520,10 @@ static void get_device(bench *w)
     must(cudaMalloc((void **)&w->found, sizeof *w->found), "memory");
 #ifdef CUBLAS_VER_MAJOR
     int version = 0;
-    void *workspace;
-    must(cudaMalloc(&workspace, WORKSPACE), "memory");
+    must(cudaMalloc(&w->workspace, WORKSPACE), "memory");
     must_cublas(cublasCreate(&w->cublas), "cublasCreate");
     must_cublas(cublasSetStream(w->cublas, w->stream), "cublasSetStream"); /* drops a workspace */
-    must_cublas(cublasSetWorkspace(w->cublas, workspace, WORKSPACE), "cublasSetWorkspace");
+    must_cublas(cublasSetWorkspace(w->cublas, w->workspace, WORKSPACE), "cublasSetWorkspace");
     must_cublas(cublasGetVersion(w->cublas, &version), "cublasGetVersion");
     snprintf(w->out.cublas, sizeof w->out.cublas, "%d.%d.%d", version / 10000,
              version % 10000 / 100, version % 100);
@@ -508,6 +549,20 @@ static void get_memory(bench *w)
         fprintf(stderr, "shapes: not enough memory\n");
         exit(2);
     }
+}
+
+static void give_back(bench *w)
+{
+#ifdef CUBLAS_VER_MAJOR
+    must_cublas(cublasDestroy(w->cublas), "cublasDestroy");
+    must(cudaFree(w->workspace), "memory");
+#endif
+    must(cudaEventDestroy(w->from), "event");
+    must(cudaEventDestroy(w->to), "event");
+    must(cudaStreamDestroy(w->stream), "stream");
+    must(cudaFree(w->found), "memory");
+    must(cudaFree(w->pool), "memory");
+    free(w->rows);
 }
 
 int main(int count, char **words)
@@ -549,15 +604,12 @@ int main(int count, char **words)
         }
         measured++;
     }
-    for (int t = 0; t < TYPES; t++)
-        if (w->o.regret)
-            print_regrets(w->rows, w->row_count, (measured_type)t);
-        else
-            print_ratios(w->rows, w->row_count, (measured_type)t);
+    print_summary(w->rows, w->row_count, w->o.regret);
     if (left_out) printf("\n%d rows left out: this device has too little memory\n", left_out);
     if (measured < w->count)
         printf("\nended after %.0f s with %d of %d shapes\n", w->o.seconds, measured, w->count);
     printf("\n%s\n", w->failures ? "some results were WRONG" : "all results are right");
+    give_back(w);
     int kept = close_csv(w->out.csv, w->o.csv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "shapes: cannot write to the standard output\n");

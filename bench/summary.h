@@ -12,16 +12,36 @@ static const char *const measured_names[TYPES] = {"float", "double", "tensor"};
 typedef enum limit_kind { BY_MEMORY, BY_ARITHMETIC, BY_LAUNCH, LIMIT_KINDS } limit_kind;
 static const char *const limit_names[LIMIT_KINDS] = {"memory", "arithmetic", "launch"};
 
+/* What TMM_AUTO chooses among: --regret times all that can do a shape. A plan that a hook of the header
+   forces is to be a candidate of its own: a line here, its name, and what forces it in enqueue of
+   shapes.cu. */
+typedef struct candidate {
+    const char *name;
+    tmm_kernel kernel;
+} candidate;
+static const candidate candidates[] = {
+    {"shared_16", TMM_SHARED_16},
+    {"register_64", TMM_REGISTER_64},
+    {"register_128", TMM_REGISTER_128},
+    {"pipelined", TMM_PIPELINED},
+    {"small", TMM_SMALL},
+    {"skinny", TMM_SKINNY},
+    {"tensor", TMM_TENSOR},
+};
+enum { CANDIDATES = sizeof candidates / sizeof *candidates };
+
 /* Times are microseconds for one product; 0: not measured. */
 typedef struct row {
     shape s;
     measured_type type;
-    tmm_kernel kernel, best; /* that the choice has taken; the fastest (--regret) */
+    tmm_kernel kernel; /* that the choice has taken */
     const char *plan, *result;
     double ours, cublas, limit, error; /* error: the largest over the bound */
     limit_kind bound;
     int graph, cold;
-    double times[TMM_KERNEL_COUNT]; /* --regret */
+    double strict;    /* for TYPE_TENSOR: ours, of TYPE_FLOAT */
+    const char *best; /* --regret: the fastest of all, its time, and all times */
+    double best_us, times[CANDIDATES];
 } row;
 
 /* ---------------------------------- statistics ------------------------------------------------ */
@@ -45,14 +65,19 @@ static inline double arithmetic_mean(const double *x, int count)
     return sum / count;
 }
 
+/* -1 if it was not measured. */
 static inline double ratio_of(const row *r)
 {
-    return r->ours > 0 ? r->cublas / r->ours : 0;
+    return r->ours > 0 && r->cublas > 0 ? r->cublas / r->ours : -1;
+}
+static inline double gain_of(const row *r)
+{
+    return r->ours > 0 && r->strict > 0 ? r->strict / r->ours : -1;
 }
 /* How much slower the choice is than the best: 0 if it is the best. */
 static inline double regret_of(const row *r)
 {
-    return r->ours / r->times[r->best] - 1;
+    return r->ours > 0 && r->best_us > 0 ? r->ours / r->best_us - 1 : -1;
 }
 
 /* ---------------------------------- groups ---------------------------------------------------- */
@@ -100,8 +125,7 @@ static inline void write_head(const report *out)
     fprintf(out->csv, "type," SHAPE_COLUMNS ",kind,kernel,plan,");
     if (out->regret) {
         fprintf(out->csv, "auto_us,best,best_us,regret,");
-        for (int k = TMM_GLOBAL; k < TMM_AUTO_TENSOR; k++)
-            fprintf(out->csv, "%s_us,", tmm_kernel_string((tmm_kernel)k));
+        for (int k = 0; k < CANDIDATES; k++) fprintf(out->csv, "%s_us,", candidates[k].name);
     } else {
         fprintf(out->csv, "ours_us,cublas_us,ratio,");
     }
@@ -125,10 +149,10 @@ static inline void write_row(const report *out, const row *r)
     fprintf(file, ",%s,%s,%s,", kind_names[kind_of(&r->s)], tmm_kernel_string(r->kernel), r->plan);
     write_number(file, r->ours);
     if (out->regret) {
-        fprintf(file, "%s,", tmm_kernel_string(r->best));
-        write_number(file, r->times[r->best]);
-        fprintf(file, "%.4f,", r->ours > 0 ? regret_of(r) : 0);
-        for (int k = TMM_GLOBAL; k < TMM_AUTO_TENSOR; k++) write_number(file, r->times[k]);
+        fprintf(file, "%s,", r->best);
+        write_number(file, r->best_us);
+        fprintf(file, "%.4f,", regret_of(r));
+        for (int k = 0; k < CANDIDATES; k++) write_number(file, r->times[k]);
     } else {
         write_number(file, r->cublas);
         write_number(file, ratio_of(r));
@@ -154,9 +178,8 @@ static inline void print_row(const row *r)
     if (r->cublas > 0)
         printf(" %10.2f %7.3f  %4.2f %4.2f", r->cublas, ratio_of(r), r->limit / r->ours,
                r->limit / r->cublas);
-    else if (r->times[r->best] > 0)
-        printf(" %10.2f %6.1f%%  %s", r->times[r->best], 100 * regret_of(r),
-               tmm_kernel_string(r->best));
+    else if (r->best_us > 0)
+        printf(" %10.2f %6.1f%%  %s", r->best_us, 100 * regret_of(r), r->best);
     printf(" %s %s%s\n", limit_names[r->bound], r->graph ? "graph" : "stream",
            strcmp(r->result, "ok") == 0 ? "" : r->result);
 }
@@ -170,47 +193,59 @@ static inline int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The rows of a group in ascending order of a value; how many. Those without it are left out. */
+/* The rows of a group that have a value, in ascending order of it; how many. */
 static inline int select_rows(const row *rows, int count, measured_type type, int group,
                               double (*value)(const row *), int *chosen)
 {
     int found = 0;
-    for (int n = 0; n < count; n++) {
-        const row *r = &rows[n];
-        int has = value == regret_of ? r->ours > 0 && r->times[r->best] > 0 : ratio_of(r) > 0;
-        if (r->type == type && in_group(r, group) && has) chosen[found++] = n;
-    }
+    for (int n = 0; n < count; n++)
+        if (rows[n].type == type && in_group(&rows[n], group) && value(&rows[n]) >= 0)
+            chosen[found++] = n;
     sorted_rows = rows, sorted_by = value;
     qsort(chosen, (size_t)found, sizeof *chosen, by_value);
     return found;
 }
 
-static inline void print_ratios(const row *rows, int count, measured_type type)
+/* The worst ten of all of a type: the least values, or the greatest. */
+static inline void print_worst(const row *rows, int count, measured_type type,
+                               double (*value)(const row *), int greatest)
 {
-    static int chosen[MOST_SHAPES];
+    static int chosen[TYPES * MOST_SHAPES];
+    int found = select_rows(rows, count, type, GROUP_ALL, value, chosen);
+    printf("worst ten\n");
+    for (int n = 0; n < found && n < 10; n++)
+        print_row(&rows[chosen[greatest ? found - 1 - n : n]]);
+}
+
+/* Ratios to cuBLAS, or to strict float: geometric mean, 5th percentile and worst. */
+static inline void print_ratios(const row *rows, int count, measured_type type,
+                                double (*value)(const row *), const char *beside)
+{
+    static int chosen[TYPES * MOST_SHAPES];
     static double ratio[MOST_SHAPES], ours[MOST_SHAPES], theirs[MOST_SHAPES];
-    if (!select_rows(rows, count, type, GROUP_ALL, ratio_of, chosen)) return;
-    printf("\n%s, times cuBLAS\n%-16s %6s %8s %8s %8s   part of the limit, mean: ours cuBLAS\n",
-           measured_names[type], "kind", "shapes", "mean", "5th pc", "worst");
+    int parts = value == ratio_of;
+    if (!select_rows(rows, count, type, GROUP_ALL, value, chosen)) return;
+    printf("\n%s, times %s\n%-16s %6s %8s %8s %8s%s\n", measured_names[type], beside, "kind",
+           "shapes", "mean", "5th pc", "worst", parts ? "   part of the limit: ours cuBLAS" : "");
     for (int group = 0; group < GROUPS; group++) {
-        int found = select_rows(rows, count, type, group, ratio_of, chosen);
+        int found = select_rows(rows, count, type, group, value, chosen);
         for (int n = 0; n < found; n++) {
             const row *r = &rows[chosen[n]];
-            ratio[n] = ratio_of(r), ours[n] = r->limit / r->ours, theirs[n] = r->limit / r->cublas;
+            ratio[n] = value(r), ours[n] = r->limit / r->ours, theirs[n] = r->limit / r->cublas;
         }
         if (found == 0) continue;
-        printf("%-16s %6d %8.3f %8.3f %8.3f %30.2f %6.2f\n", group_name(group), found,
-               geometric_mean(ratio, found), percentile(ratio, found, 0.05), ratio[0],
-               geometric_mean(ours, found), geometric_mean(theirs, found));
+        printf("%-16s %6d %8.3f %8.3f %8.3f", group_name(group), found,
+               geometric_mean(ratio, found), percentile(ratio, found, 0.05), ratio[0]);
+        if (parts)
+            printf(" %25.2f %6.2f", geometric_mean(ours, found), geometric_mean(theirs, found));
+        printf("\n");
     }
-    int found = select_rows(rows, count, type, GROUP_ALL, ratio_of, chosen);
-    printf("worst ten\n");
-    for (int n = 0; n < found && n < 10; n++) print_row(&rows[chosen[n]]);
+    print_worst(rows, count, type, value, 0);
 }
 
 static inline void print_regrets(const row *rows, int count, measured_type type)
 {
-    static int chosen[MOST_SHAPES];
+    static int chosen[TYPES * MOST_SHAPES];
     static double regret[MOST_SHAPES];
     if (!select_rows(rows, count, type, GROUP_ALL, regret_of, chosen)) return;
     printf("\n%s, slower than the best kernel by\n%-16s %6s %8s %8s %8s\n", measured_names[type],
@@ -222,8 +257,20 @@ static inline void print_regrets(const row *rows, int count, measured_type type)
         printf("%-16s %6d %7.1f%% %7.1f%% %7.1f%%\n", group_name(group), found,
                arithmetic_mean(regret, found), percentile(regret, found, 0.95), regret[found - 1]);
     }
-    int found = select_rows(rows, count, type, GROUP_ALL, regret_of, chosen);
-    printf("worst ten\n");
-    for (int n = found - 1; n >= 0 && n >= found - 10; n--) print_row(&rows[chosen[n]]);
+    print_worst(rows, count, type, regret_of, 1);
+}
+
+/* All tables of what was measured. */
+static inline void print_summary(const row *rows, int count, int regret)
+{
+    for (int t = 0; t < TYPES; t++) {
+        measured_type type = (measured_type)t;
+        if (regret) {
+            print_regrets(rows, count, type);
+        } else {
+            print_ratios(rows, count, type, ratio_of, "cuBLAS");
+            print_ratios(rows, count, type, gain_of, "strict float");
+        }
+    }
 }
 #endif
