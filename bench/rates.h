@@ -10,9 +10,10 @@ typedef struct rates {
     double read, flops[TYPES];
 } rates;
 
-/* Measured by bench/gemm with CUDA 13.0 (results/h200/gemm_cublas.csv): a reading kernel, loops of
-   FFMA and of DMMA, and a third of what cuBLAS reaches with halves, since TMM_AUTO_TENSOR takes three
-   products of halves for one of floats. */
+/* Of an H200 as bench/gemm measured them with CUDA 13.0 (results/h200/gemm_cublas.csv): a reading
+   kernel, 4.5 to 4.6 TB/s in different runs; loops of FFMA and of DMMA; and a third of what cuBLAS
+   reaches with halves, since TMM_AUTO_TENSOR takes three products of halves for one of floats. An H100
+   has the same units; its memory is not measured: 0.9 of its data sheet's 3.35 TB/s. */
 static const rates known_rates[] = {
     {"NVIDIA H200", 4.5e12, {65e12, 66e12, 247e12}},
     {"NVIDIA H100 80GB HBM3", 3.0e12, {65e12, 66e12, 247e12}},

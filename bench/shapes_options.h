@@ -22,7 +22,7 @@ static inline void print_help(void)
            "  --kind NAME        shapes of this kind alone:");
     for (int k = 0; k < KINDS; k++) printf(" %s", kind_names[k]);
     printf("\n"
-           "  --shapes FILE      the shapes of a CSV file with the columns\n"
+           "  --shapes FILE      instead of drawing, the shapes of a CSV file with the columns\n"
            "                     " SHAPE_COLUMNS "\n"
            "  --list             prints the shapes, as such a file, and ends\n"
            "  --regret           every kernel at each shape, instead of cuBLAS\n"
@@ -98,9 +98,18 @@ static inline int parse_options(int count, char **words, options *o)
 /* The shapes that are asked for; how many, 0 after a sentence. */
 static inline int get_shapes(const options *o, shape *shapes)
 {
-    if (o->shapes) return read_shapes(o->shapes, shapes);
-    for (int n = 0; n < o->count; n++) shapes[n] = draw_shape(o->seed, n, o->kind);
-    return o->count;
+    int count = o->count;
+    if (!o->shapes) {
+        for (int n = 0; n < count; n++) shapes[n] = draw_shape(o->seed, n, o->kind);
+        return count;
+    }
+    int kept = 0;
+    count = read_shapes(o->shapes, shapes);
+    for (int n = 0; n < count; n++)
+        if (o->kind < 0 || (int)kind_of(&shapes[n]) == o->kind) shapes[kept++] = shapes[n];
+    if (count > 0 && kept == 0)
+        fprintf(stderr, BENCH ": %s has no shapes of kind %s\n", o->shapes, kind_names[o->kind]);
+    return kept;
 }
 
 /* Exit status. */

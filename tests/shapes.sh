@@ -103,6 +103,10 @@ printf '%s\n' "kind,ldc,$head" x,304,N,T,17,300,256,256,256,304 x,1,T,T,1,1,1,1,
 printf '%s\n' $head,kind N,T,17,300,256,256,256,304,small T,T,1,1,1,1,1,1,1-16 >"$work/wanted.csv"
 columns() { "$program" --list --shapes "$work/other.csv" | diff - "$work/wanted.csv"; }
 check "columns in another order, each shape once" columns
+small() { "$program" --list --shapes "$work/other.csv" --kind small | diff - <(sed 3d "$work/wanted.csv"); }
+check "of these, one kind" small
+check "of these, a kind that is not there" refuses 2 "no shapes of kind large" \
+    "$program" --list --shapes "$work/other.csv" --kind large
 
 # On the CPU runner: results are right, rows are whole, and its own CSV file is such a list.
 cat >"$work/few.csv" <<END
