@@ -4,7 +4,7 @@
    Build   nvcc -O3 -arch=native bench/shapes.cu -lcublas -o shapes
            (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native;
            cpu/cucc bench/shapes.cu for the CPU: checks alone, no cuBLAS)
-   Run     ./shapes                      200 shapes of today's seed, three types; about four minutes
+   Run     ./shapes                      200 shapes of today's seed, three types; some minutes
            ./shapes --seed 7 --count 50 --kind 17-64 --type double --csv rows.csv
            ./shapes --shapes rows.csv    the same shapes again
            ./shapes --regret             every kernel at each shape: how good is the choice?
@@ -61,10 +61,10 @@ enum {
 };
 enum { LEAST_CALLS = 20, MOST_CALLS = 250 }; /* of a graph */
 static const double GRAPH_BELOW = 50;        /* microseconds */
-#ifdef __CUCC__
-static const double SLICE = 0; /* a call is enough */
-#else
+#ifdef CUBLAS_VER_MAJOR
 static const double SLICE = 6e3; /* microseconds */
+#else
+static const double SLICE = 0; /* a call is enough */
 #endif
 static const double LONG = 20e3;        /* microseconds */
 static const double GRAPH_LENGTH = 2e3; /* microseconds, by the time on a stream */
@@ -260,7 +260,7 @@ static double time_calls(bench *w, const contender *c, int calls)
 
 static void drop_graph(contender *c)
 {
-#ifndef __CUCC__
+#ifdef CUBLAS_VER_MAJOR
     if (c->graph) must(cudaGraphExecDestroy(c->graph), "end of a graph");
 #endif
     c->graph = NULL;
@@ -270,7 +270,7 @@ static void drop_graph(contender *c)
 static graph_handle capture(bench *w, const contender *c, int calls)
 {
     graph_handle ready = NULL;
-#ifndef __CUCC__
+#ifdef CUBLAS_VER_MAJOR
     cudaGraph_t graph = NULL;
     int good = 1;
     must(cudaStreamBeginCapture(w->stream, cudaStreamCaptureModeRelaxed), "begin of capture");

@@ -191,4 +191,33 @@ statistics() {
         [ "$(grep -c 'times cuBLAS' "$work/known.txt")" = 1 ]
 }
 check "means, percentiles and worst ten" statistics
+# Times, by a clock that is known (tests/shapes/clock.h): microseconds of each contender as they are, in
+# a graph below 50 of them, whatever the host and slow measurements add.
+mkdir -p "$work/copy/bench"
+cp bench/*.h "$work/copy/bench"
+sed -i 's/spin<<<.*(HOLD);/work(21, 2);/; s/spin<<<.*(1000000);/work(500, 2);/; s/empty<<<.*();/work(1, 3);/' \
+    "$work/copy/bench/rates.h"
+sed 's/spin<<<.*(HOLD);/work(21, 2);/' bench/shapes.cu >"$work/copy/bench/shapes.cu"
+printf '%s\n' '#define TMM_SIMPLE' '#define TMM_NO_INT' '#define TMM_FLOAT_TENSOR 0' '#include "tests/shapes/clock.h"' \
+    '#include "bench/shapes.cu"' >"$work/copy/timed.cu"
+ln -sf "$PWD/tiledmm.cuh" "$work/copy/tiledmm.cuh"
+check "it builds with a clock that is known" cpu/cucc -O0 "-I$work/copy" -I. "$work/copy/timed.cu" -o "$work/timed"
+printf '%s\n' $head N,N,33,70,40,40,70,70 >"$work/one.csv"
+times() { # OURS THEIRS METHOD: right within half a percent, and 2 microseconds to a graph
+    OURS=$1 THEIRS=$2 refuses 0 "^all results are right" timeout 60 "$work/timed" --shapes "$work/one.csv" \
+        --type float --csv "$work/rows.csv" || return 1
+    awk -F, -v ours="$1" -v theirs="$2" -v method="$3" 'function off(x, y) { return x < 0.995 * y || x > 1.005 * y }
+        NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
+        NR == 2 { bad = off($at["ours_us"], ours) || off($at["cublas_us"], theirs) || $at["method"] != method ||
+            off($at["ratio"], $at["cublas_us"] / $at["ours_us"]); print }
+        END { exit bad || NR != 2 }' "$work/rows.csv"
+    grep -q "an empty kernel 2.90 us on a stream, 1.01 us in a graph" "$work/out.txt"
+}
+check "times of 2 and 3 us" times 2 3 graph
+check "times of 12 and 2 us" times 12 2 graph
+check "times of 49 and 400 us" times 49 400 graph
+check "times of 60 and 45 us" times 60 45 graph
+check "times of 60 and 52 us" times 60 52 stream
+check "times of 5000 and 4000 us" times 5000 4000 stream
+check "times of 30000 and 170000 us" times 30000 170000 stream
 tap_done
