@@ -166,7 +166,8 @@
    (tmm_?gemm_host). An error of a call in this header does not stay there.
 
    CONTENTS   in the order of src/tiledmm/PARTS; search for the words in capitals
-     once/      what there is once: options, types, statuses, devices, PTX, numbers measured on GPUs
+     once/      what there is once: options, the list of kernels (kernels.h), types, statuses, devices,
+                PTX, numbers measured on GPUs (tuning.h)
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
@@ -307,8 +308,36 @@
 #define TMM__AUTO_TENSOR  0
 #endif
 #endif
+/* src/tiledmm/once/kernels.h. The list of kernels.
+   Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
+#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_KERNELS)
+#define TMM__PART_KERNELS
+/* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
+   type's table of kernels are made from these lines. Programs may have stored values: a new kernel
+   is the last line.
+       NAME(value, string)                   stands for a kernel that gemm__resolve finds
+       KERNEL(value, string, run, tile)
+   `run` is the name of the kernel's launcher, and with _takes behind it of the function that says
+   whether it takes a product: see gemm__kernel. `tile` is the least edge of its tiles of C.
+   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float, too. */
+#define TMM__KERNEL_LIST(NAME, KERNEL)                                               \
+    NAME(TMM_AUTO, "auto")                                                           \
+    KERNEL(TMM_GLOBAL, "global", gemm__global, 32)                                   \
+    KERNEL(TMM_SHARED, "shared", gemm__shared, TMM__SHARED_TILE)                     \
+    KERNEL(TMM_SHARED_8, "shared_8", gemm__shared, 8)                                \
+    KERNEL(TMM_SHARED_16, "shared_16", gemm__shared, 16)                             \
+    KERNEL(TMM_SHARED_32, "shared_32", gemm__shared, 32)                             \
+    NAME(TMM_REGISTER, "register")                                                   \
+    KERNEL(TMM_REGISTER_64, "register_64", gemm__register, 64)                       \
+    KERNEL(TMM_REGISTER_128, "register_128", gemm__register, 128)                    \
+    KERNEL(TMM_PIPELINED, "pipelined", TMM__IF_FAST_NOT_DOUBLE(gemm__pipelined), 64) \
+    KERNEL(TMM_SMALL, "small", TMM__IF_FAST(gemm__small), 16)                        \
+    KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
+    KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
+    NAME(TMM_AUTO_TENSOR, "auto_tensor")
+#endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: once/config.h. Used by: all parts. */
+   Uses: once/config.h, once/kernels.h. Used by: all parts. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__PART_TYPES)
 #define TMM__PART_TYPES
 #include <stddef.h>
@@ -333,23 +362,14 @@ typedef enum tmm_status TMM__INT {
 
 typedef enum tmm_op TMM__INT { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
 
+#define TMM__NAME(value, string)              value,
+#define TMM__KERNEL(value, string, run, tile) value,
 typedef enum tmm_kernel TMM__INT {
-    TMM_AUTO = 0,
-    TMM_GLOBAL,
-    TMM_SHARED,
-    TMM_SHARED_8,
-    TMM_SHARED_16,
-    TMM_SHARED_32,
-    TMM_REGISTER,
-    TMM_REGISTER_64,
-    TMM_REGISTER_128,
-    TMM_PIPELINED,
-    TMM_SMALL,
-    TMM_SKINNY,
-    TMM_TENSOR,
-    TMM_AUTO_TENSOR, /* TMM_AUTO, which may take TMM_TENSOR for float, too */
-    TMM_KERNEL_COUNT /* not a kernel: how many there are */
+    TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL) /* TMM_AUTO = 0, TMM_GLOBAL, ... */
+    TMM_KERNEL_COUNT                         /* not a kernel: how many there are */
 } tmm_kernel;
+#undef TMM__NAME
+#undef TMM__KERNEL
 
 /* An operand that tmm_?gemm_prepare_A or _B has split for TMM_TENSOR; its members are theirs. */
 typedef struct tmm_prepared {
@@ -826,7 +846,7 @@ typedef struct tmm__schedule {
 } tmm__schedule;
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/types.h. Used by: all host code. */
+   Uses: once/types.h, once/kernels.h. Used by: all host code. */
 #if TMM__HOST && !defined(TMM__PART_STATUS)
 #define TMM__PART_STATUS
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
@@ -912,23 +932,16 @@ TMM_API const char *tmm_status_string(tmm_status status)
 
 TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
 {
+#define TMM__NAME(value, string) \
+    case value:                  \
+        return string;
+#define TMM__KERNEL(value, string, run, tile) TMM__NAME(value, string)
     switch (kernel) {
-    case TMM_AUTO: return "auto";
-    case TMM_GLOBAL: return "global";
-    case TMM_SHARED: return "shared";
-    case TMM_SHARED_8: return "shared_8";
-    case TMM_SHARED_16: return "shared_16";
-    case TMM_SHARED_32: return "shared_32";
-    case TMM_REGISTER: return "register";
-    case TMM_REGISTER_64: return "register_64";
-    case TMM_REGISTER_128: return "register_128";
-    case TMM_PIPELINED: return "pipelined";
-    case TMM_SMALL: return "small";
-    case TMM_SKINNY: return "skinny";
-    case TMM_TENSOR: return "tensor";
-    case TMM_AUTO_TENSOR: return "auto_tensor";
+        TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)
     case TMM_KERNEL_COUNT: break;
     }
+#undef TMM__NAME
+#undef TMM__KERNEL
     return NULL;
 }
 
@@ -1335,30 +1348,45 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
 /* The block of C that the CPU reference works on, and its steps along k. */
 enum { TMM__CPU_ROWS = 32, TMM__CPU_COLS = 128, TMM__CPU_DEPTH = 128 };
 
-/* What all forms of GEMM ask of their arguments; `reads_AB` is 0 when alpha is. */
-static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, long long N,
-                                         long long K, int reads_AB, const void *A, long long lda,
-                                         const void *B, long long ldb, const void *C, long long ldc,
-                                         size_t element)
+/* What all forms of GEMM are called with, of any element type. */
+typedef struct tmm__operands {
+    tmm_op opA, opB;
+    long long M, N, K;
+    const void *A;
+    long long lda;
+    const void *B;
+    long long ldb;
+    const void *C;
+    long long ldc;
+    size_t element; /* bytes */
+    int reads_AB;   /* 0 where alpha is 0 */
+} tmm__operands;
+
+/* What all forms of GEMM ask of their arguments. */
+static inline tmm_status tmm__check_gemm(const tmm__operands *o)
 {
-    if (opA != TMM_OP_N && opA != TMM_OP_T)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "opA is %d, neither TMM_OP_N nor TMM_OP_T", (int)opA);
-    if (opB != TMM_OP_N && opB != TMM_OP_T)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "opB is %d, neither TMM_OP_N nor TMM_OP_T", (int)opB);
-    if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
-    if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
-    if (K < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "K is negative: %lld", K);
+    const int nA = o->opA == TMM_OP_N, nB = o->opB == TMM_OP_N;
+    if (!nA && o->opA != TMM_OP_T)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "opA is %d, neither TMM_OP_N nor TMM_OP_T",
+                         (int)o->opA);
+    if (!nB && o->opB != TMM_OP_T)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "opB is %d, neither TMM_OP_N nor TMM_OP_T",
+                         (int)o->opB);
+    if (o->M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", o->M);
+    if (o->N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", o->N);
+    if (o->K < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "K is negative: %lld", o->K);
     /* Pointers that will not be read or written may be anything. */
     const void *unread = &unread;
-    int works = M > 0 && N > 0;
-    int reads = works && K > 0 && reads_AB;
-    tmm_status status = tmm__check_matrix("A", "lda", reads ? A : unread, opA == TMM_OP_N ? M : K,
-                                          opA == TMM_OP_N ? K : M, lda, element);
+    int works = o->M > 0 && o->N > 0;
+    int reads = works && o->K > 0 && o->reads_AB;
+    tmm_status status = tmm__check_matrix("A", "lda", reads ? o->A : unread, nA ? o->M : o->K,
+                                          nA ? o->K : o->M, o->lda, o->element);
     if (status == TMM_OK)
-        status = tmm__check_matrix("B", "ldb", reads ? B : unread, opB == TMM_OP_N ? K : N,
-                                   opB == TMM_OP_N ? N : K, ldb, element);
+        status = tmm__check_matrix("B", "ldb", reads ? o->B : unread, nB ? o->K : o->N,
+                                   nB ? o->N : o->K, o->ldb, o->element);
     if (status == TMM_OK)
-        status = tmm__check_matrix("C", "ldc", works ? C : unread, M, N, ldc, element);
+        status =
+            tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element);
     return status;
 }
 #endif
@@ -3602,9 +3630,11 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM_SUM TMM_TYPE
 #endif
 #ifdef TMM_TILE /* TMM_SHARED has this tile alone */
-#define TMM__ONE_TILE 1
+#define TMM__ONE_TILE    1
+#define TMM__SHARED_TILE TMM_TILE
 #else
-#define TMM__ONE_TILE 0
+#define TMM__ONE_TILE    0
+#define TMM__SHARED_TILE 32
 #endif
 /* For lists of instances: lines that only some types have. */
 #if TMM__IS_FLOAT
@@ -3621,6 +3651,17 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM__IF_FLOATING(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOATING(...)
+#endif
+/* For TMM__KERNEL_LIST: a kernel that is left out has another launcher. */
+#if TMM__FAST
+#define TMM__IF_FAST(run) run
+#else
+#define TMM__IF_FAST(run) gemm__left_out
+#endif
+#if TMM__IS_DOUBLE /* TMM_PIPELINED is a name for other kernels: see gemm__resolve */
+#define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
+#else
+#define TMM__IF_FAST_NOT_DOUBLE(run) TMM__IF_FAST(run)
 #endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
@@ -8485,6 +8526,27 @@ static inline TMM_FN(gemm__product)
     return p;
 }
 
+/* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
+typedef struct TMM_FN(gemm__kernel) {
+    tmm_kernel value;
+    int tile; /* the least edge of its tiles of C */
+    /* Can it do this product on the current device, whatever the pointers? If not, the error. */
+    tmm_status (*takes)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+    /* Launches it for a product that it takes. */
+    tmm_status (*run)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+} TMM_FN(gemm__kernel);
+
+/* Leading dimensions. */
+static inline long long TMM_FN(gemm__lda)(const TMM_FN(gemm__product) * p)
+{
+    return p->csA == 1 ? p->rsA : p->csA;
+}
+
+static inline long long TMM_FN(gemm__ldb)(const TMM_FN(gemm__product) * p)
+{
+    return p->csB == 1 ? p->rsB : p->csB;
+}
+
 /* The arguments that all kernels but SKINNY begin with. Returns how many. */
 static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **arguments)
 {
@@ -8495,16 +8557,33 @@ static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **argu
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Can KERNEL PIPELINED, or TENSOR for double, do this? Not if there are too many tiles or steps for
-   32 bits, or if the lines that a thread copies one after the other, 16 apart (32 at most in
-   TENSOR), are too far from each other in memory. */
-static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N, long long K,
-                                     long long stride_A, long long stride_B)
+/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double? There
+   must not be too many steps for 32 bits. The lines that a thread copies one after the other, 16 apart
+   (32 at most in TENSOR), must not be too far from each other in memory. */
+static inline int TMM_FN(gemm__reaches)(tmm_kernel kernel, long long K, long long lda,
+                                        long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
     long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
-    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
-    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
+    return lda <= most && ldb <= most && K <= 8ll * INT_MAX - 8;
+}
+
+/* Can they do this product? The number of tiles must fit in 32 bits, too. */
+static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, const TMM_FN(gemm__product) * p)
+{
+    return TMM_FN(gemm__reaches)(kernel, p->K, TMM_FN(gemm__lda)(p), TMM_FN(gemm__ldb)(p)) &&
+           ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
+}
+
+/* The error if it does not reach. */
+static inline tmm_status TMM_FN(gemm__check_reach)(const TMM_FN(gemm__product) * p,
+                                                   const TMM_FN(gemm__kernel) * row)
+{
+    const long long lda = TMM_FN(gemm__lda)(p), ldb = TMM_FN(gemm__ldb)(p);
+    if (TMM_FN(gemm__reaches)(row->value, p->K, lda, ldb)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
+                     tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
 #if TMM__FAST
@@ -8573,6 +8652,85 @@ static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__sc
                        p->stream);
 }
 #endif
+#endif
+/* src/tiledmm/kernels/simple_launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
+   Uses: kernels/global.cuh, kernels/shared.cuh, kernels/register.cuh, type/product.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* A block of threads for each tile of C, of row->tile x row->tile elements. */
+static inline tmm_status TMM_FN(gemm__tiles)(const TMM_FN(gemm__product) * product,
+                                             const TMM_FN(gemm__kernel) * row, const void *kernel,
+                                             dim3 block)
+{
+    TMM_FN(gemm__product) p = *product;
+    const long long down = (p.M - 1) / row->tile + 1, across = (p.N - 1) / row->tile + 1;
+    void *arguments[20];
+    (void)TMM_FN(gemm__arguments)(&p, arguments);
+    return tmm__launch(kernel, dim3((unsigned)(down * across), 1, p.batch), block, 0, arguments,
+                       p.stream);
+}
+
+static inline tmm_status TMM_FN(gemm__global_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__global)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    const unsigned edge = (unsigned)row->tile;
+    return TMM_FN(gemm__tiles)(p, row, (const void *)TMM_FN(gemm_global), dim3(edge, edge));
+}
+
+static inline tmm_status TMM_FN(gemm__shared_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)p;
+    if (TMM__ONE_TILE && row->value != TMM_SHARED)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s was not made for this type: its TMM_TILE asks for one tile, "
+                         "TMM_SHARED",
+                         tmm_kernel_string(row->value));
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__shared)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    const unsigned edge = (unsigned)row->tile;
+    const void *kernel = NULL;
+#if TMM__ONE_TILE
+    kernel = (const void *)TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE);
+#else
+#define TMM__ROW(pass, name, tile_edge)                    \
+    if (row->tile == tile_edge) {                          \
+        kernel = (const void *)TMM_FN(gemm_shared_##name); \
+    }
+    TMM__SHARED_LIST(TMM__ROW)
+#undef TMM__ROW
+#endif
+    return TMM_FN(gemm__tiles)(p, row, kernel, dim3(edge, edge));
+}
+
+static inline tmm_status TMM_FN(gemm__register_takes)(const TMM_FN(gemm__product) * p,
+                                                      const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__global_takes)(p, row);
+}
+
+static inline tmm_status TMM_FN(gemm__register)(const TMM_FN(gemm__product) * p,
+                                                const TMM_FN(gemm__kernel) * row)
+{
+    const void *kernel = NULL;
+#define TMM__ROW(pass, name, ...)                            \
+    if (row->tile == name) {                                 \
+        kernel = (const void *)TMM_FN(gemm_register_##name); \
+    }
+    TMM__REGISTER_LIST(TMM__ROW)
+#undef TMM__ROW
+    return TMM_FN(gemm__tiles)(p, row, kernel, dim3(256));
+}
 #endif
 /* src/tiledmm/kernels/pipelined_plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
    Uses: once/schedule.h, once/tuning.h. Used by: kernels/pipelined_launch.h. */
@@ -8746,12 +8904,20 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     c->tile_m = any_m, c->tile_n = any_n;
 }
 
-static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__pipelined_takes)(const TMM_FN(gemm__product) * p,
+                                                       const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__check_reach)(p, row);
+}
+
+static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * given,
+                                                 const TMM_FN(gemm__kernel) * row)
 {
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
     const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
+    (void)row;
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
     size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
@@ -8777,7 +8943,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
     saving *= 2.0 * M * N * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE)) {
+        TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE)) {
         c.instance = TMM_FN(pipelined_tn);
         if (!inA) pitchA = ((M - 1) / TILE + 1) * TILE;
         if (!inB) pitchB = ((N - 1) / TILE + 1) * TILE;
@@ -8927,15 +9093,31 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
            (capability == 80 || capability == 90 || capability == 100);
 }
 
+static inline tmm_status TMM_FN(gemm__tensor_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    if (TMM__FLOAT_TENSOR) return TMM_OK;
+    if (TMM__IS_FLOAT)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor is not in this program for float: define "
+                         "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
+    if (!TMM__IS_DOUBLE)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
+    if (!TMM_FN(gemm__tensor_fits)())
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor needs %d bytes of shared memory a block, more than "
+                         "this device has",
+                         TMM__TENSOR_BYTES(64, 64));
+    return TMM_FN(gemm__check_reach)(p, row);
+}
+
 #if TMM__IS_DOUBLE
 /* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
    multiply-adds. Where it does not pay, units of double bound every kernel. */
-static inline tmm_kernel TMM_FN(gemm__pipelined_double)(long long M, long long N, long long K,
-                                                        long long lda, long long ldb)
+static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__product) * p)
 {
-    return TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, lda, ldb)
-               ? TMM_TENSOR
-               : TMM_REGISTER;
+    return TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, p) ? TMM_TENSOR
+                                                                            : TMM_REGISTER;
 }
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any operands;
@@ -8980,12 +9162,14 @@ static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, t
     return blocks;
 }
 
-static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
 {
     enum { SIZE = 8, TILE = 128 };
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
     const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
+    (void)row;
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
     size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
     size_t along_B = (size_t)p->B | p->csB * SIZE | p->strideB * SIZE | K * SIZE;
@@ -9003,7 +9187,7 @@ static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
     double saving = tmm__tuned()->pack_saves_tensor * 2 * M * N * K / device->arithmetic;
     int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
                TMM__WORTH_PACKING(packing, saving) &&
-               TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE);
+               TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE);
 
     /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
     const tmm__tensor_instance *instance = NULL;
@@ -9033,6 +9217,13 @@ static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
         status = TMM_FN(gemm__reduce)(p, &s, 4, 2, blocks / (s.tiles_down * s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
+}
+#elif !TMM__FLOAT_TENSOR
+/* Of types that it never takes. */
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__tensor_takes)(p, row);
 }
 #endif
 #endif
@@ -9175,9 +9366,20 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, c.partials);
 }
 
-/* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status TMM_FN(gemm__small)(TMM_FN(gemm__product) p)
+static inline tmm_status TMM_FN(gemm__small_takes)(const TMM_FN(gemm__product) * p,
+                                                   const TMM_FN(gemm__kernel) * row)
 {
+    (void)row;
+    if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
+}
+
+/* The same for any number of products: tiles are numbered through all of a launch. */
+static inline tmm_status TMM_FN(gemm__small)(const TMM_FN(gemm__product) * given,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) p = *given;
+    (void)row;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;
@@ -9192,8 +9394,18 @@ static inline tmm_status TMM_FN(gemm__small)(TMM_FN(gemm__product) p)
 /* src/tiledmm/kernels/skinny_launch.h. LAUNCHER of KERNEL SKINNY.
    Uses: kernels/small_launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* M or N is 16 at most. */
-static inline tmm_status TMM_FN(gemm__skinny)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (p->M <= 16 || p->N <= 16) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
+                     p->M, p->N);
+}
+
+static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
 {
     typedef struct {
         int along_k, width; /* as in the list */
@@ -9211,7 +9423,8 @@ static inline tmm_status TMM_FN(gemm__skinny)(TMM_FN(gemm__product) product)
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
+    (void)row;
     const tmm__device *device = tmm__current_device();
     /* L is the large operand, S the narrow one. */
     int few_rows = p->M < p->N;
@@ -9721,171 +9934,105 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
 /* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot be
    used, the better tile of TMM_REGISTER. */
 static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
-                                               long long lda, long long ldb, long long batch)
+                                               long long batch)
 {
     const long long M = p->M, N = p->N, K = p->K;
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
         kernel =
             TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
 #if TMM__FAST
-        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
+        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, p))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
 #endif
     }
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR && ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
-        kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb)
-                     ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
-                     : TMM_REGISTER;
+        kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
+                                                      : TMM_REGISTER;
 #endif
 #if TMM__FAST && TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(M, N, K, lda, ldb);
+    if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
 #endif
     if (kernel == TMM_REGISTER)
         kernel =
             TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
-    (void)lda, (void)ldb;
     return kernel;
 }
 
-/* Is this kernel in the program, and can it do this product on this device? *tile becomes the least
-   edge of its tiles of C. */
-static inline tmm_status TMM_FN(gemm__supports)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
-                                                long long lda, long long ldb, int *tile)
+/* A kernel that is left out of this program. */
+static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product) * p,
+                                                      const TMM_FN(gemm__kernel) * row)
 {
+    (void)p;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE",
+                     tmm_kernel_string(row->value));
+}
+
+static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
+                                                const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__left_out_takes)(p, row);
+}
+
+#if TMM__FLOAT_TENSOR
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row);
+#endif
+
+/* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
+static inline const TMM_FN(gemm__kernel) * TMM_FN(gemm__row)(tmm_kernel kernel)
+{
+#define TMM__NAME(value, string) {value, 0, NULL, NULL},
+#define TMM__KERNEL(value, string, run, tile) \
+    {value, tile, TMM_FN(TMM__JOIN(run, _takes)), TMM_FN(run)},
+    static const TMM_FN(gemm__kernel) rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
+#undef TMM__NAME
+#undef TMM__KERNEL
+    if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].run == NULL) return NULL;
+    return &rows[kernel];
+}
+
+/* Is this kernel in the program, and can it do this product on this device? */
+static inline tmm_status TMM_FN(gemm__takes)(tmm_kernel kernel, const TMM_FN(gemm__product) * p)
+{
+    const TMM_FN(gemm__kernel) *row = TMM_FN(gemm__row)(kernel);
     const long long M = p->M, N = p->N;
-    switch (kernel) {
-#if TMM__ONE_TILE
-    case TMM_SHARED: *tile = TMM_TILE; break;
-#else
-    case TMM_SHARED_8: *tile = 8; break;
-    case TMM_SHARED_16: *tile = 16; break;
-    case TMM_SHARED:
-    case TMM_SHARED_32: *tile = 32; break;
-#endif
-    case TMM_GLOBAL: *tile = 32; break;
-    case TMM_REGISTER_64: *tile = 64; break;
-    case TMM_REGISTER_128: *tile = 128; break;
-#if TMM__FAST
-    case TMM_TENSOR:
-#if TMM__IS_FLOAT
-        if (!TMM__FLOAT_TENSOR)
-            return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                             "kernel tensor is not in this program for float: define "
-                             "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
-#else
-        if (!TMM__IS_DOUBLE)
-            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
-#endif
-        if (TMM__IS_DOUBLE && !TMM_FN(gemm__tensor_fits)())
-            return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                             "kernel tensor needs %d bytes of shared memory a block, more than "
-                             "this device has",
-                             TMM__TENSOR_BYTES(64, 64));
-        *tile = 64;
-        break;
-    case TMM_PIPELINED: *tile = 64; break;
-    case TMM_SMALL: *tile = 16; break;
-    case TMM_SKINNY: *tile = 16; break;
-#else
-    case TMM_PIPELINED:
-    case TMM_SMALL:
-    case TMM_SKINNY:
-    case TMM_TENSOR:
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s is not in this program: it was compiled with TMM_SIMPLE",
-                         tmm_kernel_string(kernel));
-#endif
-    default:
-        if (tmm_kernel_string(kernel) == NULL)
-            return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
-                             (int)kernel);
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s was not made for this type: its TMM_TILE asks for one tile, "
-                         "TMM_SHARED",
-                         tmm_kernel_string(kernel));
-    }
-#if TMM__FAST
-    if (kernel == TMM_SKINNY && M > 16 && N > 16)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
-                         M, N);
-#endif
-    if (M > 0 && N > 0 && (M - 1) / *tile + 1 > INT_MAX / ((N - 1) / *tile + 1))
+    if (row == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
+    tmm_status status = row->takes(p, row);
+    if (status == TMM_OK && M > 0 && N > 0 &&
+        (M - 1) / row->tile + 1 > INT_MAX / ((N - 1) / row->tile + 1))
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "M x N is %lld x %lld: more than 2^31 - 1 tiles of %d x %d, the most that "
                          "one launch can have",
-                         M, N, *tile, *tile);
-#if TMM__FAST
-    if (kernel == TMM_SMALL && p->K > 8ll * INT_MAX - 8)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
-    if ((kernel == TMM_PIPELINED || (kernel == TMM_TENSOR && TMM__IS_DOUBLE)) &&
-        !TMM_FN(gemm__fits)(kernel, M, N, p->K, lda, ldb))
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
-                         tmm_kernel_string(kernel), p->K, lda, ldb);
-#endif
-    (void)lda, (void)ldb;
-    return TMM_OK;
+                         M, N, row->tile, row->tile);
+    return status;
 }
 
-/* TMM_GLOBAL, SHARED and REGISTER: a block for each tile. */
-static inline tmm_status TMM_FN(gemm__simple)(TMM_FN(gemm__product) p, tmm_kernel kernel, int tile)
+/* Products of one launch, by a kernel that takes them. */
+static inline tmm_status TMM_FN(gemm__run)(tmm_kernel kernel, const TMM_FN(gemm__product) * p)
 {
-    const void *function = (const void *)TMM_FN(gemm_global);
-    unsigned edge = kernel >= TMM_REGISTER ? 16 : (unsigned)tile; /* of a block's threads */
-    dim3 tiles((unsigned)(((p.M - 1) / tile + 1) * ((p.N - 1) / tile + 1)), 1, p.batch);
-    switch (kernel) {
-#if TMM__ONE_TILE
-    case TMM_SHARED: function = (const void *)TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE); break;
-#else
-    case TMM_SHARED_8: function = (const void *)TMM_FN(gemm_shared_8); break;
-    case TMM_SHARED_16: function = (const void *)TMM_FN(gemm_shared_16); break;
-    case TMM_SHARED:
-    case TMM_SHARED_32: function = (const void *)TMM_FN(gemm_shared_32); break;
-#endif
-    case TMM_REGISTER_64: function = (const void *)TMM_FN(gemm_register_64); break;
-    case TMM_REGISTER_128: function = (const void *)TMM_FN(gemm_register_128); break;
-    default: break; /* TMM_GLOBAL */
-    }
-    void *arguments[20];
-    (void)TMM_FN(gemm__arguments)(&p, arguments);
-    return tmm__launch(function, tiles, kernel >= TMM_REGISTER ? dim3(256) : dim3(edge, edge), 0,
-                       arguments, p.stream);
+    const TMM_FN(gemm__kernel) *row = TMM_FN(gemm__row)(kernel);
+    return row->run(p, row);
 }
 
-/* Products of one launch, by a kernel that supports them. */
-static inline tmm_status TMM_FN(gemm__run)(const TMM_FN(gemm__product) * p, tmm_kernel kernel,
-                                           int tile)
-{
-    switch (kernel) {
-#if TMM__FAST
-#if !TMM__IS_DOUBLE
-    case TMM_PIPELINED: return TMM_FN(gemm__pipelined)(*p);
-#else
-    case TMM_TENSOR: return TMM_FN(gemm__tensor)(*p);
-#endif
 #if TMM__FLOAT_TENSOR
-    case TMM_TENSOR: {
-        int done = 0, least = 64;
-        tmm_status status = TMM_FN(gemm__float)(p, NULL, NULL, &done);
-        if (done || status != TMM_OK) return status;
-        /* Without memory for its operands, strictly. */
-        long long ldA = p->csA == 1 ? p->rsA : p->csA, ldB = p->csB == 1 ? p->rsB : p->csB;
-        if (TMM_FN(gemm__fits)(TMM_PIPELINED, p->M, p->N, p->K, ldA, ldB))
-            return TMM_FN(gemm__pipelined)(*p);
-        kernel = TMM_FN(gemm__resolve)(TMM_REGISTER, p, ldA, ldB, p->batch);
-        status = TMM_FN(gemm__supports)(kernel, p, ldA, ldB, &least);
-        return status != TMM_OK ? status : TMM_FN(gemm__simple)(*p, kernel, least);
-    }
-#endif
-    case TMM_SMALL: return TMM_FN(gemm__small)(*p);
-    case TMM_SKINNY: return TMM_FN(gemm__skinny)(*p);
-#endif
-    default: return TMM_FN(gemm__simple)(*p, kernel, tile);
-    }
+/* KERNEL TENSOR FLOAT; strictly, if there is no memory for its operands. */
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    int done = 0;
+    (void)row;
+    tmm_status status = TMM_FN(gemm__float)(p, NULL, NULL, &done);
+    if (done || status != TMM_OK) return status;
+    tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
+    status = TMM_FN(gemm__takes)(kernel, p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, p);
 }
+#endif
 
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                              long long N, long long K, TMM_TYPE alpha,
@@ -9895,16 +10042,17 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                              long long strideC, long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
-    int tile = 0;
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
-                                        C, ldc, sizeof(TMM_TYPE));
+    const int reads_AB = !((TMM_SUM)alpha == 0);
+    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
+                                    reads_AB};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status == TMM_OK) status = TMM_FN(gemm__check_batch)(M, N, ldc, strides, batch);
     if (status != TMM_OK) return status;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
-    kernel = TMM_FN(gemm__resolve)(kernel, &p, lda, ldb, batch);
-    status = TMM_FN(gemm__supports)(kernel, &p, lda, ldb, &tile);
+    kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
+    status = TMM_FN(gemm__takes)(kernel, &p);
     if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;
     /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
        that may be NULL. */
@@ -9918,7 +10066,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     for (long long first = 0; first < batch && status == TMM_OK; first += 65535) { /* gridDim.z */
         p.A = A + first * p.strideA, p.B = B + first * p.strideB, p.C = C + first * strideC;
         p.batch = (unsigned)tmm__min(batch - first, 65535);
-        status = TMM_FN(gemm__run)(&p, kernel, tile);
+        status = TMM_FN(gemm__run)(kernel, &p);
     }
     return status;
 }
@@ -9968,19 +10116,23 @@ TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, siz
     return TMM_OK;
 }
 
-static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long lines, long long K,
-                                               const float *X, long long ld, void *memory,
-                                               size_t bytes, tmm_prepared *prepared,
-                                               tmm_stream stream)
+/* Prepares what `wanted` says, whose memory has `bytes` or is NULL. */
+static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_t bytes,
+                                               tmm_prepared *prepared, tmm_stream stream)
 {
+    const int is_B = wanted->is_B;
+    const tmm_op op = wanted->op;
+    const long long lines = wanted->lines, K = wanted->K, ld = wanted->ld;
+    const float *X = (const float *)wanted->X;
+    void *memory = wanted->memory;
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
     /* As if C had no rows, or no columns. */
-    tmm_status status =
-        is_B ? tmm__check_gemm(TMM_OP_N, op, 0, lines, K, 0, X, LLONG_MAX, X, ld, X, LLONG_MAX,
-                               sizeof(float))
-             : tmm__check_gemm(op, TMM_OP_N, lines, 0, K, 0, X, ld, X, 1, X, 1, sizeof(float));
+    const tmm__operands as_A = {op, TMM_OP_N, lines, 0, K, X, ld, X, 1, X, 1, sizeof *X, 0};
+    const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X, LLONG_MAX,
+                                X,        ld, X, LLONG_MAX, sizeof *X, 0};
+    tmm_status status = tmm__check_gemm(is_B ? &as_B : &as_A);
     if (status == TMM_OK) status = TMM_FN(gemm_prepare_memory)(lines, K, &needed);
     if (status != TMM_OK) return status;
     if (needed > 0 && X == NULL)
@@ -10005,8 +10157,8 @@ static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long li
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
     }
-    prepared->X = X, prepared->memory = memory, prepared->owned = owned, prepared->is_B = is_B;
-    prepared->op = op, prepared->lines = lines, prepared->K = K, prepared->ld = ld;
+    *prepared = *wanted;
+    prepared->memory = memory, prepared->owned = owned;
     return TMM_OK;
 }
 
@@ -10014,14 +10166,16 @@ TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, c
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    return TMM_FN(gemm__prepare)(0, op, M, K, A, lda, memory, bytes, prepared, stream);
+    const tmm_prepared wanted = {A, memory, 0, 0, op, M, K, lda};
+    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
                                           long long ldb, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    return TMM_FN(gemm__prepare)(1, op, N, K, B, ldb, memory, bytes, prepared, stream);
+    const tmm_prepared wanted = {B, memory, 0, 1, op, N, K, ldb};
+    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
@@ -10084,8 +10238,10 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
     if (options->B != NULL)
         opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
-    status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb, C, ldc,
-                             sizeof(TMM_TYPE));
+    const tmm__operands operands = {opA,       opB, M,   N, K,   A,
+                                    lda,       B,   ldb, C, ldc, sizeof(TMM_TYPE),
+                                    alpha != 0};
+    status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
     void *memory = options->memory;
     if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
@@ -10121,8 +10277,10 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
 TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
                                   const TMM_TYPE *B, TMM_TYPE *C)
 {
-    tmm_status status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, K > 1 ? K : 1, B,
-                                        N > 1 ? N : 1, C, N > 1 ? N : 1, sizeof(TMM_TYPE));
+    const tmm__operands operands = {
+        TMM_OP_N,      TMM_OP_N,         M, N, K, A, K > 1 ? K : 1, B, N > 1 ? N : 1, C,
+        N > 1 ? N : 1, sizeof(TMM_TYPE), 1};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
     /* Several threads stage large matrices faster than cudaMemcpy does. */
@@ -10157,44 +10315,33 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
 
 #if TMM__HOST_LAYER
 /* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
-   that the bits do not depend on the blocks. TMM_AUTO stays where only plain kernels fit. */
+   that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
 static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
-                                                    const tmm__block_product *block)
+                                                    const TMM_FN(gemm__product) * p)
 {
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, block->K, 1))
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, p->K, 1))
         kernel = TMM_TENSOR;
-    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(block->M, block->N, block->K))
-        return kernel;
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    const long long M = block->M, N = block->N, K = block->K;
-    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() &&
-        TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, block->lda, block->ldb))
+    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, p))
         kernel = TMM_TENSOR;
-    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, block->lda, block->ldb))
+    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && p->M >= 128 && p->N >= 128 &&
+        TMM_FN(gemm__fits)(TMM_PIPELINED, p))
         kernel = TMM_PIPELINED;
-#if TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED)
-        kernel = TMM_FN(gemm__pipelined_double)(M, N, K, block->lda, block->ldb);
 #endif
-#else
-    (void)block;
-#endif
-    return kernel == TMM_AUTO ? TMM_REGISTER : kernel;
+    return TMM_FN(gemm__resolve)(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
 }
 
 /* One product of blocks, for tmm__host_run and tmm__multi_run. */
 static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__block_product *block,
                                              tmm_stream stream)
 {
-    const long long M = block->M, N = block->N, K = block->K, lda = block->lda, ldb = block->ldb;
-    const TMM_TYPE alpha = *(const TMM_TYPE *)job->alpha;
+    const long long M = block->M, N = block->N, K = block->K;
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
-    const TMM_TYPE *A = (const TMM_TYPE *)block->A, *B = (const TMM_TYPE *)block->B;
     TMM_TYPE *C = (TMM_TYPE *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -10204,13 +10351,12 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                  NULL, N, beta, C, block->ldc, stream);
-    const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, block);
-#if TMM__FAST
-    /* These are called directly, for job->allowed. What does not fit is left to gemm_with, which
-       says why. */
-    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, lda, ldb);
-    p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = block->ldc;
-    p.batch = 1, p.stream = stream;
+    TMM_FN(gemm__product)
+    p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, block->lda, block->ldb);
+    p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
+    p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
+    p.C = C, p.ldc = block->ldc, p.batch = 1;
+    const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, &p);
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR) {
         int done;
@@ -10222,17 +10368,8 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     }
 #endif
     p.allowed = job->allowed;
-#if TMM__IS_DOUBLE
-    if (kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)() &&
-        TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
-        return TMM_FN(gemm__tensor)(p);
-#else
-    if (kernel == TMM_PIPELINED && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
-        return TMM_FN(gemm__pipelined)(p);
-#endif
-#endif
-    return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
-                             block->ldc, stream);
+    tmm_status status = TMM_FN(gemm__takes)(kernel, &p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, &p);
 }
 
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -10240,8 +10377,10 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, const tmm_host_options *options)
 {
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, (TMM_SUM)alpha != 0, A, lda, B, ldb, C,
-                                        ldc, sizeof(TMM_TYPE));
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
+                                    reads_AB};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
@@ -10267,8 +10406,10 @@ static inline tmm_status TMM_FN(gemm__check_part)(tmm_op opA, tmm_op opB, const 
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
     if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-    tmm_status status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, reads, p->A, lda, unread,
-                                        N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
+    const tmm__operands operands = {opA,  TMM_OP_N, p->rows,       N,    K,   p->A,
+                                    lda,  unread,   N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE),
+                                    reads};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status == TMM_OK && p->rows_B > 0)
         status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
                                    opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
@@ -10288,8 +10429,10 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
         return tmm__fail(TMM_ERROR_ARGUMENT, "count is %d, but must be 1 at least", count);
     if (parts == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "parts is NULL");
     long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, 0, unread, a > 1 ? a : 1, unread,
-                                        b > 1 ? b : 1, unread, N > 1 ? N : 1, 1);
+    const tmm__operands sizes = {
+        opA,    opB,           M, N, K, unread, a > 1 ? a : 1, unread, b > 1 ? b : 1,
+        unread, N > 1 ? N : 1, 1, 0};
+    tmm_status status = tmm__check_gemm(&sizes);
     if (status != TMM_OK) return status;
     for (int n = 0; n < count; n++) {
         const tmm_part *p = &parts[n];
@@ -10393,8 +10536,11 @@ static inline TMM__OPTIMIZE void TMM_FN(gemm__cpu_block)(const TMM_FN(cpu__produ
 static inline tmm_status TMM_FN(gemm__cpu)(TMM_FN(cpu__product) product, int threads)
 {
     TMM_FN(cpu__product) *p = &product;
-    tmm_status status = tmm__check_gemm(p->opA, p->opB, p->M, p->N, p->K, (TMM_SUM)p->alpha != 0,
-                                        p->A, p->lda, p->B, p->ldb, p->C, p->ldc, sizeof(TMM_TYPE));
+    const int reads_AB = (TMM_SUM)p->alpha != 0;
+    const tmm__operands operands = {p->opA, p->opB,           p->M,    p->N,   p->K,
+                                    p->A,   p->lda,           p->B,    p->ldb, p->C,
+                                    p->ldc, sizeof(TMM_TYPE), reads_AB};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || p->M == 0 || p->N == 0) return status;
     if ((TMM_SUM)p->alpha == 0) p->K = 0;
     if (p->K == 0) p->alpha = (TMM_TYPE)0; /* alpha may be infinite */
@@ -10444,6 +10590,9 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef TMM__IF_FLOAT
 #undef TMM__IF_DOUBLE
 #undef TMM__IF_FLOATING
+#undef TMM__IF_FAST
+#undef TMM__IF_FAST_NOT_DOUBLE
+#undef TMM__SHARED_TILE
 #if TMM__KERNELS
 #undef tmm_two
 #undef tmm_load_four
@@ -10600,8 +10749,10 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, lda, B, ldb, C, ldc,
-                             tmm__element_size(type));
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
+                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
+                                    1};
+    status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
     if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");

@@ -63,12 +63,20 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     c->tile_m = any_m, c->tile_n = any_n;
 }
 
-static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__pipelined_takes)(const TMM_FN(gemm__product) * p,
+                                                       const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__check_reach)(p, row);
+}
+
+static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * given,
+                                                 const TMM_FN(gemm__kernel) * row)
 {
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
     const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
+    (void)row;
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
     size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
@@ -94,7 +102,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
     saving *= 2.0 * M * N * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE)) {
+        TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE)) {
         c.instance = TMM_FN(pipelined_tn);
         if (!inA) pitchA = ((M - 1) / TILE + 1) * TILE;
         if (!inB) pitchB = ((N - 1) / TILE + 1) * TILE;

@@ -137,9 +137,20 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, c.partials);
 }
 
-/* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status TMM_FN(gemm__small)(TMM_FN(gemm__product) p)
+static inline tmm_status TMM_FN(gemm__small_takes)(const TMM_FN(gemm__product) * p,
+                                                   const TMM_FN(gemm__kernel) * row)
 {
+    (void)row;
+    if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
+}
+
+/* The same for any number of products: tiles are numbered through all of a launch. */
+static inline tmm_status TMM_FN(gemm__small)(const TMM_FN(gemm__product) * given,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) p = *given;
+    (void)row;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;

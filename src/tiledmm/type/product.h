@@ -32,6 +32,27 @@ static inline TMM_FN(gemm__product)
     return p;
 }
 
+/* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
+typedef struct TMM_FN(gemm__kernel) {
+    tmm_kernel value;
+    int tile; /* the least edge of its tiles of C */
+    /* Can it do this product on the current device, whatever the pointers? If not, the error. */
+    tmm_status (*takes)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+    /* Launches it for a product that it takes. */
+    tmm_status (*run)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+} TMM_FN(gemm__kernel);
+
+/* Leading dimensions. */
+static inline long long TMM_FN(gemm__lda)(const TMM_FN(gemm__product) * p)
+{
+    return p->csA == 1 ? p->rsA : p->csA;
+}
+
+static inline long long TMM_FN(gemm__ldb)(const TMM_FN(gemm__product) * p)
+{
+    return p->csB == 1 ? p->rsB : p->csB;
+}
+
 /* The arguments that all kernels but SKINNY begin with. Returns how many. */
 static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **arguments)
 {
@@ -42,16 +63,33 @@ static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **argu
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Can KERNEL PIPELINED, or TENSOR for double, do this? Not if there are too many tiles or steps for
-   32 bits, or if the lines that a thread copies one after the other, 16 apart (32 at most in
-   TENSOR), are too far from each other in memory. */
-static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N, long long K,
-                                     long long stride_A, long long stride_B)
+/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double? There
+   must not be too many steps for 32 bits. The lines that a thread copies one after the other, 16 apart
+   (32 at most in TENSOR), must not be too far from each other in memory. */
+static inline int TMM_FN(gemm__reaches)(tmm_kernel kernel, long long K, long long lda,
+                                        long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
     long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
-    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
-    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
+    return lda <= most && ldb <= most && K <= 8ll * INT_MAX - 8;
+}
+
+/* Can they do this product? The number of tiles must fit in 32 bits, too. */
+static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, const TMM_FN(gemm__product) * p)
+{
+    return TMM_FN(gemm__reaches)(kernel, p->K, TMM_FN(gemm__lda)(p), TMM_FN(gemm__ldb)(p)) &&
+           ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
+}
+
+/* The error if it does not reach. */
+static inline tmm_status TMM_FN(gemm__check_reach)(const TMM_FN(gemm__product) * p,
+                                                   const TMM_FN(gemm__kernel) * row)
+{
+    const long long lda = TMM_FN(gemm__lda)(p), ldb = TMM_FN(gemm__ldb)(p);
+    if (TMM_FN(gemm__reaches)(row->value, p->K, lda, ldb)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
+                     tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
 #if TMM__FAST
