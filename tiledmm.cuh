@@ -1219,13 +1219,14 @@ static inline unsigned long long tmm__ticket(void)
 }
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU, in a table by architecture.
-   Uses: once/device.h. Used by: once/plan.h, the launchers, type/choose.h. */
+   Uses: once/device.h. Used by: the launchers and their plans, type/choose.h. */
 #if TMM__HOST && !defined(TMM__PART_TUNING)
 #define TMM__PART_TUNING
 /* A row for each GPU that was measured. A device without one takes the first row. bench/notes/ says
    how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
    else is said, and sizes in elements. */
-enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3 }; /* instances that have numbers of their own */
+/* Instances that have numbers of their own. */
+enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
 typedef struct tmm__tuning {
     const char *device;
     int capability; /* 10 major + minor */
@@ -1267,6 +1268,24 @@ typedef struct tmm__tuning {
         double launch[TMM__TUNED_SMALL], each_k[3][TMM__TUNED_SMALL];
         double sum_launch, sum_byte, host, gain;
     } small;
+
+    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
+       besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
+       tile of 64 x 64 costs so little that squares from 384 on, where it pays, take it.
+       l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
+       with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
+       these K by 256 and 512. */
+    struct {
+        double window[TMM__TUNED_FLOAT], tile[TMM__TUNED_FLOAT], l2_bytes;
+        int convert_256_k, convert_few_k, convert_512_k;
+        /* TMM_AUTO: the least M or N, and K. For wgmma: clocks and bytes a second, and what FP32
+           multiply-adds do (FLOP a second) and take longer to launch (seconds). For mma.sync: the
+           least M N K, and of M N / (M + N): converting an element takes as long as so many
+           multiply-adds save. */
+        double least_edge, least_k;
+        double clock, bandwidth, fp32_flops, fp32_launch;
+        double mma_least_work, mma_least_edge;
+    } fp16;
 } tmm__tuning;
 
 static const tmm__tuning tmm__tunings[] = {
@@ -1310,7 +1329,21 @@ static const tmm__tuning tmm__tunings[] = {
       1400,
       1.4e-3,
       8000,
-      0.9}},
+      0.9},
+     {{4400, 3450, 1300, 450, 4500, 2400},
+      {3000, 2500, 2000, 2900, 3500, 1800},
+      6e7,
+      256,
+      512,
+      2048,
+      64,
+      256,
+      1.9e9,
+      4.3e12,
+      40e12,
+      1.05e-6,
+      7e8,
+      200}},
 };
 
 /* The row for the current device. */
@@ -8491,6 +8524,21 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #ifndef TMM__CLEAR_FLAGS
 #define TMM__CLEAR_FLAGS 0
 #endif
+/* KERNEL TENSOR FLOAT: what a form should take, of which a test prefers one; by which instructions
+   (2 wgmma, 1 mma.sync, 0 those of any device); bytes of A and B from which blocks keep together;
+   whether noted elements may go by tmm_float_six. */
+#ifndef TMM__FLOAT_GUESS
+#define TMM__FLOAT_GUESS(form, time) (time)
+#endif
+#ifndef TMM__FLOAT_WAY
+#define TMM__FLOAT_WAY(way) (way)
+#endif
+#ifndef TMM__FLOAT_CACHE
+#define TMM__FLOAT_CACHE tmm__tuned()->fp16.l2_bytes
+#endif
+#ifndef TMM__FLOAT_SIX
+#define TMM__FLOAT_SIX(may) (may)
+#endif
 #endif
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
    Uses: once/device.h. Used by: the launchers, type/dispatch.h. */
@@ -9473,9 +9521,7 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
 #ifndef TMM__FLOAT_FORMS_ONCE
 #define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
-   `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a
-   tile takes besides; measured on an H200. In form SHARED two warpgroups share out the windows of a
-   tile; its `tile` is such that squares from 384 on, where it pays, take it. */
+   In form SHARED two warpgroups share out the windows of a tile. `tuned`: its place in once/tuning.h. */
 enum {
     TMM__FLOAT_FORMS = 7,
     TMM__FLOAT_SHARED = 3,
@@ -9487,28 +9533,12 @@ enum {
     TMM__FLOAT_WGMMA_MOST = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
 typedef struct tmm__float_form {
-    int tile_m, tile_n, stages;
-    double window, tile;
+    int tile_m, tile_n, stages, tuned;
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1300, 2000},
-    {64, 64, 12, 450, 2900},   {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500},
-    {64, 64, 4, 2400, 1800}};
+    {256, 128, 4, 0}, {128, 192, 5, 1}, {128, 64, 8, 2}, {64, 64, 12, 3},
+    {64, 64, 0, 0},   {128, 128, 3, 4}, {64, 64, 4, 5}};
 
-/* Bytes: see gemm__float_multiply. A test has a smaller one. */
-#ifndef TMM__FLOAT_CACHE
-#define TMM__FLOAT_CACHE 6e7
-#endif
-
-/* A test prefers multiply-adds. */
-#ifndef TMM__FLOAT_SIX
-#define TMM__FLOAT_SIX(may) (may)
-#endif
-
-/* A test prefers one form. */
-#ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(form, time) (time)
-#endif
 #endif
 
 static inline const void *TMM_FN(gemm__float_kernel)(int form)
@@ -9543,11 +9573,6 @@ static inline int TMM_FN(gemm__float_mma)(void)
            : facts->ptx_version >= 90                          ? 2
                                                                : 1;
 }
-
-/* A test prefers mma.sync, or the kernel for any device: 2 wgmma, 1 mma.sync, 0 the latter. */
-#ifndef TMM__FLOAT_WAY
-#define TMM__FLOAT_WAY(way) (way)
-#endif
 
 /* A launch that may begin while the one before it in the stream still works, if `early`: then the
    kernel waits itself. */
@@ -9631,9 +9656,13 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
                                                           unsigned batch, tmm_stream stream)
 {
     float least = TMM_FN(gemm__float_least)(K);
-    /* As measured on an H200; up to 4096 k they hold all of their lines in registers. */
+    /* Up to 4096 k they hold all of their lines in registers. */
+    const tmm__tuning *t = tmm__tuned();
     int groups = groups_A + groups_B, few = groups <= tmm__current_device()->processors;
-    int threads = K <= 256 ? 256 : K <= 512 && few ? 1024 : K <= 2048 ? 512 : 1024;
+    int threads = K <= t->fp16.convert_256_k          ? 256
+                  : K <= t->fp16.convert_few_k && few ? 1024
+                  : K <= t->fp16.convert_512_k        ? 512
+                                                      : 1024;
     if (groups == 0) return TMM_OK;
     dim3 grid(groups, batch);
     tmm__lines from_a = *a, from_b = *b;
@@ -9660,7 +9689,9 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         if (f == TMM__FLOAT_SHARED && (!(may & TMM__CUT_K) || batch > 1 || tiles > processors))
             continue;
         if (f > TMM__FLOAT_MMA) tiles /= 2;
-        double time = (ceil(K / 64.0) * one->window + one->tile) * ceil(tiles / processors);
+        const tmm__tuning *t = tmm__tuned();
+        double time = ceil(K / 64.0) * t->fp16.window[one->tuned] + t->fp16.tile[one->tuned];
+        time *= ceil(tiles / processors);
         time = TMM__FLOAT_GUESS(f, time);
         if (*form != TMM__FLOAT_ANY && time >= best) continue;
         best = time;
@@ -9802,27 +9833,27 @@ static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long lon
 }
 
 #if TMM__FLOAT_TENSOR
-/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
-   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
-   The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
-   need some microseconds besides, the strict ones 1.05 more. Square: from 384 on. */
+/* Is KERNEL TENSOR FLOAT faster than FP32 multiply-adds? By wgmma, seconds are compared: converting
+   the operands moves 12 bytes an element, then come the tiles. The rate of multiply-adds is that at
+   1024; larger products are not close. On an H200 squares from 384 on take it. */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
+    const tmm__tuning *t = tmm__tuned();
     double work = (double)M * N * K * batch;
-    if (M < 64 || N < 64 || K < 256) return 0;
+    if (M < t->fp16.least_edge || N < t->fp16.least_edge || K < t->fp16.least_k) return 0;
     if (TMM_FN(gemm__float_fast)()) {
         int form, may = batch == 1 ? TMM__CUT_K : 0;
         double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
-        double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
-        return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
+        double convert = 12.0 * ((double)M + N) * K * batch / t->fp16.bandwidth;
+        return convert + clocks / t->fp16.clock <
+               2 * work / t->fp16.fp32_flops + t->fp16.fp32_launch;
     }
-    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
-       devices for displays. Splitting an element takes as long as 160 multiplications save; and
-       there is a tile for each multiprocessor. */
+    /* By mma.sync: only where FP16 with sums in FP32 has its full rate, unlike on devices for
+       displays; and only with a tile for each multiprocessor. */
     const tmm__device *device = tmm__current_device();
     int capability = device->capability;
-    return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
-           (double)M * N >= 200.0 * (M + N) &&
+    return (capability == 80 || capability == 90 || capability == 100) &&
+           work >= t->fp16.mma_least_work && (double)M * N >= t->fp16.mma_least_edge * (M + N) &&
            ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
            TMM_FN(gemm__float_mma)();
 }

@@ -1,11 +1,12 @@
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU, in a table by architecture.
-   Uses: once/device.h. Used by: once/plan.h, the launchers, type/choose.h. */
+   Uses: once/device.h. Used by: the launchers and their plans, type/choose.h. */
 #if TMM__HOST && !defined(TMM__PART_TUNING)
 #define TMM__PART_TUNING
 /* A row for each GPU that was measured. A device without one takes the first row. bench/notes/ says
    how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
    else is said, and sizes in elements. */
-enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3 }; /* instances that have numbers of their own */
+/* Instances that have numbers of their own. */
+enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
 typedef struct tmm__tuning {
     const char *device;
     int capability; /* 10 major + minor */
@@ -47,6 +48,24 @@ typedef struct tmm__tuning {
         double launch[TMM__TUNED_SMALL], each_k[3][TMM__TUNED_SMALL];
         double sum_launch, sum_byte, host, gain;
     } small;
+
+    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
+       besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
+       tile of 64 x 64 costs so little that squares from 384 on, where it pays, take it.
+       l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
+       with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
+       these K by 256 and 512. */
+    struct {
+        double window[TMM__TUNED_FLOAT], tile[TMM__TUNED_FLOAT], l2_bytes;
+        int convert_256_k, convert_few_k, convert_512_k;
+        /* TMM_AUTO: the least M or N, and K. For wgmma: clocks and bytes a second, and what FP32
+           multiply-adds do (FLOP a second) and take longer to launch (seconds). For mma.sync: the
+           least M N K, and of M N / (M + N): converting an element takes as long as so many
+           multiply-adds save. */
+        double least_edge, least_k;
+        double clock, bandwidth, fp32_flops, fp32_launch;
+        double mma_least_work, mma_least_edge;
+    } fp16;
 } tmm__tuning;
 
 static const tmm__tuning tmm__tunings[] = {
@@ -90,7 +109,21 @@ static const tmm__tuning tmm__tunings[] = {
       1400,
       1.4e-3,
       8000,
-      0.9}},
+      0.9},
+     {{4400, 3450, 1300, 450, 4500, 2400},
+      {3000, 2500, 2000, 2900, 3500, 1800},
+      6e7,
+      256,
+      512,
+      2048,
+      64,
+      256,
+      1.9e9,
+      4.3e12,
+      40e12,
+      1.05e-6,
+      7e8,
+      200}},
 };
 
 /* The row for the current device. */

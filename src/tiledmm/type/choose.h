@@ -15,27 +15,27 @@ static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long lon
 }
 
 #if TMM__FLOAT_TENSOR
-/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
-   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
-   The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
-   need some microseconds besides, the strict ones 1.05 more. Square: from 384 on. */
+/* Is KERNEL TENSOR FLOAT faster than FP32 multiply-adds? By wgmma, seconds are compared: converting
+   the operands moves 12 bytes an element, then come the tiles. The rate of multiply-adds is that at
+   1024; larger products are not close. On an H200 squares from 384 on take it. */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
+    const tmm__tuning *t = tmm__tuned();
     double work = (double)M * N * K * batch;
-    if (M < 64 || N < 64 || K < 256) return 0;
+    if (M < t->fp16.least_edge || N < t->fp16.least_edge || K < t->fp16.least_k) return 0;
     if (TMM_FN(gemm__float_fast)()) {
         int form, may = batch == 1 ? TMM__CUT_K : 0;
         double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
-        double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
-        return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
+        double convert = 12.0 * ((double)M + N) * K * batch / t->fp16.bandwidth;
+        return convert + clocks / t->fp16.clock <
+               2 * work / t->fp16.fp32_flops + t->fp16.fp32_launch;
     }
-    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
-       devices for displays. Splitting an element takes as long as 160 multiplications save; and
-       there is a tile for each multiprocessor. */
+    /* By mma.sync: only where FP16 with sums in FP32 has its full rate, unlike on devices for
+       displays; and only with a tile for each multiprocessor. */
     const tmm__device *device = tmm__current_device();
     int capability = device->capability;
-    return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
-           (double)M * N >= 200.0 * (M + N) &&
+    return (capability == 80 || capability == 90 || capability == 100) &&
+           work >= t->fp16.mma_least_work && (double)M * N >= t->fp16.mma_least_edge * (M + N) &&
            ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
            TMM_FN(gemm__float_mma)();
 }
