@@ -525,8 +525,8 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 #define TMM__ASYNC 0
 #endif
 
-static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *global, int bytes,
-                                                      int valid)
+static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void *global, int bytes,
+                                                       int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -559,7 +559,7 @@ static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *
 static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
                                                        bool valid)
 {
-    tmm__copy_part(shared, global, bytes, valid ? bytes : 0);
+    tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
 /* Ends a group of copies. */
@@ -587,9 +587,9 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 /* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
    CPU: see tmm_dmma. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
-#define TMM__TENSOR 0
+#define TMM__TENSOR_CORES 0
 #else
-#define TMM__TENSOR 1
+#define TMM__TENSOR_CORES 1
 #endif
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
@@ -674,8 +674,8 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
 }
 
 /* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
-static __device__ __forceinline__ unsigned tmm__inside(long long col, int count, long long first,
-                                                       long long end)
+static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int count,
+                                                            long long first, long long end)
 {
     int from = first <= col ? 0 : first - col < count ? (int)(first - col) : count;
     int to = end <= col ? 0 : end - col < count ? (int)(end - col) : count;
@@ -720,7 +720,7 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
    their threads in two halves, behind which everyone sees what was `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
-static __device__ __forceinline__ unsigned tmm__in_block(const void *address, unsigned rank)
+static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
 {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -729,7 +729,7 @@ static __device__ __forceinline__ unsigned tmm__in_block(const void *address, un
     return there;
 }
 
-static __device__ __forceinline__ void tmm__put_in_block(unsigned there, const void *bytes)
+static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there, const void *bytes)
 {
     uint4 word;
     memcpy(&word, bytes, 16);
@@ -834,8 +834,8 @@ enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
-    int split_tiles;              /* so many tiles are shared out in steps, not whole */
-    int sharers;                  /* among the last so many blocks; the others have whole tiles */
+    int streamk_tiles;            /* so many tiles are shared out in steps, not whole */
+    int streamk_blocks;           /* among the last so many blocks; the others have whole tiles */
     int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
     int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
     int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
@@ -4212,7 +4212,7 @@ typedef struct alignas(16) TMM_FN(sums4) {
 } TMM_FN(sums4);
 
 /* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
-   (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
+   (tmm__column_mask). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
    the compiler cannot know that they do not overlap, and would wait for each. */
 static __device__ __forceinline__ TMM_FN(sums4)
     TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
@@ -4353,10 +4353,10 @@ static __device__ __forceinline__ TMM_TYPE TMM_FN(value)(TMM_SUM sum, TMM_TYPE a
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
    column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
    is not aligned, or elements are judged one by one: without branches. */
-static __device__ __forceinline__ void TMM_FN(store_some)(TMM_TYPE *C, long long row, long long col,
-                                                          const int count, unsigned wanted,
-                                                          TMM_TYPE alpha, TMM_TYPE beta,
-                                                          const TMM_SUM *sum)
+static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long long row,
+                                                            long long col, const int count,
+                                                            unsigned wanted, TMM_TYPE alpha,
+                                                            TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
@@ -4438,7 +4438,7 @@ static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long
     if (row < first_row || row >= M) return;
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
-    unsigned wanted = tmm__inside(col, 4, first_col, N);
+    unsigned wanted = tmm__column_mask(col, 4, first_col, N);
     bool whole = (size_t)C % 16 == 0 && wanted == 15;
     TMM_FN(store_four)
     (C, row, col, whole, wanted, alpha, TMM_FN(load_four)(C, whole, wanted, beta).v, sum);
@@ -4568,7 +4568,7 @@ TMM_KERNEL void __launch_bounds__(256)
     col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
-            unsigned wanted = tmm__inside(col, 2, first_col, N);
+            unsigned wanted = tmm__column_mask(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);
@@ -4783,8 +4783,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     const int TILE_M = ANY && !tall ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = tall ? 64 : 128;
 
-    int blocks = gridDim.x, sharers = DRIFT ? s.sharers : blocks;
-    long long split_steps = (long long)s.split_tiles * s.steps;
+    int blocks = gridDim.x, streamk_blocks = DRIFT ? s.streamk_blocks : blocks;
+    long long streamk_steps = (long long)s.streamk_tiles * s.steps;
     bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
     bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
@@ -4797,9 +4797,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
            block's share of the split tiles, steps `start` to `stop` if numbered through all. */
         int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
-        if (!DRIFT || share < sharers) {
-            start = (int)(split_steps * share / sharers);
-            stop = (int)(split_steps * (share + 1) / sharers);
+        if (!DRIFT || share < streamk_blocks) {
+            start = (int)(streamk_steps * share / streamk_blocks);
+            stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
         }
         if (start < stop) {
             first = start / s.steps;
@@ -4810,7 +4810,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             if (begin < start - tile * s.steps) begin = start - tile * s.steps;
             if (end > stop - tile * s.steps) end = stop - tile * s.steps;
         } else {
-            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
+            tile = s.streamk_tiles + tmm__block() + (piece - pieces) * blocks;
             if (tile >= s.tiles_down * s.tiles_across) break;
         }
         int down, across;
@@ -4972,14 +4972,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
                 if (q % (FOURS / TMM__MOST_CLUSTER) == 0 && left == 0) {
                     /* On to the block that has piece number `other`. */
-                    to = tmm__in_block(all + mine * part * THREADS, s.cluster - 1 - other);
+                    to = tmm__map_shared(all + mine * part * THREADS, s.cluster - 1 - other);
                     left = part;
                     other++;
                 }
                 TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
 #pragma unroll
                 for (int i = 0; i < (int)sizeof swapped; i += 16)
-                    tmm__put_in_block(to + i, (const char *)&swapped + i);
+                    tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
                 to += THREADS * sizeof swapped;
                 left--;
             }
@@ -5018,7 +5018,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / sharers < last_step) others++;
+            while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -5052,7 +5052,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         unsigned wanted = 0;
 #pragma unroll
         for (int q = 0; q < COLS / 4; q++)
-            wanted |= tmm__inside(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+            wanted |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
         long long r = row + row0, c = col + col0;
         if (TN) {
             /* Registers have no index: KEPT rows at a time go to shared memory, each thread's to a
@@ -5208,7 +5208,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
     for (int w = 1; w < 8; w++) sum += sums[w][lane];
     C += blockIdx.z * batchC + row * ldc + col;
-    TMM_FN(store_some)(C, row, col, 1, 1, alpha, beta, &sum);
+    TMM_FN(store_masked)(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
 /* src/tiledmm/kernels/small.cuh. The kernel for a small C.
@@ -5313,8 +5313,8 @@ static __device__ __forceinline__ void TMM__INSTANCE(small_fetch_,
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
             int valid = full ? TMM__WIDE : k < k_left ? size : 0;
-            tmm__copy_part(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                           valid * (int)sizeof(TMM_TYPE));
+            tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                            valid * (int)sizeof(TMM_TYPE));
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {
@@ -5361,7 +5361,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         ACROSS = COLS / 8,
         SUMS = DOWN * ACROSS
     };
-    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
+    const bool tensor = TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
@@ -5557,7 +5557,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         TMM_TYPE *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned wanted = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            TMM_FN(store_some)(out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
+            TMM_FN(store_masked)
+            (out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
             continue;
         }
         TMM_FN(vector) old;
@@ -5709,7 +5710,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         S_COPIES = (WIDTH * DEPTH + 255) / 256, /* single elements of S to a thread and stage */
         GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
     };
-    const bool tensor = TMM__TENSOR && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
+    const bool tensor = TMM__TENSOR_CORES && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
                         sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
@@ -5815,7 +5816,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
             if (full) { /* no checks */
 #pragma unroll
                 for (int n = 0; n < COPIES; n++)
-                    tmm__copy_part(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
+                    tmm__copy_zfill(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
             } else {
 #pragma unroll
                 for (int n = 0; n < COPIES; n++) {
@@ -5824,7 +5825,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                     const TMM_TYPE *x = from[n % 4] + TMM__BEYOND(n);
                     if (vectors) {
                         int size = inside < 0 ? 0 : inside > WIDE ? WIDE : inside;
-                        tmm__copy_part(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
+                        tmm__copy_zfill(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
                     } else {
 #pragma unroll
                         for (int v = 0; v < WIDE; v++) TMM_FN(copy_one)
@@ -5991,7 +5992,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                      row * (few_rows ? lines : width) + col] = total;
             continue;
         }
-        TMM_FN(store_some)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
+        TMM_FN(store_masked)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
     }
 #undef TMM__LINE_STEP
 #undef TMM__K_STEP
@@ -6045,7 +6046,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 
    The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED;
    or each block has a whole tile, and only those of a last, short round are cut along k, into
-   pieces that all run at once: the last s.sharers blocks have them. Bands of 8 rows of tiles: those
+   pieces that all run at once: the last s.streamk_blocks blocks have them. Bands of 8 rows of tiles: those
    at work at a time form a square of sorts.
 
                                    128 x 128     64 x 64
@@ -6088,11 +6089,11 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
 static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
                                                          int share, int *begin, int *end)
 {
-    long long split_steps = (long long)s->split_tiles * s->steps;
+    long long streamk_steps = (long long)s->streamk_tiles * s->steps;
     int first = 0, pieces = 0, start = 0, stop = 0;
-    if (share < s->sharers) {
-        start = (int)(split_steps * share / s->sharers);
-        stop = (int)(split_steps * (share + 1) / s->sharers);
+    if (share < s->streamk_blocks) {
+        start = (int)(streamk_steps * share / s->streamk_blocks);
+        stop = (int)(streamk_steps * (share + 1) / s->streamk_blocks);
     }
     if (start < stop) {
         first = start / s->steps;
@@ -6100,7 +6101,7 @@ static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s,
     }
     int tile = first + piece;
     *begin = 0, *end = s->steps;
-    if (piece >= pieces) return s->split_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
+    if (piece >= pieces) return s->streamk_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
     if (*begin < start - tile * s->steps) *begin = start - tile * s->steps;
     if (*end > stop - tile * s->steps) *end = stop - tile * s->steps;
     return tile;
@@ -6323,9 +6324,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
-            long long split_steps = (long long)s.split_tiles * s.steps;
+            long long streamk_steps = (long long)s.streamk_tiles * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / s.sharers < last_step) others++;
+            while (streamk_steps * (share + 1 + others) / s.streamk_blocks < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -6355,7 +6356,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         unsigned wanted = 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            wanted |= tmm__inside(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
+            wanted |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
@@ -7459,7 +7460,7 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
         for (int j = 0; j < 2; j++) {
             if (j == fours) break;
             int c = col0 + col + 64 * j, at = c - square->col128;
-            unsigned wanted = tmm__inside(c, 4, 0, square->col_end);
+            unsigned wanted = tmm__column_mask(c, 4, 0, square->col_end);
             if (square->own) { /* noted, and not gathered as one of a few */
                 int quarter = (r - square->row128) / 64 * 2 + at / 64;
                 bool cols_wide = square->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;
@@ -7633,7 +7634,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
         }
         for (int i = 0; i < 4; i++) {
             long long r = row0 + row + i; /* there are scales of whole blocks of 64 */
-            unsigned wanted = r < M ? tmm__inside(col0 + col, 4, 0, N) : 0, unproven = 0;
+            unsigned wanted = r < M ? tmm__column_mask(col0 + col, 4, 0, N) : 0, unproven = 0;
             bool wide = scale_a[row + i] < 0;
             for (int j = 0; j < 4; j++) {
                 float p = scale_a[row + i] * scale_b[col + j];
@@ -8457,7 +8458,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define tmm_store_four     TMM_FN(store_four)
 #define tmm_load_two       TMM_FN(load_two)
 #define tmm_store_two      TMM_FN(store_two)
-#define tmm_store_some     TMM_FN(store_some)
+#define tmm_store_some     TMM_FN(store_masked)
 #define tmm_value          TMM_FN(value)
 #define tmm_find_tile      TMM_FN(find_tile)
 #define tmm_split          TMM_FN(split)
@@ -8650,17 +8651,17 @@ static inline int TMM_FN(gemm__allocate)(TMM_FN(gemm__memory) * memory, tmm__sch
 {
     size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
     size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
-    size_t sharers = s->split_tiles > 0 && s->cluster == 0 ? (size_t)s->sharers : 0;
-    size_t flags = sharers * sizeof *s->flags;
+    size_t streamk_blocks = s->streamk_tiles > 0 && s->cluster == 0 ? (size_t)s->streamk_blocks : 0;
+    size_t flags = streamk_blocks * sizeof *s->flags;
     memset(memory, 0, sizeof *memory);
-    memory->bytes = bytesA + bytesB + sharers * tile + flags;
+    memory->bytes = bytesA + bytesB + streamk_blocks * tile + flags;
     if (memory->bytes == 0) return 1;
     memory->all = (char *)tmm__workspace(memory->bytes, stream);
     if (memory->all == NULL) return 0;
     memory->packed_A = (TMM_TYPE *)memory->all;
     memory->packed_B = memory->packed_A + K * pitchA;
     s->partials = memory->all + bytesA + bytesB;
-    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + sharers * tile);
+    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + streamk_blocks * tile);
     s->ticket = tmm__ticket();
     if (TMM__CLEAR_FLAGS && flags > 0) (void)cudaMemsetAsync(s->flags, 0, flags, stream);
     return 1;
@@ -8807,18 +8808,19 @@ static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int 
 }
 
 /* The same with even shares of the tiles of the last rounds (stream-K), which takes memory for
-   partial tiles. s->split_tiles is 0 if it would gain nothing. */
+   partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
 static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
     int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
     int blocks = tmm__plan_whole(s, d, most_blocks);
     /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
     if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
-    s->split_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
-    long long split_steps = (long long)s->split_tiles * d->steps;
-    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, split_steps / 8);
-    if (split_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks)) return most_blocks;
-    s->split_tiles = 0;
+    s->streamk_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
+    long long streamk_steps = (long long)s->streamk_tiles * d->steps;
+    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, streamk_steps / 8);
+    if (streamk_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks))
+        return most_blocks;
+    s->streamk_tiles = 0;
     return blocks;
 }
 
@@ -8860,7 +8862,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
         s->cluster = pieces;
     }
     if (best > 1) {
-        s->split_tiles = (int)tiles;
+        s->streamk_tiles = (int)tiles;
         s->reduce = s->cluster > 0 || best >= t->reduce_from;
         blocks = (int)tiles * best;
     }
@@ -8869,18 +8871,18 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     if (d->cut_k && even < *clocks && tiles * steps >= 8 * most) {
         tmm__schedule shares;
         int more = tmm__plan_even(&shares, d, (int)most);
-        if (shares.split_tiles > 0) *s = shares, blocks = more, *clocks = even;
+        if (shares.streamk_tiles > 0) *s = shares, blocks = more, *clocks = even;
     }
     /* Many tiles with few steps: one a block, so that some begin while others end. */
-    if (s->split_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
-    s->sharers = blocks;
+    if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
+    s->streamk_blocks = blocks;
     if (d->drift && tiles >= 2 * most) {
         int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
-        s->split_tiles = s->sharers = 0;
+        s->streamk_tiles = s->streamk_blocks = 0;
         blocks = (int)tiles;
         if (d->cut_k && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
-            s->sharers = (int)most;
-            s->split_tiles = s->sharers + rest;
+            s->streamk_blocks = (int)most;
+            s->streamk_tiles = s->streamk_blocks + rest;
             blocks -= rest;
         }
     }
@@ -9088,8 +9090,8 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         guess += t->tensor.reduce_piece[n >= t->tensor.reduce_wide_from] * n;
         if (guess >= *clocks) continue;
         *clocks = guess;
-        blocks = s->sharers = tiles * n;
-        s->split_tiles = tiles;
+        blocks = s->streamk_blocks = tiles * n;
+        s->streamk_tiles = tiles;
         s->reduce = 1;
     }
     /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
@@ -9104,21 +9106,21 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         if (guess < *clocks) {
             *clocks = guess;
             blocks = tiles - rest + rest * pieces;
-            s->split_tiles = rest;
-            s->sharers = rest * pieces;
+            s->streamk_tiles = rest;
+            s->streamk_blocks = rest * pieces;
             s->reduce = 0;
         }
     }
     /* Even shares of the tiles of the last rounds. */
-    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
-    long long split_steps = (long long)split_tiles * steps;
+    int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long streamk_steps = (long long)streamk_tiles * steps;
     double guess = t->tensor.even_step * busy * tiles * steps / processors + t->tensor.even_launch;
     guess += t->tensor.even_partial * area *
              (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
-    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *clocks) {
+    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8 && guess < *clocks) {
         *clocks = guess;
-        blocks = s->sharers = slots;
-        s->split_tiles = split_tiles;
+        blocks = s->streamk_blocks = slots;
+        s->streamk_tiles = streamk_tiles;
         s->reduce = 0;
     }
     return blocks;

@@ -25,18 +25,19 @@ static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int 
 }
 
 /* The same with even shares of the tiles of the last rounds (stream-K), which takes memory for
-   partial tiles. s->split_tiles is 0 if it would gain nothing. */
+   partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
 static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
     int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
     int blocks = tmm__plan_whole(s, d, most_blocks);
     /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
     if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
-    s->split_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
-    long long split_steps = (long long)s->split_tiles * d->steps;
-    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, split_steps / 8);
-    if (split_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks)) return most_blocks;
-    s->split_tiles = 0;
+    s->streamk_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
+    long long streamk_steps = (long long)s->streamk_tiles * d->steps;
+    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, streamk_steps / 8);
+    if (streamk_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks))
+        return most_blocks;
+    s->streamk_tiles = 0;
     return blocks;
 }
 
@@ -78,7 +79,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
         s->cluster = pieces;
     }
     if (best > 1) {
-        s->split_tiles = (int)tiles;
+        s->streamk_tiles = (int)tiles;
         s->reduce = s->cluster > 0 || best >= t->reduce_from;
         blocks = (int)tiles * best;
     }
@@ -87,18 +88,18 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     if (d->cut_k && even < *clocks && tiles * steps >= 8 * most) {
         tmm__schedule shares;
         int more = tmm__plan_even(&shares, d, (int)most);
-        if (shares.split_tiles > 0) *s = shares, blocks = more, *clocks = even;
+        if (shares.streamk_tiles > 0) *s = shares, blocks = more, *clocks = even;
     }
     /* Many tiles with few steps: one a block, so that some begin while others end. */
-    if (s->split_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
-    s->sharers = blocks;
+    if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
+    s->streamk_blocks = blocks;
     if (d->drift && tiles >= 2 * most) {
         int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
-        s->split_tiles = s->sharers = 0;
+        s->streamk_tiles = s->streamk_blocks = 0;
         blocks = (int)tiles;
         if (d->cut_k && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
-            s->sharers = (int)most;
-            s->split_tiles = s->sharers + rest;
+            s->streamk_blocks = (int)most;
+            s->streamk_tiles = s->streamk_blocks + rest;
             blocks -= rest;
         }
     }

@@ -55,8 +55,8 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         guess += t->tensor.reduce_piece[n >= t->tensor.reduce_wide_from] * n;
         if (guess >= *clocks) continue;
         *clocks = guess;
-        blocks = s->sharers = tiles * n;
-        s->split_tiles = tiles;
+        blocks = s->streamk_blocks = tiles * n;
+        s->streamk_tiles = tiles;
         s->reduce = 1;
     }
     /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
@@ -71,21 +71,21 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         if (guess < *clocks) {
             *clocks = guess;
             blocks = tiles - rest + rest * pieces;
-            s->split_tiles = rest;
-            s->sharers = rest * pieces;
+            s->streamk_tiles = rest;
+            s->streamk_blocks = rest * pieces;
             s->reduce = 0;
         }
     }
     /* Even shares of the tiles of the last rounds. */
-    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
-    long long split_steps = (long long)split_tiles * steps;
+    int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long streamk_steps = (long long)streamk_tiles * steps;
     double guess = t->tensor.even_step * busy * tiles * steps / processors + t->tensor.even_launch;
     guess += t->tensor.even_partial * area *
              (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
-    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *clocks) {
+    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8 && guess < *clocks) {
         *clocks = guess;
-        blocks = s->sharers = slots;
-        s->split_tiles = split_tiles;
+        blocks = s->streamk_blocks = slots;
+        s->streamk_tiles = streamk_tiles;
         s->reduce = 0;
     }
     return blocks;

@@ -108,17 +108,17 @@ static inline int TMM_FN(gemm__allocate)(TMM_FN(gemm__memory) * memory, tmm__sch
 {
     size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
     size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
-    size_t sharers = s->split_tiles > 0 && s->cluster == 0 ? (size_t)s->sharers : 0;
-    size_t flags = sharers * sizeof *s->flags;
+    size_t streamk_blocks = s->streamk_tiles > 0 && s->cluster == 0 ? (size_t)s->streamk_blocks : 0;
+    size_t flags = streamk_blocks * sizeof *s->flags;
     memset(memory, 0, sizeof *memory);
-    memory->bytes = bytesA + bytesB + sharers * tile + flags;
+    memory->bytes = bytesA + bytesB + streamk_blocks * tile + flags;
     if (memory->bytes == 0) return 1;
     memory->all = (char *)tmm__workspace(memory->bytes, stream);
     if (memory->all == NULL) return 0;
     memory->packed_A = (TMM_TYPE *)memory->all;
     memory->packed_B = memory->packed_A + K * pitchA;
     s->partials = memory->all + bytesA + bytesB;
-    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + sharers * tile);
+    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + streamk_blocks * tile);
     s->ticket = tmm__ticket();
     if (TMM__CLEAR_FLAGS && flags > 0) (void)cudaMemsetAsync(s->flags, 0, flags, stream);
     return 1;
