@@ -806,6 +806,12 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
+/* Blocks of a grid along y or z, at most. */
+enum { TMM__MOST_GRID = 65535 };
+
+/* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
+enum { TMM__SKINNY_MOST = 16 };
+
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
@@ -974,6 +980,7 @@ typedef struct tmm__device {
     int pools;      /* has memory pools, for stream-ordered allocation */
     int number;     /* as for cudaSetDevice; -1 if there is no device */
     int shared;     /* bytes of shared memory that a block can have, asked for */
+    int bus_width;  /* of its memory, in bits; 0 if CUDA does not tell */
     double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
@@ -1010,6 +1017,7 @@ static inline tmm__device *tmm__current_device(void)
     int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
     int memory = tmm__attribute(cudaDevAttrMemoryClockRate, number, 0);
     int width = tmm__attribute(cudaDevAttrGlobalMemoryBusWidth, number, 0);
+    known->bus_width = width;
     known->arithmetic = 2.0 * 128 * known->processors * (clock > 0 ? clock : 1.5e6) * 1e3;
     known->bandwidth =
         memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
@@ -1227,47 +1235,73 @@ static inline unsigned long long tmm__ticket(void)
    else is said, and sizes in elements. */
 /* Instances that have numbers of their own. */
 enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
+/* Types that have numbers of their own. */
+enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
+/* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
+enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
+enum { TMM__MOST_RESIDENT = 3 }; /* of its blocks on a multiprocessor */
+
 typedef struct tmm__tuning {
     const char *device;
     int capability; /* 10 major + minor */
+    int bus_width;  /* of its memory, in bits: tells devices of one capability apart */
 
-    /* TMM_AUTO, elements of C to a multiprocessor: up to which TMM_SHARED_16 is faster than
-       TMM_REGISTER; up to which TMM_SMALL may be faster than TMM_PIPELINED and TMM_TENSOR, and up to
-       how many multiply-adds; from which K on it has to share out K, and float does so up to... */
-    double shared_area, small_area, small_work, small_long_k, small_long_k_area;
-    /* TMM_REGISTER: what a tile of 64 x 64 and one of 128 x 128 cost. */
-    double register_64, register_128;
+    struct {
+        /* Elements of C to a multiprocessor: up to `shared_area` TMM_SHARED_16 is faster than
+           TMM_REGISTER. Up to `small_area` TMM_SMALL may be faster than TMM_PIPELINED and
+           TMM_TENSOR, if there are at most `small_work` multiply-adds to a multiprocessor. From
+           `small_long_k` on it has to cut K, and float does so up to `small_long_k_area`. */
+        double shared_area, small_area, small_work, small_long_k, small_long_k_area;
+        /* What a tile of 64 x 64 and one of 128 x 128 of TMM_REGISTER cost. */
+        double register_64, register_128;
+    } choice;
 
     /* KERNEL PACK: seconds of its launch, and which part of a product's time it saves: of one by
        instance ANY, by instance NN, and of TENSOR. */
-    double pack_launch, pack_saves_any, pack_saves_nn, pack_saves_tensor;
-
-    /* KERNEL PIPELINED, with small and large tiles. issue: the part of the time in which multiply-adds
-       are issued, with 1, 2 and 3 blocks on a multiprocessor. Clocks: a launch with whole tiles; one
-       whose tiles are cut in few pieces, and for each piece; with KERNEL REDUCE; by clusters, and for
-       each round; in even shares, and for each partial tile. */
-    double issue[2][4];
-    double whole_launch, cut_launch, cut_piece[2], reduce_launch[2];
-    double cluster_launch, cluster_round[2], even_launch[2], even_partial[2];
-    int reduce_from; /* pieces of a tile from which KERNEL REDUCE adds them up */
-
-    /* KERNEL TENSOR, clocks. alone, busy: a step of a tile of each instance, if it is the only tile of
-       a multiprocessor and if there are more. small_tiles: a step of small tiles that are alone takes
-       at least so many for each of them, since all copy from L2. The others as of PIPELINED. */
     struct {
-        double alone[TMM__TUNED_TENSOR], busy[TMM__TUNED_TENSOR], small_tiles, store[2];
-        double reduce_launch, reduce_piece[2], last_launch, last_piece;
-        double even_step, even_launch, even_partial;
-        int reduce_wide_from; /* pieces from which eight blocks add up each part of a tile */
+        double launch, saves_any, saves_nn, saves_tensor;
+    } pack;
+
+    /* KERNEL PIPELINED, by the size of its tiles. issue: the part of the time in which multiply-adds
+       are issued, by blocks on a multiprocessor. Clocks: a launch with whole tiles; one whose tiles
+       are cut along K in few pieces, and each piece; one with KERNEL REDUCE, for `reduce_from` pieces
+       of a tile and more; one by clusters, and each round of them; one with even shares (stream-K),
+       and each partial tile. */
+    struct {
+        double issue[TMM__TILE_SIZES][TMM__MOST_RESIDENT + 1];
+        double whole_launch, cut_launch, cut_piece[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
+        int reduce_from;
+        double cluster_launch, cluster_round[TMM__TILE_SIZES];
+        double even_launch[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
+    } pipelined;
+
+    /* KERNEL TENSOR, clocks. steps: a step of a tile, if it is the only one on a multiprocessor
+       (alone) and if there are more (busy). l2_step: a step of a tile of 64 x 64 that is alone takes
+       at least so many for each tile, since all copy from L2. store: for each element of C, with one
+       block on a multiprocessor or several. reduce_wide_from: pieces from which eight blocks add up
+       each part of a tile. last: the tiles of a last, short round are cut. The others as of
+       PIPELINED. */
+    struct {
+        struct {
+            int tile_m, tile_n, width; /* of the instance; width: elements to a copy */
+            double alone, busy;
+        } steps[TMM__TUNED_TENSOR];
+        double l2_step, store_alone, store_shared;
+        double reduce_launch, reduce_piece, reduce_piece_wide;
+        int reduce_wide_from;
+        double last_launch, last_piece, even_step, even_launch, even_partial;
     } tensor;
 
-    /* KERNEL SMALL, nanoseconds: a launch with each instance, and each k, of float, double and other
-       types; KERNEL SUM, and each byte that it reads; what the host takes for two launches and
-       memory. gain: the part of the time that has to remain. */
+    /* KERNEL SMALL, nanoseconds. tiles: a launch with each, and each k; 0: a type that has it not.
+       Then KERNEL SUM, and each byte that it reads; what the host takes for two launches and memory.
+       gain: the part of the time that has to remain for K to be cut. */
     struct {
-        double launch[TMM__TUNED_SMALL], each_k[3][TMM__TUNED_SMALL];
+        struct {
+            int rows, cols;
+            double launch, each_k[TMM__TUNED_TYPES];
+        } tiles[TMM__TUNED_SMALL];
         double sum_launch, sum_byte, host, gain;
-    } small;
+    } small_c;
 
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
        besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
@@ -1288,72 +1322,180 @@ typedef struct tmm__tuning {
     } fp16;
 } tmm__tuning;
 
+/* The numbers of the H100 are those of the H200: its speeds were alike with them. */
 static const tmm__tuning tmm__tunings[] = {
-    {"NVIDIA H200; an H100 was measured with the same",
-     90,
-     900,
-     2048,
-     4.2e6,
-     2048,
-     1600,
-     1.4,
-     4.0,
-     4e-6,
-     0.15,
-     0.06,
-     0.15,
-     {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}},
-     8000,
-     12000,
-     {2100, 4400},
-     {22000, 27000},
-     13000,
-     {1200, 5000},
-     {16000, 20000},
-     {2100, 4200},
-     5,
-     {{2130, 600, 660},
-      {2130, 630, 690},
-      6.25,
-      {1.0, 0.8},
-      15000,
-      {300, 100},
-      5000,
-      7000,
-      1.14,
-      16000,
-      0.4,
-      32},
-     {{2000, 2300, 2500, 2700},
-      {{5.2, 6.2, 10.3, 15.6}, {4.5, 6.2, 8.3, 11.5}, {0, 6.9, 0, 19.4}},
-      1400,
-      1.4e-3,
-      8000,
-      0.9},
-     {{4400, 3450, 1300, 450, 4500, 2400},
-      {3000, 2500, 2000, 2900, 3500, 1800},
-      6e7,
-      256,
-      512,
-      2048,
-      64,
-      256,
-      1.9e9,
-      4.3e12,
-      40e12,
-      1.05e-6,
-      7e8,
-      200}},
+    {
+        "NVIDIA H200",
+        90,   /* capability */
+        6144, /* bus_width */
+        {
+            900,   /* shared_area */
+            2048,  /* small_area */
+            4.2e6, /* small_work */
+            2048,  /* small_long_k */
+            1600,  /* small_long_k_area */
+            1.4,   /* register_64 */
+            4.0,   /* register_128 */
+        },
+        {
+            4e-6, /* launch */
+            0.15, /* saves_any */
+            0.06, /* saves_nn */
+            0.15, /* saves_tensor */
+        },
+        {
+            {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
+            8000,                                           /* whole_launch */
+            12000,                                          /* cut_launch */
+            {2100, 4400},                                   /* cut_piece */
+            {22000, 27000},                                 /* reduce_launch */
+            5,                                              /* reduce_from */
+            13000,                                          /* cluster_launch */
+            {1200, 5000},                                   /* cluster_round */
+            {16000, 20000},                                 /* even_launch */
+            {2100, 4200},                                   /* even_partial */
+        },
+        {
+            {{128, 128, 2, 2130, 2130}, /* steps */
+             {64, 64, 2, 600, 630},
+             {64, 64, 1, 660, 690}},
+            6.25,  /* l2_step */
+            1.0,   /* store_alone */
+            0.8,   /* store_shared */
+            15000, /* reduce_launch */
+            300,   /* reduce_piece */
+            100,   /* reduce_piece_wide */
+            32,    /* reduce_wide_from */
+            5000,  /* last_launch */
+            7000,  /* last_piece */
+            1.14,  /* even_step */
+            16000, /* even_launch */
+            0.4,   /* even_partial */
+        },
+        {
+            {{16, 16, 2000, {5.2, 4.5, 0}}, /* tiles: float, double, others */
+             {16, 32, 2300, {6.2, 6.2, 6.9}},
+             {32, 32, 2500, {10.3, 8.3, 0}},
+             {32, 64, 2700, {15.6, 11.5, 19.4}}},
+            1400,   /* sum_launch */
+            1.4e-3, /* sum_byte */
+            8000,   /* host */
+            0.9,    /* gain */
+        },
+        {
+            {4400, 3450, 1300, 450, 4500, 2400},  /* window */
+            {3000, 2500, 2000, 2900, 3500, 1800}, /* tile */
+            6e7,                                  /* l2_bytes */
+            256,                                  /* convert_256_k */
+            512,                                  /* convert_few_k */
+            2048,                                 /* convert_512_k */
+            64,                                   /* least_edge */
+            256,                                  /* least_k */
+            1.9e9,                                /* clock */
+            4.3e12,                               /* bandwidth */
+            40e12,                                /* fp32_flops */
+            1.05e-6,                              /* fp32_launch */
+            7e8,                                  /* mma_least_work */
+            200,                                  /* mma_least_edge */
+        },
+    },
+    {
+        "NVIDIA H100",
+        90,   /* capability */
+        5120, /* bus_width */
+        {
+            900,   /* shared_area */
+            2048,  /* small_area */
+            4.2e6, /* small_work */
+            2048,  /* small_long_k */
+            1600,  /* small_long_k_area */
+            1.4,   /* register_64 */
+            4.0,   /* register_128 */
+        },
+        {
+            4e-6, /* launch */
+            0.15, /* saves_any */
+            0.06, /* saves_nn */
+            0.15, /* saves_tensor */
+        },
+        {
+            {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
+            8000,                                           /* whole_launch */
+            12000,                                          /* cut_launch */
+            {2100, 4400},                                   /* cut_piece */
+            {22000, 27000},                                 /* reduce_launch */
+            5,                                              /* reduce_from */
+            13000,                                          /* cluster_launch */
+            {1200, 5000},                                   /* cluster_round */
+            {16000, 20000},                                 /* even_launch */
+            {2100, 4200},                                   /* even_partial */
+        },
+        {
+            {{128, 128, 2, 2130, 2130}, /* steps */
+             {64, 64, 2, 600, 630},
+             {64, 64, 1, 660, 690}},
+            6.25,  /* l2_step */
+            1.0,   /* store_alone */
+            0.8,   /* store_shared */
+            15000, /* reduce_launch */
+            300,   /* reduce_piece */
+            100,   /* reduce_piece_wide */
+            32,    /* reduce_wide_from */
+            5000,  /* last_launch */
+            7000,  /* last_piece */
+            1.14,  /* even_step */
+            16000, /* even_launch */
+            0.4,   /* even_partial */
+        },
+        {
+            {{16, 16, 2000, {5.2, 4.5, 0}}, /* tiles: float, double, others */
+             {16, 32, 2300, {6.2, 6.2, 6.9}},
+             {32, 32, 2500, {10.3, 8.3, 0}},
+             {32, 64, 2700, {15.6, 11.5, 19.4}}},
+            1400,   /* sum_launch */
+            1.4e-3, /* sum_byte */
+            8000,   /* host */
+            0.9,    /* gain */
+        },
+        {
+            {4400, 3450, 1300, 450, 4500, 2400},  /* window */
+            {3000, 2500, 2000, 2900, 3500, 1800}, /* tile */
+            6e7,                                  /* l2_bytes */
+            256,                                  /* convert_256_k */
+            512,                                  /* convert_few_k */
+            2048,                                 /* convert_512_k */
+            64,                                   /* least_edge */
+            256,                                  /* least_k */
+            1.9e9,                                /* clock */
+            4.3e12,                               /* bandwidth */
+            40e12,                                /* fp32_flops */
+            1.05e-6,                              /* fp32_launch */
+            7e8,                                  /* mma_least_work */
+            200,                                  /* mma_least_edge */
+        },
+    },
 };
+
+/* The row for a device: of those with its capability the one with the nearest width of memory. */
+static inline const tmm__tuning *tmm__tuning_for(int capability, int bus_width)
+{
+    const int count = (int)(sizeof tmm__tunings / sizeof *tmm__tunings);
+    const tmm__tuning *nearest = NULL;
+    for (int n = 0; n < count; n++) {
+        const tmm__tuning *row = &tmm__tunings[n];
+        if (row->capability != capability) continue;
+        if (nearest == NULL ||
+            abs(row->bus_width - bus_width) < abs(nearest->bus_width - bus_width))
+            nearest = row;
+    }
+    return nearest != NULL ? nearest : &tmm__tunings[0];
+}
 
 /* The row for the current device. */
 static inline const tmm__tuning *tmm__tuned(void)
 {
-    int count = (int)(sizeof tmm__tunings / sizeof *tmm__tunings);
-    for (int n = 0; n < count; n++)
-        if (tmm__tunings[n].capability == tmm__current_device()->capability)
-            return &tmm__tunings[n];
-    return &tmm__tunings[0];
+    const tmm__device *device = tmm__current_device();
+    return tmm__tuning_for(device->capability, device->bus_width);
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
@@ -8514,7 +8656,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #endif
 /* Seconds that packing takes and saves. Two launches' time must be saved, too. A test packs always. */
 #ifndef TMM__WORTH_PACKING
-#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack_launch < (saving))
+#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack.launch < (saving))
 #endif
 /* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
 #ifndef TMM__TENSOR_GUESS
@@ -8556,7 +8698,7 @@ typedef struct TMM_FN(gemm__product) {
     TMM_TYPE beta;
     TMM_TYPE *C;
     long long ldc, strideC;
-    unsigned batch; /* at most 65535 */
+    unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them */
     tmm_stream stream;
@@ -8675,7 +8817,7 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 {
     TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
     dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
-                 (unsigned)tmm__min((p->K + 63) / 64, 65535), 2);
+                 (unsigned)tmm__min((p->K + 63) / 64, TMM__MOST_GRID), 2);
     void *arguments[] = {&p->K, &p->M, &p->A,   &p->rsA, &p->csA,   &packed_A, &pitchA,
                          &p->N, &p->B, &p->rsB, &p->csB, &packed_B, &pitchB};
     if (pitchA + pitchB == 0) return TMM_OK;
@@ -8840,13 +8982,13 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
         if (turns > 0 && (!d->cut_k || pieces < 2)) continue;
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
-        time /= t->issue[large][rounds < per ? (int)rounds : per];
+        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
         if (pieces == 1)
-            time += t->whole_launch;
-        else if (pieces < t->reduce_from)
-            time += t->cut_launch + pieces * t->cut_piece[large];
+            time += t->pipelined.whole_launch;
+        else if (pieces < t->pipelined.reduce_from)
+            time += t->pipelined.cut_launch + pieces * t->pipelined.cut_piece[large];
         else
-            time += t->reduce_launch[large];
+            time += t->pipelined.reduce_launch[large];
         if (best == 0 || time < *clocks) *clocks = time, best = pieces;
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
@@ -8855,19 +8997,20 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     for (int pieces = 2; d->cut_k && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
-        time /= t->issue[large][rounds < per ? (int)rounds : per];
-        time += t->cluster_launch + rounds * t->cluster_round[large] * (pieces - 1) / pieces;
+        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
+        time += t->pipelined.cluster_launch +
+                rounds * t->pipelined.cluster_round[large] * (pieces - 1) / pieces;
         if (tiles > d->clusters[pieces] || time >= *clocks) continue;
         *clocks = time, best = pieces;
         s->cluster = pieces;
     }
     if (best > 1) {
         s->streamk_tiles = (int)tiles;
-        s->reduce = s->cluster > 0 || best >= t->reduce_from;
+        s->reduce = s->cluster > 0 || best >= t->pipelined.reduce_from;
         blocks = (int)tiles * best;
     }
-    double even = tiles * steps / processors * step / t->issue[large][per];
-    even += t->even_launch[large] + t->even_partial[large] * most / tiles;
+    double even = tiles * steps / processors * step / t->pipelined.issue[large][per];
+    even += t->pipelined.even_launch[large] + t->pipelined.even_partial[large] * most / tiles;
     if (d->cut_k && even < *clocks && tiles * steps >= 8 * most) {
         tmm__schedule shares;
         int more = tmm__plan_even(&shares, d, (int)most);
@@ -8944,8 +9087,8 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     int any_blocks = tmm__plan_pipelined(&any, &d, &any_clocks);
     any.tall = tall < wide;
     if (p->batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
-        clocks = 2 * tiles / tmm__tuned()->issue[1][2];
-        any_clocks = tmm__min(wide, tall) / tmm__tuned()->issue[0][3];
+        clocks = 2 * tiles / tmm__tuned()->pipelined.issue[TMM__LARGE_TILE][2];
+        any_clocks = tmm__min(wide, tall) / tmm__tuned()->pipelined.issue[TMM__SMALL_TILE][3];
     }
     if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
     c->s = any;
@@ -8989,7 +9132,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     long long pitchA = 0, pitchB = 0;
     double packing =
         ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
-    double saving = nn ? tmm__tuned()->pack_saves_nn : tmm__tuned()->pack_saves_any;
+    double saving = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
     saving *= 2.0 * M * N * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&
@@ -9037,9 +9180,9 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
    Uses: kernels/pipelined_plan.h. Used by: kernels/tensor_launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
 #define TMM__PART_TENSOR_PLAN
-/* An instance of KERNEL TENSOR; `number` in the order of its list. */
+/* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
-    int number, tile_m, tile_n, warps;
+    int tile_m, tile_n, warps;
     int width;  /* elements to a copy */
     int blocks; /* to a multiprocessor */
     const void *kernel;
@@ -9052,16 +9195,19 @@ static inline int tmm__tensor_small(const tmm__tensor_instance *i)
 }
 
 /* Clocks of a step of one of `tiles` tiles, `rounds` to a multiprocessor. Of an instance that was not
-   measured: as large tiles, by the area. */
+   measured: as the first one, by the area. */
 static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tiles, double rounds)
 {
     const tmm__tuning *t = tmm__tuned();
-    double area = (double)i->tile_m * i->tile_n / (128 * 128);
-    int known = i->number < TMM__TUNED_TENSOR;
-    double alone = known ? t->tensor.alone[i->number] : t->tensor.alone[0] * area;
-    double busy = known ? t->tensor.busy[i->number] : t->tensor.busy[0] * area;
-    return rounds > 1 ? busy
-                      : fmax(alone, tmm__tensor_small(i) ? t->tensor.small_tiles * tiles : 0);
+    double area =
+        (double)i->tile_m * i->tile_n / (t->tensor.steps[0].tile_m * t->tensor.steps[0].tile_n);
+    double alone = t->tensor.steps[0].alone * area, busy = t->tensor.steps[0].busy * area;
+    for (int n = 0; n < TMM__TUNED_TENSOR; n++)
+        if (t->tensor.steps[n].tile_m == i->tile_m && t->tensor.steps[n].tile_n == i->tile_n &&
+            t->tensor.steps[n].width == i->width)
+            alone = t->tensor.steps[n].alone, busy = t->tensor.steps[n].busy;
+    if (rounds > 1) return busy;
+    return fmax(alone, tmm__tensor_small(i) ? t->tensor.l2_step * tiles : 0);
 }
 
 /* How KERNEL TENSOR is to compute the tiles of `d`, `batch` times: fills in the schedule and returns
@@ -9079,7 +9225,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
        copies and last stores. */
     double rounds = ceil((double)tiles * batch / processors);
     *clocks = tmm__tensor_step(i, (double)tiles * batch, rounds) * (steps * rounds);
-    *clocks += t->tensor.store[i->blocks >= 2] * area * rounds;
+    *clocks += (i->blocks >= 2 ? t->tensor.store_shared : t->tensor.store_alone) * area * rounds;
     if (!d->cut_k || steps == 0) return blocks;
     /* So many pieces of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
@@ -9087,7 +9233,8 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         double load = ceil((double)tiles * n / processors);
         double guess = tmm__tensor_step(i, (double)tiles * n, load);
         guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
-        guess += t->tensor.reduce_piece[n >= t->tensor.reduce_wide_from] * n;
+        guess += n * (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_piece_wide
+                                                      : t->tensor.reduce_piece);
         if (guess >= *clocks) continue;
         *clocks = guess;
         blocks = s->streamk_blocks = tiles * n;
@@ -9176,13 +9323,7 @@ static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, t
                                             const TMM_FN(gemm__product) * p, int wide, int cut_k)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
-    {pass - 1,                                           \
-     32 * down,                                          \
-     32 * warps,                                         \
-     2 * warps,                                          \
-     width,                                              \
-     blocks,                                             \
-     (const void *)TMM_FN(gemm_tensor_##name)},
+    {32 * down, 32 * warps, 2 * warps, width, blocks, (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
@@ -9234,7 +9375,7 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
        N K. */
     double packing =
         2.0 * K * (double)SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
-    double saving = tmm__tuned()->pack_saves_tensor * 2 * M * N * K / device->arithmetic;
+    double saving = tmm__tuned()->pack.saves_tensor * 2 * M * N * K / device->arithmetic;
     int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
                TMM__WORTH_PACKING(packing, saving) &&
                TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE);
@@ -9311,24 +9452,33 @@ typedef struct TMM_FN(small__choice) {
     void *partials;
 } TMM_FN(small__choice);
 
-/* Instance number n of the list. One that was not measured: by its area, along those that were. */
+/* Instance number n of the list; all zeros behind the last. One that was not measured: by its area,
+   along those that were. */
 static inline TMM_FN(small__instance) TMM_FN(gemm__small_instance)(int n)
 {
 #define TMM__ROW(pass, name, rows, cols) \
-    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name), pass - 1, 0},
+    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name), 0, 0},
     static const TMM_FN(small__instance) instances[] = {TMM__SMALL_LIST(TMM__ROW)};
 #undef TMM__ROW
+    const tmm__tuning *t = tmm__tuned();
+    const int type = TMM__IS_FLOAT    ? TMM__TUNED_AS_FLOAT
+                     : TMM__IS_DOUBLE ? TMM__TUNED_AS_DOUBLE
+                                      : TMM__TUNED_AS_OTHER;
     TMM_FN(small__instance) instance;
     memset(&instance, 0, sizeof instance);
     if (n >= (int)(sizeof instances / sizeof *instances)) return instance;
     instance = instances[n];
-    int line = (int)instance.first, type = TMM__IS_FLOAT ? 0 : TMM__IS_DOUBLE ? 1 : 2;
-    const tmm__tuning *t = tmm__tuned();
+    for (int m = 0; m < TMM__TUNED_SMALL; m++)
+        if (t->small_c.tiles[m].rows == instance.rows &&
+            t->small_c.tiles[m].cols == instance.cols) {
+            instance.first = t->small_c.tiles[m].launch;
+            instance.each_k = t->small_c.tiles[m].each_k[type];
+        }
     double area = instance.rows * instance.cols;
-    instance.first = line < TMM__TUNED_SMALL ? t->small.launch[line] : 2000 + 0.35 * area;
-    instance.each_k = line < TMM__TUNED_SMALL ? t->small.each_k[type][line] : 0;
+    if (instance.first == 0) instance.first = 2000 + 0.35 * area;
     if (instance.each_k == 0)
-        instance.each_k = t->small.each_k[type][3] * (0.2 + 0.8 * area / 2048);
+        instance.each_k =
+            t->small_c.tiles[TMM__TUNED_SMALL - 1].each_k[type] * (0.2 + 0.8 * area / 2048);
     return instance;
 }
 
@@ -9371,14 +9521,14 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
        fewer or more would take longer. Larger tiles take less time for twice as many parts. */
     c->parts = 1, c->partials = NULL;
     const double alone = all[whole].first + all[whole].each_k * K;
-    double shortest = t->small.gain * alone;
-    for (int n = whole; n <= largest && alone > t->small.host; n++) {
-        double part = t->small.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
+    double shortest = t->small_c.gain * alone;
+    for (int n = whole; n <= largest && alone > t->small_c.host; n++) {
+        double part = t->small_c.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
                sums = all[n].each_k * K;
         long long most = tmm__min(busy / tiles[n], steps / 16);
         long long parts = tmm__min(most, (long long)sqrt(sums / part));
         if (parts < 2) continue;
-        double time = all[n].first + sums / parts + t->small.sum_launch + parts * part;
+        double time = all[n].first + sums / parts + t->small_c.sum_launch + parts * part;
         if (time < shortest) best = n, c->parts = parts, shortest = time;
     }
     if (c->parts > 1)
@@ -9448,10 +9598,10 @@ static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) 
                                                     const TMM_FN(gemm__kernel) * row)
 {
     (void)row;
-    if (p->M <= 16 || p->N <= 16) return TMM_OK;
+    if (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                     "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
-                     p->M, p->N);
+                     "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
+                     p->M, p->N, TMM__SKINNY_MOST);
 }
 
 static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,
@@ -9821,17 +9971,18 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
    Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
-   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
-   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
-static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
+/* The tile with which TMM_REGISTER should be faster. The time of a launch is that of the busiest
+   multiprocessor: its number of tiles times the work in one. A small tile needs more time for its
+   quarter of the work, since it reads shared memory twice as often. */
+static inline tmm_kernel TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
 {
+    const tmm__tuning *t = tmm__tuned();
     int processors = tmm__current_device()->processors;
     double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
     double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
-    double small_cost = tmm__tuned()->register_64 * ceil(small_tiles / processors);
-    double large_cost = tmm__tuned()->register_128 * ceil(large_tiles / processors);
-    return small_cost < large_cost ? 64 : 128;
+    double small_cost = t->choice.register_64 * ceil(small_tiles / processors);
+    double large_cost = t->choice.register_128 * ceil(large_tiles / processors);
+    return small_cost < large_cost ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
 #if TMM__FLOAT_TENSOR
@@ -9891,21 +10042,23 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
         if (M <= 32 && N <= 32) return TMM_SMALL;
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
-        bool long_k = batch == 1 && K > t->small_long_k &&
-                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
-                      (TMM__IS_FLOAT ? area <= t->small_long_k_area : TMM_FN(gemm__tensor_pays)());
-        if (area <= t->small_area && (wide <= 64 || area * K <= t->small_work) && !long_k)
+        bool long_k =
+            batch == 1 && K > t->choice.small_long_k &&
+            3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
+            (TMM__IS_FLOAT ? area <= t->choice.small_long_k_area : TMM_FN(gemm__tensor_pays)());
+        if (area <= t->choice.small_area && (wide <= 64 || area * K <= t->choice.small_work) &&
+            !long_k)
             return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
 #endif
     (void)K;
-    if (area <= t->shared_area) {
+    if (area <= t->choice.shared_area) {
         /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
            Both were level at 320 x 320 for float, and for double between 384 and 512. */
 #if TMM__ONE_TILE
@@ -9914,7 +10067,7 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
         return TMM_SHARED_16;
 #endif
     }
-    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+    return TMM_FN(gemm__register_tile)(M, N, batch);
 }
 
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
@@ -9987,9 +10140,7 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
 #if TMM__FAST && TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
 #endif
-    if (kernel == TMM_REGISTER)
-        kernel =
-            TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(M, N, batch);
     return kernel;
 }
 
@@ -10096,9 +10247,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     }
     /* In a batch all positions have the same bits, also one that is alone in the last launch. */
     p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
-    for (long long first = 0; first < batch && status == TMM_OK; first += 65535) { /* gridDim.z */
+    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = A + first * p.strideA, p.B = B + first * p.strideB, p.C = C + first * strideC;
-        p.batch = (unsigned)tmm__min(batch - first, 65535);
+        p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         status = TMM_FN(gemm__run)(kernel, &p);
     }
     return status;

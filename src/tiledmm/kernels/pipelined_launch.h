@@ -53,8 +53,8 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     int any_blocks = tmm__plan_pipelined(&any, &d, &any_clocks);
     any.tall = tall < wide;
     if (p->batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
-        clocks = 2 * tiles / tmm__tuned()->issue[1][2];
-        any_clocks = tmm__min(wide, tall) / tmm__tuned()->issue[0][3];
+        clocks = 2 * tiles / tmm__tuned()->pipelined.issue[TMM__LARGE_TILE][2];
+        any_clocks = tmm__min(wide, tall) / tmm__tuned()->pipelined.issue[TMM__SMALL_TILE][3];
     }
     if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
     c->s = any;
@@ -98,7 +98,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     long long pitchA = 0, pitchB = 0;
     double packing =
         ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
-    double saving = nn ? tmm__tuned()->pack_saves_nn : tmm__tuned()->pack_saves_any;
+    double saving = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
     saving *= 2.0 * M * N * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&

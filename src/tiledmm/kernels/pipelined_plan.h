@@ -57,13 +57,13 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
         if (turns > 0 && (!d->cut_k || pieces < 2)) continue;
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
-        time /= t->issue[large][rounds < per ? (int)rounds : per];
+        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
         if (pieces == 1)
-            time += t->whole_launch;
-        else if (pieces < t->reduce_from)
-            time += t->cut_launch + pieces * t->cut_piece[large];
+            time += t->pipelined.whole_launch;
+        else if (pieces < t->pipelined.reduce_from)
+            time += t->pipelined.cut_launch + pieces * t->pipelined.cut_piece[large];
         else
-            time += t->reduce_launch[large];
+            time += t->pipelined.reduce_launch[large];
         if (best == 0 || time < *clocks) *clocks = time, best = pieces;
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
@@ -72,19 +72,20 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     for (int pieces = 2; d->cut_k && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
-        time /= t->issue[large][rounds < per ? (int)rounds : per];
-        time += t->cluster_launch + rounds * t->cluster_round[large] * (pieces - 1) / pieces;
+        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
+        time += t->pipelined.cluster_launch +
+                rounds * t->pipelined.cluster_round[large] * (pieces - 1) / pieces;
         if (tiles > d->clusters[pieces] || time >= *clocks) continue;
         *clocks = time, best = pieces;
         s->cluster = pieces;
     }
     if (best > 1) {
         s->streamk_tiles = (int)tiles;
-        s->reduce = s->cluster > 0 || best >= t->reduce_from;
+        s->reduce = s->cluster > 0 || best >= t->pipelined.reduce_from;
         blocks = (int)tiles * best;
     }
-    double even = tiles * steps / processors * step / t->issue[large][per];
-    even += t->even_launch[large] + t->even_partial[large] * most / tiles;
+    double even = tiles * steps / processors * step / t->pipelined.issue[large][per];
+    even += t->pipelined.even_launch[large] + t->pipelined.even_partial[large] * most / tiles;
     if (d->cut_k && even < *clocks && tiles * steps >= 8 * most) {
         tmm__schedule shares;
         int more = tmm__plan_even(&shares, d, (int)most);

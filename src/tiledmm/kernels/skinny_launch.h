@@ -5,10 +5,10 @@ static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) 
                                                     const TMM_FN(gemm__kernel) * row)
 {
     (void)row;
-    if (p->M <= 16 || p->N <= 16) return TMM_OK;
+    if (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                     "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
-                     p->M, p->N);
+                     "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
+                     p->M, p->N, TMM__SKINNY_MOST);
 }
 
 static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,

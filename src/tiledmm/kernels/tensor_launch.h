@@ -48,13 +48,7 @@ static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, t
                                             const TMM_FN(gemm__product) * p, int wide, int cut_k)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
-    {pass - 1,                                           \
-     32 * down,                                          \
-     32 * warps,                                         \
-     2 * warps,                                          \
-     width,                                              \
-     blocks,                                             \
-     (const void *)TMM_FN(gemm_tensor_##name)},
+    {32 * down, 32 * warps, 2 * warps, width, blocks, (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
@@ -106,7 +100,7 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
        N K. */
     double packing =
         2.0 * K * (double)SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
-    double saving = tmm__tuned()->pack_saves_tensor * 2 * M * N * K / device->arithmetic;
+    double saving = tmm__tuned()->pack.saves_tensor * 2 * M * N * K / device->arithmetic;
     int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
                TMM__WORTH_PACKING(packing, saving) &&
                TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE);

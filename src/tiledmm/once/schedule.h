@@ -2,6 +2,12 @@
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
+/* Blocks of a grid along y or z, at most. */
+enum { TMM__MOST_GRID = 65535 };
+
+/* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
+enum { TMM__SKINNY_MOST = 16 };
+
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 

@@ -1,17 +1,18 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
    Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
-   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
-   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
-static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
+/* The tile with which TMM_REGISTER should be faster. The time of a launch is that of the busiest
+   multiprocessor: its number of tiles times the work in one. A small tile needs more time for its
+   quarter of the work, since it reads shared memory twice as often. */
+static inline tmm_kernel TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
 {
+    const tmm__tuning *t = tmm__tuned();
     int processors = tmm__current_device()->processors;
     double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
     double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
-    double small_cost = tmm__tuned()->register_64 * ceil(small_tiles / processors);
-    double large_cost = tmm__tuned()->register_128 * ceil(large_tiles / processors);
-    return small_cost < large_cost ? 64 : 128;
+    double small_cost = t->choice.register_64 * ceil(small_tiles / processors);
+    double large_cost = t->choice.register_128 * ceil(large_tiles / processors);
+    return small_cost < large_cost ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
 #if TMM__FLOAT_TENSOR
@@ -71,21 +72,23 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
         if (M <= 32 && N <= 32) return TMM_SMALL;
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
-        bool long_k = batch == 1 && K > t->small_long_k &&
-                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
-                      (TMM__IS_FLOAT ? area <= t->small_long_k_area : TMM_FN(gemm__tensor_pays)());
-        if (area <= t->small_area && (wide <= 64 || area * K <= t->small_work) && !long_k)
+        bool long_k =
+            batch == 1 && K > t->choice.small_long_k &&
+            3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
+            (TMM__IS_FLOAT ? area <= t->choice.small_long_k_area : TMM_FN(gemm__tensor_pays)());
+        if (area <= t->choice.small_area && (wide <= 64 || area * K <= t->choice.small_work) &&
+            !long_k)
             return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
 #endif
     (void)K;
-    if (area <= t->shared_area) {
+    if (area <= t->choice.shared_area) {
         /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
            Both were level at 320 x 320 for float, and for double between 384 and 512. */
 #if TMM__ONE_TILE
@@ -94,7 +97,7 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
         return TMM_SHARED_16;
 #endif
     }
-    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+    return TMM_FN(gemm__register_tile)(M, N, batch);
 }
 
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)

@@ -63,9 +63,7 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
 #if TMM__FAST && TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
 #endif
-    if (kernel == TMM_REGISTER)
-        kernel =
-            TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(M, N, batch);
     return kernel;
 }
 
@@ -172,9 +170,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     }
     /* In a batch all positions have the same bits, also one that is alone in the last launch. */
     p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
-    for (long long first = 0; first < batch && status == TMM_OK; first += 65535) { /* gridDim.z */
+    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = A + first * p.strideA, p.B = B + first * p.strideB, p.C = C + first * strideC;
-        p.batch = (unsigned)tmm__min(batch - first, 65535);
+        p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
         status = TMM_FN(gemm__run)(kernel, &p);
     }
     return status;

@@ -13,7 +13,7 @@ typedef struct TMM_FN(gemm__product) {
     TMM_TYPE beta;
     TMM_TYPE *C;
     long long ldc, strideC;
-    unsigned batch; /* at most 65535 */
+    unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them */
     tmm_stream stream;
@@ -132,7 +132,7 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 {
     TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
     dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
-                 (unsigned)tmm__min((p->K + 63) / 64, 65535), 2);
+                 (unsigned)tmm__min((p->K + 63) / 64, TMM__MOST_GRID), 2);
     void *arguments[] = {&p->K, &p->M, &p->A,   &p->rsA, &p->csA,   &packed_A, &pitchA,
                          &p->N, &p->B, &p->rsB, &p->csB, &packed_B, &pitchB};
     if (pitchA + pitchB == 0) return TMM_OK;
