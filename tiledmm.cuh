@@ -166,7 +166,8 @@
    (tmm_?gemm_host). An error of a call in this header does not stay there.
 
    CONTENTS   in the order of src/tiledmm/PARTS; search for the words in capitals
-     once/      what there is once: options, types, statuses, devices, PTX, numbers measured on GPUs
+     once/      what there is once: options, the list of kernels (kernels.h), types, statuses, devices,
+                PTX, numbers measured on GPUs (tuning.h)
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
@@ -307,8 +308,36 @@
 #define TMM__AUTO_TENSOR  0
 #endif
 #endif
+/* src/tiledmm/once/kernels.h. The list of kernels.
+   Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
+#if !defined(__CUDACC_RTC__) && !defined(TMM__PART_KERNELS)
+#define TMM__PART_KERNELS
+/* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
+   type's table of kernels are made from these lines. Programs may have stored values: a new kernel
+   is the last line.
+       NAME(value, string)                   stands for a kernel that gemm__resolve finds
+       KERNEL(value, string, run, tile)
+   `run` is the name of the kernel's launcher, and with _takes behind it of the function that says
+   whether it takes a product: see gemm__kernel. `tile` is the least edge of its tiles of C.
+   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float, too. */
+#define TMM__KERNEL_LIST(NAME, KERNEL)                                               \
+    NAME(TMM_AUTO, "auto")                                                           \
+    KERNEL(TMM_GLOBAL, "global", gemm__global, 32)                                   \
+    KERNEL(TMM_SHARED, "shared", gemm__shared, TMM__SHARED_TILE)                     \
+    KERNEL(TMM_SHARED_8, "shared_8", gemm__shared, 8)                                \
+    KERNEL(TMM_SHARED_16, "shared_16", gemm__shared, 16)                             \
+    KERNEL(TMM_SHARED_32, "shared_32", gemm__shared, 32)                             \
+    NAME(TMM_REGISTER, "register")                                                   \
+    KERNEL(TMM_REGISTER_64, "register_64", gemm__register, 64)                       \
+    KERNEL(TMM_REGISTER_128, "register_128", gemm__register, 128)                    \
+    KERNEL(TMM_PIPELINED, "pipelined", TMM__IF_FAST_NOT_DOUBLE(gemm__pipelined), 64) \
+    KERNEL(TMM_SMALL, "small", TMM__IF_FAST(gemm__small), 16)                        \
+    KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
+    KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
+    NAME(TMM_AUTO_TENSOR, "auto_tensor")
+#endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: once/config.h. Used by: all parts. */
+   Uses: once/config.h, once/kernels.h. Used by: all parts. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__PART_TYPES)
 #define TMM__PART_TYPES
 #include <stddef.h>
@@ -333,23 +362,14 @@ typedef enum tmm_status TMM__INT {
 
 typedef enum tmm_op TMM__INT { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
 
+#define TMM__NAME(value, string)              value,
+#define TMM__KERNEL(value, string, run, tile) value,
 typedef enum tmm_kernel TMM__INT {
-    TMM_AUTO = 0,
-    TMM_GLOBAL,
-    TMM_SHARED,
-    TMM_SHARED_8,
-    TMM_SHARED_16,
-    TMM_SHARED_32,
-    TMM_REGISTER,
-    TMM_REGISTER_64,
-    TMM_REGISTER_128,
-    TMM_PIPELINED,
-    TMM_SMALL,
-    TMM_SKINNY,
-    TMM_TENSOR,
-    TMM_AUTO_TENSOR, /* TMM_AUTO, which may take TMM_TENSOR for float, too */
-    TMM_KERNEL_COUNT /* not a kernel: how many there are */
+    TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL) /* TMM_AUTO = 0, TMM_GLOBAL, ... */
+    TMM_KERNEL_COUNT                         /* not a kernel: how many there are */
 } tmm_kernel;
+#undef TMM__NAME
+#undef TMM__KERNEL
 
 /* An operand that tmm_?gemm_prepare_A or _B has split for TMM_TENSOR; its members are theirs. */
 typedef struct tmm_prepared {
@@ -505,8 +525,8 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 #define TMM__ASYNC 0
 #endif
 
-static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *global, int bytes,
-                                                      int valid)
+static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void *global, int bytes,
+                                                       int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -539,7 +559,7 @@ static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *
 static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
                                                        bool valid)
 {
-    tmm__copy_part(shared, global, bytes, valid ? bytes : 0);
+    tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
 /* Ends a group of copies. */
@@ -567,9 +587,9 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 /* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
    CPU: see tmm_dmma. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
-#define TMM__TENSOR 0
+#define TMM__TENSOR_CORES 0
 #else
-#define TMM__TENSOR 1
+#define TMM__TENSOR_CORES 1
 #endif
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
@@ -654,8 +674,8 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
 }
 
 /* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
-static __device__ __forceinline__ unsigned tmm__inside(long long col, int count, long long first,
-                                                       long long end)
+static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int count,
+                                                            long long first, long long end)
 {
     int from = first <= col ? 0 : first - col < count ? (int)(first - col) : count;
     int to = end <= col ? 0 : end - col < count ? (int)(end - col) : count;
@@ -700,7 +720,7 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
    their threads in two halves, behind which everyone sees what was `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
-static __device__ __forceinline__ unsigned tmm__in_block(const void *address, unsigned rank)
+static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
 {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -709,7 +729,7 @@ static __device__ __forceinline__ unsigned tmm__in_block(const void *address, un
     return there;
 }
 
-static __device__ __forceinline__ void tmm__put_in_block(unsigned there, const void *bytes)
+static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there, const void *bytes)
 {
     uint4 word;
     memcpy(&word, bytes, 16);
@@ -786,6 +806,12 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
+/* Blocks of a grid along y or z, at most. */
+enum { TMM__MOST_GRID = 65535 };
+
+/* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
+enum { TMM__SKINNY_MOST = 16 };
+
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
@@ -814,8 +840,8 @@ enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
-    int split_tiles;              /* so many tiles are shared out in steps, not whole */
-    int sharers;                  /* among the last so many blocks; the others have whole tiles */
+    int streamk_tiles;            /* so many tiles are shared out in steps, not whole */
+    int streamk_blocks;           /* among the last so many blocks; the others have whole tiles */
     int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
     int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
     int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
@@ -826,7 +852,7 @@ typedef struct tmm__schedule {
 } tmm__schedule;
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/types.h. Used by: all host code. */
+   Uses: once/types.h, once/kernels.h. Used by: all host code. */
 #if TMM__HOST && !defined(TMM__PART_STATUS)
 #define TMM__PART_STATUS
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
@@ -912,23 +938,16 @@ TMM_API const char *tmm_status_string(tmm_status status)
 
 TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
 {
+#define TMM__NAME(value, string) \
+    case value:                  \
+        return string;
+#define TMM__KERNEL(value, string, run, tile) TMM__NAME(value, string)
     switch (kernel) {
-    case TMM_AUTO: return "auto";
-    case TMM_GLOBAL: return "global";
-    case TMM_SHARED: return "shared";
-    case TMM_SHARED_8: return "shared_8";
-    case TMM_SHARED_16: return "shared_16";
-    case TMM_SHARED_32: return "shared_32";
-    case TMM_REGISTER: return "register";
-    case TMM_REGISTER_64: return "register_64";
-    case TMM_REGISTER_128: return "register_128";
-    case TMM_PIPELINED: return "pipelined";
-    case TMM_SMALL: return "small";
-    case TMM_SKINNY: return "skinny";
-    case TMM_TENSOR: return "tensor";
-    case TMM_AUTO_TENSOR: return "auto_tensor";
+        TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)
     case TMM_KERNEL_COUNT: break;
     }
+#undef TMM__NAME
+#undef TMM__KERNEL
     return NULL;
 }
 
@@ -961,6 +980,7 @@ typedef struct tmm__device {
     int pools;      /* has memory pools, for stream-ordered allocation */
     int number;     /* as for cudaSetDevice; -1 if there is no device */
     int shared;     /* bytes of shared memory that a block can have, asked for */
+    int bus_width;  /* of its memory, in bits; 0 if CUDA does not tell */
     double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
@@ -997,6 +1017,7 @@ static inline tmm__device *tmm__current_device(void)
     int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
     int memory = tmm__attribute(cudaDevAttrMemoryClockRate, number, 0);
     int width = tmm__attribute(cudaDevAttrGlobalMemoryBusWidth, number, 0);
+    known->bus_width = width;
     known->arithmetic = 2.0 * 128 * known->processors * (clock > 0 ? clock : 1.5e6) * 1e3;
     known->bandwidth =
         memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
@@ -1206,108 +1227,275 @@ static inline unsigned long long tmm__ticket(void)
 }
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU, in a table by architecture.
-   Uses: once/device.h. Used by: once/plan.h, the launchers, type/choose.h. */
+   Uses: once/device.h. Used by: the launchers and their plans, type/choose.h. */
 #if TMM__HOST && !defined(TMM__PART_TUNING)
 #define TMM__PART_TUNING
 /* A row for each GPU that was measured. A device without one takes the first row. bench/notes/ says
    how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
    else is said, and sizes in elements. */
-enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3 }; /* instances that have numbers of their own */
+/* Instances that have numbers of their own. */
+enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
+/* Types that have numbers of their own. */
+enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
+/* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
+enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
+enum { TMM__MOST_RESIDENT = 3 }; /* of its blocks on a multiprocessor */
+
 typedef struct tmm__tuning {
     const char *device;
     int capability; /* 10 major + minor */
+    int bus_width;  /* of its memory, in bits: tells devices of one capability apart */
 
-    /* TMM_AUTO, elements of C to a multiprocessor: up to which TMM_SHARED_16 is faster than
-       TMM_REGISTER; up to which TMM_SMALL may be faster than TMM_PIPELINED and TMM_TENSOR, and up to
-       how many multiply-adds; from which K on it has to share out K, and float does so up to... */
-    double shared_area, small_area, small_work, small_long_k, small_long_k_area;
-    /* TMM_REGISTER: what a tile of 64 x 64 and one of 128 x 128 cost. */
-    double register_64, register_128;
+    struct {
+        /* Elements of C to a multiprocessor: up to `shared_area` TMM_SHARED_16 is faster than
+           TMM_REGISTER. Up to `small_area` TMM_SMALL may be faster than TMM_PIPELINED and
+           TMM_TENSOR, if there are at most `small_work` multiply-adds to a multiprocessor. From
+           `small_long_k` on it has to cut K, and float does so up to `small_long_k_area`. */
+        double shared_area, small_area, small_work, small_long_k, small_long_k_area;
+        /* What a tile of 64 x 64 and one of 128 x 128 of TMM_REGISTER cost. */
+        double register_64, register_128;
+    } choice;
 
     /* KERNEL PACK: seconds of its launch, and which part of a product's time it saves: of one by
        instance ANY, by instance NN, and of TENSOR. */
-    double pack_launch, pack_saves_any, pack_saves_nn, pack_saves_tensor;
-
-    /* KERNEL PIPELINED, with small and large tiles. issue: the part of the time in which multiply-adds
-       are issued, with 1, 2 and 3 blocks on a multiprocessor. Clocks: a launch with whole tiles; one
-       whose tiles are cut in few pieces, and for each piece; with KERNEL REDUCE; by clusters, and for
-       each round; in even shares, and for each partial tile. */
-    double issue[2][4];
-    double whole_launch, cut_launch, cut_piece[2], reduce_launch[2];
-    double cluster_launch, cluster_round[2], even_launch[2], even_partial[2];
-    int reduce_from; /* pieces of a tile from which KERNEL REDUCE adds them up */
-
-    /* KERNEL TENSOR, clocks. alone, busy: a step of a tile of each instance, if it is the only tile of
-       a multiprocessor and if there are more. small_tiles: a step of small tiles that are alone takes
-       at least so many for each of them, since all copy from L2. The others as of PIPELINED. */
     struct {
-        double alone[TMM__TUNED_TENSOR], busy[TMM__TUNED_TENSOR], small_tiles, store[2];
-        double reduce_launch, reduce_piece[2], last_launch, last_piece;
-        double even_step, even_launch, even_partial;
-        int reduce_wide_from; /* pieces from which eight blocks add up each part of a tile */
+        double launch, saves_any, saves_nn, saves_tensor;
+    } pack;
+
+    /* KERNEL PIPELINED, by the size of its tiles. issue: the part of the time in which multiply-adds
+       are issued, by blocks on a multiprocessor. Clocks: a launch with whole tiles; one whose tiles
+       are cut along K in few pieces, and each piece; one with KERNEL REDUCE, for `reduce_from` pieces
+       of a tile and more; one by clusters, and each round of them; one with even shares (stream-K),
+       and each partial tile. */
+    struct {
+        double issue[TMM__TILE_SIZES][TMM__MOST_RESIDENT + 1];
+        double whole_launch, cut_launch, cut_piece[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
+        int reduce_from;
+        double cluster_launch, cluster_round[TMM__TILE_SIZES];
+        double even_launch[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
+    } pipelined;
+
+    /* KERNEL TENSOR, clocks. steps: a step of a tile, if it is the only one on a multiprocessor
+       (alone) and if there are more (busy). l2_step: a step of a tile of 64 x 64 that is alone takes
+       at least so many for each tile, since all copy from L2. store: for each element of C, with one
+       block on a multiprocessor or several. reduce_wide_from: pieces from which eight blocks add up
+       each part of a tile. last: the tiles of a last, short round are cut. The others as of
+       PIPELINED. */
+    struct {
+        struct {
+            int tile_m, tile_n, width; /* of the instance; width: elements to a copy */
+            double alone, busy;
+        } steps[TMM__TUNED_TENSOR];
+        double l2_step, store_alone, store_shared;
+        double reduce_launch, reduce_piece, reduce_piece_wide;
+        int reduce_wide_from;
+        double last_launch, last_piece, even_step, even_launch, even_partial;
     } tensor;
 
-    /* KERNEL SMALL, nanoseconds: a launch with each instance, and each k, of float, double and other
-       types; KERNEL SUM, and each byte that it reads; what the host takes for two launches and
-       memory. gain: the part of the time that has to remain. */
+    /* KERNEL SMALL, nanoseconds. tiles: a launch with each, and each k; 0: a type that has it not.
+       Then KERNEL SUM, and each byte that it reads; what the host takes for two launches and memory.
+       gain: the part of the time that has to remain for K to be cut. */
     struct {
-        double launch[TMM__TUNED_SMALL], each_k[3][TMM__TUNED_SMALL];
+        struct {
+            int rows, cols;
+            double launch, each_k[TMM__TUNED_TYPES];
+        } tiles[TMM__TUNED_SMALL];
         double sum_launch, sum_byte, host, gain;
-    } small;
+    } small_c;
+
+    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
+       besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
+       tile of 64 x 64 costs so little that squares from 384 on, where it pays, take it.
+       l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
+       with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
+       these K by 256 and 512. */
+    struct {
+        double window[TMM__TUNED_FLOAT], tile[TMM__TUNED_FLOAT], l2_bytes;
+        int convert_256_k, convert_few_k, convert_512_k;
+        /* TMM_AUTO: the least M or N, and K. For wgmma: clocks and bytes a second, and what FP32
+           multiply-adds do (FLOP a second) and take longer to launch (seconds). For mma.sync: the
+           least M N K, and of M N / (M + N): converting an element takes as long as so many
+           multiply-adds save. */
+        double least_edge, least_k;
+        double clock, bandwidth, fp32_flops, fp32_launch;
+        double mma_least_work, mma_least_edge;
+    } fp16;
 } tmm__tuning;
 
+/* The numbers of the H100 are those of the H200: its speeds were alike with them. */
 static const tmm__tuning tmm__tunings[] = {
-    {"NVIDIA H200; an H100 was measured with the same",
-     90,
-     900,
-     2048,
-     4.2e6,
-     2048,
-     1600,
-     1.4,
-     4.0,
-     4e-6,
-     0.15,
-     0.06,
-     0.15,
-     {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}},
-     8000,
-     12000,
-     {2100, 4400},
-     {22000, 27000},
-     13000,
-     {1200, 5000},
-     {16000, 20000},
-     {2100, 4200},
-     5,
-     {{2130, 600, 660},
-      {2130, 630, 690},
-      6.25,
-      {1.0, 0.8},
-      15000,
-      {300, 100},
-      5000,
-      7000,
-      1.14,
-      16000,
-      0.4,
-      32},
-     {{2000, 2300, 2500, 2700},
-      {{5.2, 6.2, 10.3, 15.6}, {4.5, 6.2, 8.3, 11.5}, {0, 6.9, 0, 19.4}},
-      1400,
-      1.4e-3,
-      8000,
-      0.9}},
+    {
+        "NVIDIA H200",
+        90,   /* capability */
+        6144, /* bus_width */
+        {
+            900,   /* shared_area */
+            2048,  /* small_area */
+            4.2e6, /* small_work */
+            2048,  /* small_long_k */
+            1600,  /* small_long_k_area */
+            1.4,   /* register_64 */
+            4.0,   /* register_128 */
+        },
+        {
+            4e-6, /* launch */
+            0.15, /* saves_any */
+            0.06, /* saves_nn */
+            0.15, /* saves_tensor */
+        },
+        {
+            {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
+            8000,                                           /* whole_launch */
+            12000,                                          /* cut_launch */
+            {2100, 4400},                                   /* cut_piece */
+            {22000, 27000},                                 /* reduce_launch */
+            5,                                              /* reduce_from */
+            13000,                                          /* cluster_launch */
+            {1200, 5000},                                   /* cluster_round */
+            {16000, 20000},                                 /* even_launch */
+            {2100, 4200},                                   /* even_partial */
+        },
+        {
+            {{128, 128, 2, 2130, 2130}, /* steps */
+             {64, 64, 2, 600, 630},
+             {64, 64, 1, 660, 690}},
+            6.25,  /* l2_step */
+            1.0,   /* store_alone */
+            0.8,   /* store_shared */
+            15000, /* reduce_launch */
+            300,   /* reduce_piece */
+            100,   /* reduce_piece_wide */
+            32,    /* reduce_wide_from */
+            5000,  /* last_launch */
+            7000,  /* last_piece */
+            1.14,  /* even_step */
+            16000, /* even_launch */
+            0.4,   /* even_partial */
+        },
+        {
+            {{16, 16, 2000, {5.2, 4.5, 0}}, /* tiles: float, double, others */
+             {16, 32, 2300, {6.2, 6.2, 6.9}},
+             {32, 32, 2500, {10.3, 8.3, 0}},
+             {32, 64, 2700, {15.6, 11.5, 19.4}}},
+            1400,   /* sum_launch */
+            1.4e-3, /* sum_byte */
+            8000,   /* host */
+            0.9,    /* gain */
+        },
+        {
+            {4400, 3450, 1300, 450, 4500, 2400},  /* window */
+            {3000, 2500, 2000, 2900, 3500, 1800}, /* tile */
+            6e7,                                  /* l2_bytes */
+            256,                                  /* convert_256_k */
+            512,                                  /* convert_few_k */
+            2048,                                 /* convert_512_k */
+            64,                                   /* least_edge */
+            256,                                  /* least_k */
+            1.9e9,                                /* clock */
+            4.3e12,                               /* bandwidth */
+            40e12,                                /* fp32_flops */
+            1.05e-6,                              /* fp32_launch */
+            7e8,                                  /* mma_least_work */
+            200,                                  /* mma_least_edge */
+        },
+    },
+    {
+        "NVIDIA H100",
+        90,   /* capability */
+        5120, /* bus_width */
+        {
+            900,   /* shared_area */
+            2048,  /* small_area */
+            4.2e6, /* small_work */
+            2048,  /* small_long_k */
+            1600,  /* small_long_k_area */
+            1.4,   /* register_64 */
+            4.0,   /* register_128 */
+        },
+        {
+            4e-6, /* launch */
+            0.15, /* saves_any */
+            0.06, /* saves_nn */
+            0.15, /* saves_tensor */
+        },
+        {
+            {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
+            8000,                                           /* whole_launch */
+            12000,                                          /* cut_launch */
+            {2100, 4400},                                   /* cut_piece */
+            {22000, 27000},                                 /* reduce_launch */
+            5,                                              /* reduce_from */
+            13000,                                          /* cluster_launch */
+            {1200, 5000},                                   /* cluster_round */
+            {16000, 20000},                                 /* even_launch */
+            {2100, 4200},                                   /* even_partial */
+        },
+        {
+            {{128, 128, 2, 2130, 2130}, /* steps */
+             {64, 64, 2, 600, 630},
+             {64, 64, 1, 660, 690}},
+            6.25,  /* l2_step */
+            1.0,   /* store_alone */
+            0.8,   /* store_shared */
+            15000, /* reduce_launch */
+            300,   /* reduce_piece */
+            100,   /* reduce_piece_wide */
+            32,    /* reduce_wide_from */
+            5000,  /* last_launch */
+            7000,  /* last_piece */
+            1.14,  /* even_step */
+            16000, /* even_launch */
+            0.4,   /* even_partial */
+        },
+        {
+            {{16, 16, 2000, {5.2, 4.5, 0}}, /* tiles: float, double, others */
+             {16, 32, 2300, {6.2, 6.2, 6.9}},
+             {32, 32, 2500, {10.3, 8.3, 0}},
+             {32, 64, 2700, {15.6, 11.5, 19.4}}},
+            1400,   /* sum_launch */
+            1.4e-3, /* sum_byte */
+            8000,   /* host */
+            0.9,    /* gain */
+        },
+        {
+            {4400, 3450, 1300, 450, 4500, 2400},  /* window */
+            {3000, 2500, 2000, 2900, 3500, 1800}, /* tile */
+            6e7,                                  /* l2_bytes */
+            256,                                  /* convert_256_k */
+            512,                                  /* convert_few_k */
+            2048,                                 /* convert_512_k */
+            64,                                   /* least_edge */
+            256,                                  /* least_k */
+            1.9e9,                                /* clock */
+            4.3e12,                               /* bandwidth */
+            40e12,                                /* fp32_flops */
+            1.05e-6,                              /* fp32_launch */
+            7e8,                                  /* mma_least_work */
+            200,                                  /* mma_least_edge */
+        },
+    },
 };
+
+/* The row for a device: of those with its capability the one with the nearest width of memory. */
+static inline const tmm__tuning *tmm__tuning_for(int capability, int bus_width)
+{
+    const int count = (int)(sizeof tmm__tunings / sizeof *tmm__tunings);
+    const tmm__tuning *nearest = NULL;
+    for (int n = 0; n < count; n++) {
+        const tmm__tuning *row = &tmm__tunings[n];
+        if (row->capability != capability) continue;
+        if (nearest == NULL ||
+            abs(row->bus_width - bus_width) < abs(nearest->bus_width - bus_width))
+            nearest = row;
+    }
+    return nearest != NULL ? nearest : &tmm__tunings[0];
+}
 
 /* The row for the current device. */
 static inline const tmm__tuning *tmm__tuned(void)
 {
-    int count = (int)(sizeof tmm__tunings / sizeof *tmm__tunings);
-    for (int n = 0; n < count; n++)
-        if (tmm__tunings[n].capability == tmm__current_device()->capability)
-            return &tmm__tunings[n];
-    return &tmm__tunings[0];
+    const tmm__device *device = tmm__current_device();
+    return tmm__tuning_for(device->capability, device->bus_width);
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
@@ -1335,30 +1523,45 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
 /* The block of C that the CPU reference works on, and its steps along k. */
 enum { TMM__CPU_ROWS = 32, TMM__CPU_COLS = 128, TMM__CPU_DEPTH = 128 };
 
-/* What all forms of GEMM ask of their arguments; `reads_AB` is 0 when alpha is. */
-static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, long long N,
-                                         long long K, int reads_AB, const void *A, long long lda,
-                                         const void *B, long long ldb, const void *C, long long ldc,
-                                         size_t element)
+/* What all forms of GEMM are called with, of any element type. */
+typedef struct tmm__operands {
+    tmm_op opA, opB;
+    long long M, N, K;
+    const void *A;
+    long long lda;
+    const void *B;
+    long long ldb;
+    const void *C;
+    long long ldc;
+    size_t element; /* bytes */
+    int reads_AB;   /* 0 where alpha is 0 */
+} tmm__operands;
+
+/* What all forms of GEMM ask of their arguments. */
+static inline tmm_status tmm__check_gemm(const tmm__operands *o)
 {
-    if (opA != TMM_OP_N && opA != TMM_OP_T)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "opA is %d, neither TMM_OP_N nor TMM_OP_T", (int)opA);
-    if (opB != TMM_OP_N && opB != TMM_OP_T)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "opB is %d, neither TMM_OP_N nor TMM_OP_T", (int)opB);
-    if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
-    if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
-    if (K < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "K is negative: %lld", K);
+    const int nA = o->opA == TMM_OP_N, nB = o->opB == TMM_OP_N;
+    if (!nA && o->opA != TMM_OP_T)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "opA is %d, neither TMM_OP_N nor TMM_OP_T",
+                         (int)o->opA);
+    if (!nB && o->opB != TMM_OP_T)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "opB is %d, neither TMM_OP_N nor TMM_OP_T",
+                         (int)o->opB);
+    if (o->M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", o->M);
+    if (o->N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", o->N);
+    if (o->K < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "K is negative: %lld", o->K);
     /* Pointers that will not be read or written may be anything. */
     const void *unread = &unread;
-    int works = M > 0 && N > 0;
-    int reads = works && K > 0 && reads_AB;
-    tmm_status status = tmm__check_matrix("A", "lda", reads ? A : unread, opA == TMM_OP_N ? M : K,
-                                          opA == TMM_OP_N ? K : M, lda, element);
+    int works = o->M > 0 && o->N > 0;
+    int reads = works && o->K > 0 && o->reads_AB;
+    tmm_status status = tmm__check_matrix("A", "lda", reads ? o->A : unread, nA ? o->M : o->K,
+                                          nA ? o->K : o->M, o->lda, o->element);
     if (status == TMM_OK)
-        status = tmm__check_matrix("B", "ldb", reads ? B : unread, opB == TMM_OP_N ? K : N,
-                                   opB == TMM_OP_N ? N : K, ldb, element);
+        status = tmm__check_matrix("B", "ldb", reads ? o->B : unread, nB ? o->K : o->N,
+                                   nB ? o->N : o->K, o->ldb, o->element);
     if (status == TMM_OK)
-        status = tmm__check_matrix("C", "ldc", works ? C : unread, M, N, ldc, element);
+        status =
+            tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element);
     return status;
 }
 #endif
@@ -3602,9 +3805,11 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM_SUM TMM_TYPE
 #endif
 #ifdef TMM_TILE /* TMM_SHARED has this tile alone */
-#define TMM__ONE_TILE 1
+#define TMM__ONE_TILE    1
+#define TMM__SHARED_TILE TMM_TILE
 #else
-#define TMM__ONE_TILE 0
+#define TMM__ONE_TILE    0
+#define TMM__SHARED_TILE 32
 #endif
 /* For lists of instances: lines that only some types have. */
 #if TMM__IS_FLOAT
@@ -3621,6 +3826,17 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM__IF_FLOATING(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOATING(...)
+#endif
+/* For TMM__KERNEL_LIST: a kernel that is left out has another launcher. */
+#if TMM__FAST
+#define TMM__IF_FAST(run) run
+#else
+#define TMM__IF_FAST(run) gemm__left_out
+#endif
+#if TMM__IS_DOUBLE /* TMM_PIPELINED is a name for other kernels: see gemm__resolve */
+#define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
+#else
+#define TMM__IF_FAST_NOT_DOUBLE(run) TMM__IF_FAST(run)
 #endif
 #endif
 /* src/tiledmm/type/api.h. Declarations of what each element type has.
@@ -4138,7 +4354,7 @@ typedef struct alignas(16) TMM_FN(sums4) {
 } TMM_FN(sums4);
 
 /* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
-   (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
+   (tmm__column_mask). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
    the compiler cannot know that they do not overlap, and would wait for each. */
 static __device__ __forceinline__ TMM_FN(sums4)
     TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
@@ -4279,10 +4495,10 @@ static __device__ __forceinline__ TMM_TYPE TMM_FN(value)(TMM_SUM sum, TMM_TYPE a
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
    column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
    is not aligned, or elements are judged one by one: without branches. */
-static __device__ __forceinline__ void TMM_FN(store_some)(TMM_TYPE *C, long long row, long long col,
-                                                          const int count, unsigned wanted,
-                                                          TMM_TYPE alpha, TMM_TYPE beta,
-                                                          const TMM_SUM *sum)
+static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long long row,
+                                                            long long col, const int count,
+                                                            unsigned wanted, TMM_TYPE alpha,
+                                                            TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
@@ -4364,7 +4580,7 @@ static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long
     if (row < first_row || row >= M) return;
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
-    unsigned wanted = tmm__inside(col, 4, first_col, N);
+    unsigned wanted = tmm__column_mask(col, 4, first_col, N);
     bool whole = (size_t)C % 16 == 0 && wanted == 15;
     TMM_FN(store_four)
     (C, row, col, whole, wanted, alpha, TMM_FN(load_four)(C, whole, wanted, beta).v, sum);
@@ -4494,7 +4710,7 @@ TMM_KERNEL void __launch_bounds__(256)
     col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
-            unsigned wanted = tmm__inside(col, 2, first_col, N);
+            unsigned wanted = tmm__column_mask(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);
@@ -4709,8 +4925,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     const int TILE_M = ANY && !tall ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = tall ? 64 : 128;
 
-    int blocks = gridDim.x, sharers = DRIFT ? s.sharers : blocks;
-    long long split_steps = (long long)s.split_tiles * s.steps;
+    int blocks = gridDim.x, streamk_blocks = DRIFT ? s.streamk_blocks : blocks;
+    long long streamk_steps = (long long)s.streamk_tiles * s.steps;
     bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
     bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
@@ -4723,9 +4939,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
            block's share of the split tiles, steps `start` to `stop` if numbered through all. */
         int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
-        if (!DRIFT || share < sharers) {
-            start = (int)(split_steps * share / sharers);
-            stop = (int)(split_steps * (share + 1) / sharers);
+        if (!DRIFT || share < streamk_blocks) {
+            start = (int)(streamk_steps * share / streamk_blocks);
+            stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
         }
         if (start < stop) {
             first = start / s.steps;
@@ -4736,7 +4952,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             if (begin < start - tile * s.steps) begin = start - tile * s.steps;
             if (end > stop - tile * s.steps) end = stop - tile * s.steps;
         } else {
-            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
+            tile = s.streamk_tiles + tmm__block() + (piece - pieces) * blocks;
             if (tile >= s.tiles_down * s.tiles_across) break;
         }
         int down, across;
@@ -4898,14 +5114,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
                 if (q % (FOURS / TMM__MOST_CLUSTER) == 0 && left == 0) {
                     /* On to the block that has piece number `other`. */
-                    to = tmm__in_block(all + mine * part * THREADS, s.cluster - 1 - other);
+                    to = tmm__map_shared(all + mine * part * THREADS, s.cluster - 1 - other);
                     left = part;
                     other++;
                 }
                 TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
 #pragma unroll
                 for (int i = 0; i < (int)sizeof swapped; i += 16)
-                    tmm__put_in_block(to + i, (const char *)&swapped + i);
+                    tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
                 to += THREADS * sizeof swapped;
                 left--;
             }
@@ -4944,7 +5160,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / sharers < last_step) others++;
+            while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -4978,7 +5194,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         unsigned wanted = 0;
 #pragma unroll
         for (int q = 0; q < COLS / 4; q++)
-            wanted |= tmm__inside(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+            wanted |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
         long long r = row + row0, c = col + col0;
         if (TN) {
             /* Registers have no index: KEPT rows at a time go to shared memory, each thread's to a
@@ -5134,7 +5350,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
     for (int w = 1; w < 8; w++) sum += sums[w][lane];
     C += blockIdx.z * batchC + row * ldc + col;
-    TMM_FN(store_some)(C, row, col, 1, 1, alpha, beta, &sum);
+    TMM_FN(store_masked)(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
 /* src/tiledmm/kernels/small.cuh. The kernel for a small C.
@@ -5239,8 +5455,8 @@ static __device__ __forceinline__ void TMM__INSTANCE(small_fetch_,
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
             int valid = full ? TMM__WIDE : k < k_left ? size : 0;
-            tmm__copy_part(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                           valid * (int)sizeof(TMM_TYPE));
+            tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                            valid * (int)sizeof(TMM_TYPE));
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {
@@ -5287,7 +5503,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         ACROSS = COLS / 8,
         SUMS = DOWN * ACROSS
     };
-    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
+    const bool tensor = TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
@@ -5483,7 +5699,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         TMM_TYPE *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned wanted = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            TMM_FN(store_some)(out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
+            TMM_FN(store_masked)
+            (out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
             continue;
         }
         TMM_FN(vector) old;
@@ -5635,7 +5852,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         S_COPIES = (WIDTH * DEPTH + 255) / 256, /* single elements of S to a thread and stage */
         GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
     };
-    const bool tensor = TMM__TENSOR && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
+    const bool tensor = TMM__TENSOR_CORES && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
                         sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
@@ -5741,7 +5958,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
             if (full) { /* no checks */
 #pragma unroll
                 for (int n = 0; n < COPIES; n++)
-                    tmm__copy_part(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
+                    tmm__copy_zfill(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
             } else {
 #pragma unroll
                 for (int n = 0; n < COPIES; n++) {
@@ -5750,7 +5967,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                     const TMM_TYPE *x = from[n % 4] + TMM__BEYOND(n);
                     if (vectors) {
                         int size = inside < 0 ? 0 : inside > WIDE ? WIDE : inside;
-                        tmm__copy_part(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
+                        tmm__copy_zfill(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
                     } else {
 #pragma unroll
                         for (int v = 0; v < WIDE; v++) TMM_FN(copy_one)
@@ -5917,7 +6134,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                      row * (few_rows ? lines : width) + col] = total;
             continue;
         }
-        TMM_FN(store_some)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
+        TMM_FN(store_masked)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
     }
 #undef TMM__LINE_STEP
 #undef TMM__K_STEP
@@ -5971,7 +6188,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 
    The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED;
    or each block has a whole tile, and only those of a last, short round are cut along k, into
-   pieces that all run at once: the last s.sharers blocks have them. Bands of 8 rows of tiles: those
+   pieces that all run at once: the last s.streamk_blocks blocks have them. Bands of 8 rows of tiles: those
    at work at a time form a square of sorts.
 
                                    128 x 128     64 x 64
@@ -6014,11 +6231,11 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
 static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
                                                          int share, int *begin, int *end)
 {
-    long long split_steps = (long long)s->split_tiles * s->steps;
+    long long streamk_steps = (long long)s->streamk_tiles * s->steps;
     int first = 0, pieces = 0, start = 0, stop = 0;
-    if (share < s->sharers) {
-        start = (int)(split_steps * share / s->sharers);
-        stop = (int)(split_steps * (share + 1) / s->sharers);
+    if (share < s->streamk_blocks) {
+        start = (int)(streamk_steps * share / s->streamk_blocks);
+        stop = (int)(streamk_steps * (share + 1) / s->streamk_blocks);
     }
     if (start < stop) {
         first = start / s->steps;
@@ -6026,7 +6243,7 @@ static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s,
     }
     int tile = first + piece;
     *begin = 0, *end = s->steps;
-    if (piece >= pieces) return s->split_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
+    if (piece >= pieces) return s->streamk_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
     if (*begin < start - tile * s->steps) *begin = start - tile * s->steps;
     if (*end > stop - tile * s->steps) *end = stop - tile * s->steps;
     return tile;
@@ -6249,9 +6466,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
-            long long split_steps = (long long)s.split_tiles * s.steps;
+            long long streamk_steps = (long long)s.streamk_tiles * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / s.sharers < last_step) others++;
+            while (streamk_steps * (share + 1 + others) / s.streamk_blocks < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -6281,7 +6498,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         unsigned wanted = 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            wanted |= tmm__inside(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
+            wanted |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
@@ -7385,7 +7602,7 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
         for (int j = 0; j < 2; j++) {
             if (j == fours) break;
             int c = col0 + col + 64 * j, at = c - square->col128;
-            unsigned wanted = tmm__inside(c, 4, 0, square->col_end);
+            unsigned wanted = tmm__column_mask(c, 4, 0, square->col_end);
             if (square->own) { /* noted, and not gathered as one of a few */
                 int quarter = (r - square->row128) / 64 * 2 + at / 64;
                 bool cols_wide = square->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;
@@ -7559,7 +7776,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
         }
         for (int i = 0; i < 4; i++) {
             long long r = row0 + row + i; /* there are scales of whole blocks of 64 */
-            unsigned wanted = r < M ? tmm__inside(col0 + col, 4, 0, N) : 0, unproven = 0;
+            unsigned wanted = r < M ? tmm__column_mask(col0 + col, 4, 0, N) : 0, unproven = 0;
             bool wide = scale_a[row + i] < 0;
             for (int j = 0; j < 4; j++) {
                 float p = scale_a[row + i] * scale_b[col + j];
@@ -8383,7 +8600,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #define tmm_store_four     TMM_FN(store_four)
 #define tmm_load_two       TMM_FN(load_two)
 #define tmm_store_two      TMM_FN(store_two)
-#define tmm_store_some     TMM_FN(store_some)
+#define tmm_store_some     TMM_FN(store_masked)
 #define tmm_value          TMM_FN(value)
 #define tmm_find_tile      TMM_FN(find_tile)
 #define tmm_split          TMM_FN(split)
@@ -8439,7 +8656,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #endif
 /* Seconds that packing takes and saves. Two launches' time must be saved, too. A test packs always. */
 #ifndef TMM__WORTH_PACKING
-#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack_launch < (saving))
+#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack.launch < (saving))
 #endif
 /* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
 #ifndef TMM__TENSOR_GUESS
@@ -8449,6 +8666,21 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
    compute-sanitizer's initcheck cannot know that. */
 #ifndef TMM__CLEAR_FLAGS
 #define TMM__CLEAR_FLAGS 0
+#endif
+/* KERNEL TENSOR FLOAT: what a form should take, of which a test prefers one; by which instructions
+   (2 wgmma, 1 mma.sync, 0 those of any device); bytes of A and B from which blocks keep together;
+   whether noted elements may go by tmm_float_six. */
+#ifndef TMM__FLOAT_GUESS
+#define TMM__FLOAT_GUESS(form, time) (time)
+#endif
+#ifndef TMM__FLOAT_WAY
+#define TMM__FLOAT_WAY(way) (way)
+#endif
+#ifndef TMM__FLOAT_CACHE
+#define TMM__FLOAT_CACHE tmm__tuned()->fp16.l2_bytes
+#endif
+#ifndef TMM__FLOAT_SIX
+#define TMM__FLOAT_SIX(may) (may)
 #endif
 #endif
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
@@ -8466,7 +8698,7 @@ typedef struct TMM_FN(gemm__product) {
     TMM_TYPE beta;
     TMM_TYPE *C;
     long long ldc, strideC;
-    unsigned batch; /* at most 65535 */
+    unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them */
     tmm_stream stream;
@@ -8485,6 +8717,27 @@ static inline TMM_FN(gemm__product)
     return p;
 }
 
+/* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
+typedef struct TMM_FN(gemm__kernel) {
+    tmm_kernel value;
+    int tile; /* the least edge of its tiles of C */
+    /* Can it do this product on the current device, whatever the pointers? If not, the error. */
+    tmm_status (*takes)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+    /* Launches it for a product that it takes. */
+    tmm_status (*run)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+} TMM_FN(gemm__kernel);
+
+/* Leading dimensions. */
+static inline long long TMM_FN(gemm__lda)(const TMM_FN(gemm__product) * p)
+{
+    return p->csA == 1 ? p->rsA : p->csA;
+}
+
+static inline long long TMM_FN(gemm__ldb)(const TMM_FN(gemm__product) * p)
+{
+    return p->csB == 1 ? p->rsB : p->csB;
+}
+
 /* The arguments that all kernels but SKINNY begin with. Returns how many. */
 static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **arguments)
 {
@@ -8495,16 +8748,33 @@ static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **argu
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Can KERNEL PIPELINED, or TENSOR for double, do this? Not if there are too many tiles or steps for
-   32 bits, or if the lines that a thread copies one after the other, 16 apart (32 at most in
-   TENSOR), are too far from each other in memory. */
-static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N, long long K,
-                                     long long stride_A, long long stride_B)
+/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double? There
+   must not be too many steps for 32 bits. The lines that a thread copies one after the other, 16 apart
+   (32 at most in TENSOR), must not be too far from each other in memory. */
+static inline int TMM_FN(gemm__reaches)(tmm_kernel kernel, long long K, long long lda,
+                                        long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
     long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
-    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
-    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
+    return lda <= most && ldb <= most && K <= 8ll * INT_MAX - 8;
+}
+
+/* Can they do this product? The number of tiles must fit in 32 bits, too. */
+static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, const TMM_FN(gemm__product) * p)
+{
+    return TMM_FN(gemm__reaches)(kernel, p->K, TMM_FN(gemm__lda)(p), TMM_FN(gemm__ldb)(p)) &&
+           ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
+}
+
+/* The error if it does not reach. */
+static inline tmm_status TMM_FN(gemm__check_reach)(const TMM_FN(gemm__product) * p,
+                                                   const TMM_FN(gemm__kernel) * row)
+{
+    const long long lda = TMM_FN(gemm__lda)(p), ldb = TMM_FN(gemm__ldb)(p);
+    if (TMM_FN(gemm__reaches)(row->value, p->K, lda, ldb)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
+                     tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
 #if TMM__FAST
@@ -8523,17 +8793,17 @@ static inline int TMM_FN(gemm__allocate)(TMM_FN(gemm__memory) * memory, tmm__sch
 {
     size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
     size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
-    size_t sharers = s->split_tiles > 0 && s->cluster == 0 ? (size_t)s->sharers : 0;
-    size_t flags = sharers * sizeof *s->flags;
+    size_t streamk_blocks = s->streamk_tiles > 0 && s->cluster == 0 ? (size_t)s->streamk_blocks : 0;
+    size_t flags = streamk_blocks * sizeof *s->flags;
     memset(memory, 0, sizeof *memory);
-    memory->bytes = bytesA + bytesB + sharers * tile + flags;
+    memory->bytes = bytesA + bytesB + streamk_blocks * tile + flags;
     if (memory->bytes == 0) return 1;
     memory->all = (char *)tmm__workspace(memory->bytes, stream);
     if (memory->all == NULL) return 0;
     memory->packed_A = (TMM_TYPE *)memory->all;
     memory->packed_B = memory->packed_A + K * pitchA;
     s->partials = memory->all + bytesA + bytesB;
-    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + sharers * tile);
+    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + streamk_blocks * tile);
     s->ticket = tmm__ticket();
     if (TMM__CLEAR_FLAGS && flags > 0) (void)cudaMemsetAsync(s->flags, 0, flags, stream);
     return 1;
@@ -8547,7 +8817,7 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 {
     TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
     dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
-                 (unsigned)tmm__min((p->K + 63) / 64, 65535), 2);
+                 (unsigned)tmm__min((p->K + 63) / 64, TMM__MOST_GRID), 2);
     void *arguments[] = {&p->K, &p->M, &p->A,   &p->rsA, &p->csA,   &packed_A, &pitchA,
                          &p->N, &p->B, &p->rsB, &p->csB, &packed_B, &pitchB};
     if (pitchA + pitchB == 0) return TMM_OK;
@@ -8573,6 +8843,85 @@ static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__sc
                        p->stream);
 }
 #endif
+#endif
+/* src/tiledmm/kernels/simple_launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
+   Uses: kernels/global.cuh, kernels/shared.cuh, kernels/register.cuh, type/product.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* A block of threads for each tile of C, of row->tile x row->tile elements. */
+static inline tmm_status TMM_FN(gemm__tiles)(const TMM_FN(gemm__product) * product,
+                                             const TMM_FN(gemm__kernel) * row, const void *kernel,
+                                             dim3 block)
+{
+    TMM_FN(gemm__product) p = *product;
+    const long long down = (p.M - 1) / row->tile + 1, across = (p.N - 1) / row->tile + 1;
+    void *arguments[20];
+    (void)TMM_FN(gemm__arguments)(&p, arguments);
+    return tmm__launch(kernel, dim3((unsigned)(down * across), 1, p.batch), block, 0, arguments,
+                       p.stream);
+}
+
+static inline tmm_status TMM_FN(gemm__global_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__global)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    const unsigned edge = (unsigned)row->tile;
+    return TMM_FN(gemm__tiles)(p, row, (const void *)TMM_FN(gemm_global), dim3(edge, edge));
+}
+
+static inline tmm_status TMM_FN(gemm__shared_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)p;
+    if (TMM__ONE_TILE && row->value != TMM_SHARED)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s was not made for this type: its TMM_TILE asks for one tile, "
+                         "TMM_SHARED",
+                         tmm_kernel_string(row->value));
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__shared)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    const unsigned edge = (unsigned)row->tile;
+    const void *kernel = NULL;
+#if TMM__ONE_TILE
+    kernel = (const void *)TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE);
+#else
+#define TMM__ROW(pass, name, tile_edge)                    \
+    if (row->tile == tile_edge) {                          \
+        kernel = (const void *)TMM_FN(gemm_shared_##name); \
+    }
+    TMM__SHARED_LIST(TMM__ROW)
+#undef TMM__ROW
+#endif
+    return TMM_FN(gemm__tiles)(p, row, kernel, dim3(edge, edge));
+}
+
+static inline tmm_status TMM_FN(gemm__register_takes)(const TMM_FN(gemm__product) * p,
+                                                      const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__global_takes)(p, row);
+}
+
+static inline tmm_status TMM_FN(gemm__register)(const TMM_FN(gemm__product) * p,
+                                                const TMM_FN(gemm__kernel) * row)
+{
+    const void *kernel = NULL;
+#define TMM__ROW(pass, name, ...)                            \
+    if (row->tile == name) {                                 \
+        kernel = (const void *)TMM_FN(gemm_register_##name); \
+    }
+    TMM__REGISTER_LIST(TMM__ROW)
+#undef TMM__ROW
+    return TMM_FN(gemm__tiles)(p, row, kernel, dim3(256));
+}
 #endif
 /* src/tiledmm/kernels/pipelined_plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
    Uses: once/schedule.h, once/tuning.h. Used by: kernels/pipelined_launch.h. */
@@ -8601,18 +8950,19 @@ static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int 
 }
 
 /* The same with even shares of the tiles of the last rounds (stream-K), which takes memory for
-   partial tiles. s->split_tiles is 0 if it would gain nothing. */
+   partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
 static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
     int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
     int blocks = tmm__plan_whole(s, d, most_blocks);
     /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
     if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
-    s->split_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
-    long long split_steps = (long long)s->split_tiles * d->steps;
-    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, split_steps / 8);
-    if (split_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks)) return most_blocks;
-    s->split_tiles = 0;
+    s->streamk_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
+    long long streamk_steps = (long long)s->streamk_tiles * d->steps;
+    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, streamk_steps / 8);
+    if (streamk_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks))
+        return most_blocks;
+    s->streamk_tiles = 0;
     return blocks;
 }
 
@@ -8632,13 +8982,13 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
         if (turns > 0 && (!d->cut_k || pieces < 2)) continue;
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
-        time /= t->issue[large][rounds < per ? (int)rounds : per];
+        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
         if (pieces == 1)
-            time += t->whole_launch;
-        else if (pieces < t->reduce_from)
-            time += t->cut_launch + pieces * t->cut_piece[large];
+            time += t->pipelined.whole_launch;
+        else if (pieces < t->pipelined.reduce_from)
+            time += t->pipelined.cut_launch + pieces * t->pipelined.cut_piece[large];
         else
-            time += t->reduce_launch[large];
+            time += t->pipelined.reduce_launch[large];
         if (best == 0 || time < *clocks) *clocks = time, best = pieces;
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
@@ -8647,34 +8997,35 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     for (int pieces = 2; d->cut_k && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
-        time /= t->issue[large][rounds < per ? (int)rounds : per];
-        time += t->cluster_launch + rounds * t->cluster_round[large] * (pieces - 1) / pieces;
+        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
+        time += t->pipelined.cluster_launch +
+                rounds * t->pipelined.cluster_round[large] * (pieces - 1) / pieces;
         if (tiles > d->clusters[pieces] || time >= *clocks) continue;
         *clocks = time, best = pieces;
         s->cluster = pieces;
     }
     if (best > 1) {
-        s->split_tiles = (int)tiles;
-        s->reduce = s->cluster > 0 || best >= t->reduce_from;
+        s->streamk_tiles = (int)tiles;
+        s->reduce = s->cluster > 0 || best >= t->pipelined.reduce_from;
         blocks = (int)tiles * best;
     }
-    double even = tiles * steps / processors * step / t->issue[large][per];
-    even += t->even_launch[large] + t->even_partial[large] * most / tiles;
+    double even = tiles * steps / processors * step / t->pipelined.issue[large][per];
+    even += t->pipelined.even_launch[large] + t->pipelined.even_partial[large] * most / tiles;
     if (d->cut_k && even < *clocks && tiles * steps >= 8 * most) {
         tmm__schedule shares;
         int more = tmm__plan_even(&shares, d, (int)most);
-        if (shares.split_tiles > 0) *s = shares, blocks = more, *clocks = even;
+        if (shares.streamk_tiles > 0) *s = shares, blocks = more, *clocks = even;
     }
     /* Many tiles with few steps: one a block, so that some begin while others end. */
-    if (s->split_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
-    s->sharers = blocks;
+    if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
+    s->streamk_blocks = blocks;
     if (d->drift && tiles >= 2 * most) {
         int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
-        s->split_tiles = s->sharers = 0;
+        s->streamk_tiles = s->streamk_blocks = 0;
         blocks = (int)tiles;
         if (d->cut_k && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
-            s->sharers = (int)most;
-            s->split_tiles = s->sharers + rest;
+            s->streamk_blocks = (int)most;
+            s->streamk_tiles = s->streamk_blocks + rest;
             blocks -= rest;
         }
     }
@@ -8736,8 +9087,8 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     int any_blocks = tmm__plan_pipelined(&any, &d, &any_clocks);
     any.tall = tall < wide;
     if (p->batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
-        clocks = 2 * tiles / tmm__tuned()->issue[1][2];
-        any_clocks = tmm__min(wide, tall) / tmm__tuned()->issue[0][3];
+        clocks = 2 * tiles / tmm__tuned()->pipelined.issue[TMM__LARGE_TILE][2];
+        any_clocks = tmm__min(wide, tall) / tmm__tuned()->pipelined.issue[TMM__SMALL_TILE][3];
     }
     if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
     c->s = any;
@@ -8746,12 +9097,20 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     c->tile_m = any_m, c->tile_n = any_n;
 }
 
-static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__pipelined_takes)(const TMM_FN(gemm__product) * p,
+                                                       const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__check_reach)(p, row);
+}
+
+static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * given,
+                                                 const TMM_FN(gemm__kernel) * row)
 {
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
     const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
+    (void)row;
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
     size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
@@ -8773,11 +9132,11 @@ static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
     long long pitchA = 0, pitchB = 0;
     double packing =
         ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
-    double saving = nn ? tmm__tuned()->pack_saves_nn : tmm__tuned()->pack_saves_any;
+    double saving = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
     saving *= 2.0 * M * N * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE)) {
+        TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE)) {
         c.instance = TMM_FN(pipelined_tn);
         if (!inA) pitchA = ((M - 1) / TILE + 1) * TILE;
         if (!inB) pitchB = ((N - 1) / TILE + 1) * TILE;
@@ -8821,9 +9180,9 @@ static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
    Uses: kernels/pipelined_plan.h. Used by: kernels/tensor_launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
 #define TMM__PART_TENSOR_PLAN
-/* An instance of KERNEL TENSOR; `number` in the order of its list. */
+/* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
-    int number, tile_m, tile_n, warps;
+    int tile_m, tile_n, warps;
     int width;  /* elements to a copy */
     int blocks; /* to a multiprocessor */
     const void *kernel;
@@ -8836,16 +9195,19 @@ static inline int tmm__tensor_small(const tmm__tensor_instance *i)
 }
 
 /* Clocks of a step of one of `tiles` tiles, `rounds` to a multiprocessor. Of an instance that was not
-   measured: as large tiles, by the area. */
+   measured: as the first one, by the area. */
 static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tiles, double rounds)
 {
     const tmm__tuning *t = tmm__tuned();
-    double area = (double)i->tile_m * i->tile_n / (128 * 128);
-    int known = i->number < TMM__TUNED_TENSOR;
-    double alone = known ? t->tensor.alone[i->number] : t->tensor.alone[0] * area;
-    double busy = known ? t->tensor.busy[i->number] : t->tensor.busy[0] * area;
-    return rounds > 1 ? busy
-                      : fmax(alone, tmm__tensor_small(i) ? t->tensor.small_tiles * tiles : 0);
+    double area =
+        (double)i->tile_m * i->tile_n / (t->tensor.steps[0].tile_m * t->tensor.steps[0].tile_n);
+    double alone = t->tensor.steps[0].alone * area, busy = t->tensor.steps[0].busy * area;
+    for (int n = 0; n < TMM__TUNED_TENSOR; n++)
+        if (t->tensor.steps[n].tile_m == i->tile_m && t->tensor.steps[n].tile_n == i->tile_n &&
+            t->tensor.steps[n].width == i->width)
+            alone = t->tensor.steps[n].alone, busy = t->tensor.steps[n].busy;
+    if (rounds > 1) return busy;
+    return fmax(alone, tmm__tensor_small(i) ? t->tensor.l2_step * tiles : 0);
 }
 
 /* How KERNEL TENSOR is to compute the tiles of `d`, `batch` times: fills in the schedule and returns
@@ -8863,7 +9225,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
        copies and last stores. */
     double rounds = ceil((double)tiles * batch / processors);
     *clocks = tmm__tensor_step(i, (double)tiles * batch, rounds) * (steps * rounds);
-    *clocks += t->tensor.store[i->blocks >= 2] * area * rounds;
+    *clocks += (i->blocks >= 2 ? t->tensor.store_shared : t->tensor.store_alone) * area * rounds;
     if (!d->cut_k || steps == 0) return blocks;
     /* So many pieces of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
@@ -8871,11 +9233,12 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         double load = ceil((double)tiles * n / processors);
         double guess = tmm__tensor_step(i, (double)tiles * n, load);
         guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
-        guess += t->tensor.reduce_piece[n >= t->tensor.reduce_wide_from] * n;
+        guess += n * (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_piece_wide
+                                                      : t->tensor.reduce_piece);
         if (guess >= *clocks) continue;
         *clocks = guess;
-        blocks = s->sharers = tiles * n;
-        s->split_tiles = tiles;
+        blocks = s->streamk_blocks = tiles * n;
+        s->streamk_tiles = tiles;
         s->reduce = 1;
     }
     /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
@@ -8890,21 +9253,21 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         if (guess < *clocks) {
             *clocks = guess;
             blocks = tiles - rest + rest * pieces;
-            s->split_tiles = rest;
-            s->sharers = rest * pieces;
+            s->streamk_tiles = rest;
+            s->streamk_blocks = rest * pieces;
             s->reduce = 0;
         }
     }
     /* Even shares of the tiles of the last rounds. */
-    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
-    long long split_steps = (long long)split_tiles * steps;
+    int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long streamk_steps = (long long)streamk_tiles * steps;
     double guess = t->tensor.even_step * busy * tiles * steps / processors + t->tensor.even_launch;
     guess += t->tensor.even_partial * area *
              (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
-    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *clocks) {
+    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8 && guess < *clocks) {
         *clocks = guess;
-        blocks = s->sharers = slots;
-        s->split_tiles = split_tiles;
+        blocks = s->streamk_blocks = slots;
+        s->streamk_tiles = streamk_tiles;
         s->reduce = 0;
     }
     return blocks;
@@ -8927,15 +9290,31 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
            (capability == 80 || capability == 90 || capability == 100);
 }
 
+static inline tmm_status TMM_FN(gemm__tensor_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    if (TMM__FLOAT_TENSOR) return TMM_OK;
+    if (TMM__IS_FLOAT)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor is not in this program for float: define "
+                         "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
+    if (!TMM__IS_DOUBLE)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
+    if (!TMM_FN(gemm__tensor_fits)())
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor needs %d bytes of shared memory a block, more than "
+                         "this device has",
+                         TMM__TENSOR_BYTES(64, 64));
+    return TMM_FN(gemm__check_reach)(p, row);
+}
+
 #if TMM__IS_DOUBLE
 /* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
    multiply-adds. Where it does not pay, units of double bound every kernel. */
-static inline tmm_kernel TMM_FN(gemm__pipelined_double)(long long M, long long N, long long K,
-                                                        long long lda, long long ldb)
+static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__product) * p)
 {
-    return TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, lda, ldb)
-               ? TMM_TENSOR
-               : TMM_REGISTER;
+    return TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, p) ? TMM_TENSOR
+                                                                            : TMM_REGISTER;
 }
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any operands;
@@ -8944,13 +9323,7 @@ static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, t
                                             const TMM_FN(gemm__product) * p, int wide, int cut_k)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
-    {pass - 1,                                           \
-     32 * down,                                          \
-     32 * warps,                                         \
-     2 * warps,                                          \
-     width,                                              \
-     blocks,                                             \
-     (const void *)TMM_FN(gemm_tensor_##name)},
+    {32 * down, 32 * warps, 2 * warps, width, blocks, (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
@@ -8980,12 +9353,14 @@ static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, t
     return blocks;
 }
 
-static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
 {
     enum { SIZE = 8, TILE = 128 };
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
     const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
+    (void)row;
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
     size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
     size_t along_B = (size_t)p->B | p->csB * SIZE | p->strideB * SIZE | K * SIZE;
@@ -9000,10 +9375,10 @@ static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
        N K. */
     double packing =
         2.0 * K * (double)SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
-    double saving = tmm__tuned()->pack_saves_tensor * 2 * M * N * K / device->arithmetic;
+    double saving = tmm__tuned()->pack.saves_tensor * 2 * M * N * K / device->arithmetic;
     int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
                TMM__WORTH_PACKING(packing, saving) &&
-               TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE);
+               TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE);
 
     /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
     const tmm__tensor_instance *instance = NULL;
@@ -9033,6 +9408,13 @@ static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
         status = TMM_FN(gemm__reduce)(p, &s, 4, 2, blocks / (s.tiles_down * s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
+}
+#elif !TMM__FLOAT_TENSOR
+/* Of types that it never takes. */
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__tensor_takes)(p, row);
 }
 #endif
 #endif
@@ -9070,24 +9452,33 @@ typedef struct TMM_FN(small__choice) {
     void *partials;
 } TMM_FN(small__choice);
 
-/* Instance number n of the list. One that was not measured: by its area, along those that were. */
+/* Instance number n of the list; all zeros behind the last. One that was not measured: by its area,
+   along those that were. */
 static inline TMM_FN(small__instance) TMM_FN(gemm__small_instance)(int n)
 {
 #define TMM__ROW(pass, name, rows, cols) \
-    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name), pass - 1, 0},
+    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name), 0, 0},
     static const TMM_FN(small__instance) instances[] = {TMM__SMALL_LIST(TMM__ROW)};
 #undef TMM__ROW
+    const tmm__tuning *t = tmm__tuned();
+    const int type = TMM__IS_FLOAT    ? TMM__TUNED_AS_FLOAT
+                     : TMM__IS_DOUBLE ? TMM__TUNED_AS_DOUBLE
+                                      : TMM__TUNED_AS_OTHER;
     TMM_FN(small__instance) instance;
     memset(&instance, 0, sizeof instance);
     if (n >= (int)(sizeof instances / sizeof *instances)) return instance;
     instance = instances[n];
-    int line = (int)instance.first, type = TMM__IS_FLOAT ? 0 : TMM__IS_DOUBLE ? 1 : 2;
-    const tmm__tuning *t = tmm__tuned();
+    for (int m = 0; m < TMM__TUNED_SMALL; m++)
+        if (t->small_c.tiles[m].rows == instance.rows &&
+            t->small_c.tiles[m].cols == instance.cols) {
+            instance.first = t->small_c.tiles[m].launch;
+            instance.each_k = t->small_c.tiles[m].each_k[type];
+        }
     double area = instance.rows * instance.cols;
-    instance.first = line < TMM__TUNED_SMALL ? t->small.launch[line] : 2000 + 0.35 * area;
-    instance.each_k = line < TMM__TUNED_SMALL ? t->small.each_k[type][line] : 0;
+    if (instance.first == 0) instance.first = 2000 + 0.35 * area;
     if (instance.each_k == 0)
-        instance.each_k = t->small.each_k[type][3] * (0.2 + 0.8 * area / 2048);
+        instance.each_k =
+            t->small_c.tiles[TMM__TUNED_SMALL - 1].each_k[type] * (0.2 + 0.8 * area / 2048);
     return instance;
 }
 
@@ -9130,14 +9521,14 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
        fewer or more would take longer. Larger tiles take less time for twice as many parts. */
     c->parts = 1, c->partials = NULL;
     const double alone = all[whole].first + all[whole].each_k * K;
-    double shortest = t->small.gain * alone;
-    for (int n = whole; n <= largest && alone > t->small.host; n++) {
-        double part = t->small.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
+    double shortest = t->small_c.gain * alone;
+    for (int n = whole; n <= largest && alone > t->small_c.host; n++) {
+        double part = t->small_c.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
                sums = all[n].each_k * K;
         long long most = tmm__min(busy / tiles[n], steps / 16);
         long long parts = tmm__min(most, (long long)sqrt(sums / part));
         if (parts < 2) continue;
-        double time = all[n].first + sums / parts + t->small.sum_launch + parts * part;
+        double time = all[n].first + sums / parts + t->small_c.sum_launch + parts * part;
         if (time < shortest) best = n, c->parts = parts, shortest = time;
     }
     if (c->parts > 1)
@@ -9175,9 +9566,20 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, c.partials);
 }
 
-/* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status TMM_FN(gemm__small)(TMM_FN(gemm__product) p)
+static inline tmm_status TMM_FN(gemm__small_takes)(const TMM_FN(gemm__product) * p,
+                                                   const TMM_FN(gemm__kernel) * row)
 {
+    (void)row;
+    if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
+}
+
+/* The same for any number of products: tiles are numbered through all of a launch. */
+static inline tmm_status TMM_FN(gemm__small)(const TMM_FN(gemm__product) * given,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) p = *given;
+    (void)row;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;
@@ -9192,8 +9594,18 @@ static inline tmm_status TMM_FN(gemm__small)(TMM_FN(gemm__product) p)
 /* src/tiledmm/kernels/skinny_launch.h. LAUNCHER of KERNEL SKINNY.
    Uses: kernels/small_launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* M or N is 16 at most. */
-static inline tmm_status TMM_FN(gemm__skinny)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
+                     p->M, p->N, TMM__SKINNY_MOST);
+}
+
+static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
 {
     typedef struct {
         int along_k, width; /* as in the list */
@@ -9211,7 +9623,8 @@ static inline tmm_status TMM_FN(gemm__skinny)(TMM_FN(gemm__product) product)
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
+    (void)row;
     const tmm__device *device = tmm__current_device();
     /* L is the large operand, S the narrow one. */
     int few_rows = p->M < p->N;
@@ -9260,9 +9673,7 @@ static inline tmm_status TMM_FN(gemm__skinny)(TMM_FN(gemm__product) product)
 #ifndef TMM__FLOAT_FORMS_ONCE
 #define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
-   `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a
-   tile takes besides; measured on an H200. In form SHARED two warpgroups share out the windows of a
-   tile; its `tile` is such that squares from 384 on, where it pays, take it. */
+   In form SHARED two warpgroups share out the windows of a tile. `tuned`: its place in once/tuning.h. */
 enum {
     TMM__FLOAT_FORMS = 7,
     TMM__FLOAT_SHARED = 3,
@@ -9274,28 +9685,12 @@ enum {
     TMM__FLOAT_WGMMA_MOST = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
 typedef struct tmm__float_form {
-    int tile_m, tile_n, stages;
-    double window, tile;
+    int tile_m, tile_n, stages, tuned;
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1300, 2000},
-    {64, 64, 12, 450, 2900},   {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500},
-    {64, 64, 4, 2400, 1800}};
+    {256, 128, 4, 0}, {128, 192, 5, 1}, {128, 64, 8, 2}, {64, 64, 12, 3},
+    {64, 64, 0, 0},   {128, 128, 3, 4}, {64, 64, 4, 5}};
 
-/* Bytes: see gemm__float_multiply. A test has a smaller one. */
-#ifndef TMM__FLOAT_CACHE
-#define TMM__FLOAT_CACHE 6e7
-#endif
-
-/* A test prefers multiply-adds. */
-#ifndef TMM__FLOAT_SIX
-#define TMM__FLOAT_SIX(may) (may)
-#endif
-
-/* A test prefers one form. */
-#ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(form, time) (time)
-#endif
 #endif
 
 static inline const void *TMM_FN(gemm__float_kernel)(int form)
@@ -9330,11 +9725,6 @@ static inline int TMM_FN(gemm__float_mma)(void)
            : facts->ptx_version >= 90                          ? 2
                                                                : 1;
 }
-
-/* A test prefers mma.sync, or the kernel for any device: 2 wgmma, 1 mma.sync, 0 the latter. */
-#ifndef TMM__FLOAT_WAY
-#define TMM__FLOAT_WAY(way) (way)
-#endif
 
 /* A launch that may begin while the one before it in the stream still works, if `early`: then the
    kernel waits itself. */
@@ -9418,9 +9808,13 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
                                                           unsigned batch, tmm_stream stream)
 {
     float least = TMM_FN(gemm__float_least)(K);
-    /* As measured on an H200; up to 4096 k they hold all of their lines in registers. */
+    /* Up to 4096 k they hold all of their lines in registers. */
+    const tmm__tuning *t = tmm__tuned();
     int groups = groups_A + groups_B, few = groups <= tmm__current_device()->processors;
-    int threads = K <= 256 ? 256 : K <= 512 && few ? 1024 : K <= 2048 ? 512 : 1024;
+    int threads = K <= t->fp16.convert_256_k          ? 256
+                  : K <= t->fp16.convert_few_k && few ? 1024
+                  : K <= t->fp16.convert_512_k        ? 512
+                                                      : 1024;
     if (groups == 0) return TMM_OK;
     dim3 grid(groups, batch);
     tmm__lines from_a = *a, from_b = *b;
@@ -9447,7 +9841,9 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         if (f == TMM__FLOAT_SHARED && (!(may & TMM__CUT_K) || batch > 1 || tiles > processors))
             continue;
         if (f > TMM__FLOAT_MMA) tiles /= 2;
-        double time = (ceil(K / 64.0) * one->window + one->tile) * ceil(tiles / processors);
+        const tmm__tuning *t = tmm__tuned();
+        double time = ceil(K / 64.0) * t->fp16.window[one->tuned] + t->fp16.tile[one->tuned];
+        time *= ceil(tiles / processors);
         time = TMM__FLOAT_GUESS(f, time);
         if (*form != TMM__FLOAT_ANY && time >= best) continue;
         best = time;
@@ -9575,41 +9971,42 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
    Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
-   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
-   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
-static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
+/* The tile with which TMM_REGISTER should be faster. The time of a launch is that of the busiest
+   multiprocessor: its number of tiles times the work in one. A small tile needs more time for its
+   quarter of the work, since it reads shared memory twice as often. */
+static inline tmm_kernel TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
 {
+    const tmm__tuning *t = tmm__tuned();
     int processors = tmm__current_device()->processors;
     double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
     double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
-    double small_cost = tmm__tuned()->register_64 * ceil(small_tiles / processors);
-    double large_cost = tmm__tuned()->register_128 * ceil(large_tiles / processors);
-    return small_cost < large_cost ? 64 : 128;
+    double small_cost = t->choice.register_64 * ceil(small_tiles / processors);
+    double large_cost = t->choice.register_128 * ceil(large_tiles / processors);
+    return small_cost < large_cost ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
 #if TMM__FLOAT_TENSOR
-/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
-   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
-   The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
-   need some microseconds besides, the strict ones 1.05 more. Square: from 384 on. */
+/* Is KERNEL TENSOR FLOAT faster than FP32 multiply-adds? By wgmma, seconds are compared: converting
+   the operands moves 12 bytes an element, then come the tiles. The rate of multiply-adds is that at
+   1024; larger products are not close. On an H200 squares from 384 on take it. */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
+    const tmm__tuning *t = tmm__tuned();
     double work = (double)M * N * K * batch;
-    if (M < 64 || N < 64 || K < 256) return 0;
+    if (M < t->fp16.least_edge || N < t->fp16.least_edge || K < t->fp16.least_k) return 0;
     if (TMM_FN(gemm__float_fast)()) {
         int form, may = batch == 1 ? TMM__CUT_K : 0;
         double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
-        double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
-        return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
+        double convert = 12.0 * ((double)M + N) * K * batch / t->fp16.bandwidth;
+        return convert + clocks / t->fp16.clock <
+               2 * work / t->fp16.fp32_flops + t->fp16.fp32_launch;
     }
-    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
-       devices for displays. Splitting an element takes as long as 160 multiplications save; and
-       there is a tile for each multiprocessor. */
+    /* By mma.sync: only where FP16 with sums in FP32 has its full rate, unlike on devices for
+       displays; and only with a tile for each multiprocessor. */
     const tmm__device *device = tmm__current_device();
     int capability = device->capability;
-    return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
-           (double)M * N >= 200.0 * (M + N) &&
+    return (capability == 80 || capability == 90 || capability == 100) &&
+           work >= t->fp16.mma_least_work && (double)M * N >= t->fp16.mma_least_edge * (M + N) &&
            ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
            TMM_FN(gemm__float_mma)();
 }
@@ -9645,21 +10042,23 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
         if (M <= 32 && N <= 32) return TMM_SMALL;
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
-        bool long_k = batch == 1 && K > t->small_long_k &&
-                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
-                      (TMM__IS_FLOAT ? area <= t->small_long_k_area : TMM_FN(gemm__tensor_pays)());
-        if (area <= t->small_area && (wide <= 64 || area * K <= t->small_work) && !long_k)
+        bool long_k =
+            batch == 1 && K > t->choice.small_long_k &&
+            3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
+            (TMM__IS_FLOAT ? area <= t->choice.small_long_k_area : TMM_FN(gemm__tensor_pays)());
+        if (area <= t->choice.small_area && (wide <= 64 || area * K <= t->choice.small_work) &&
+            !long_k)
             return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
 #endif
     (void)K;
-    if (area <= t->shared_area) {
+    if (area <= t->choice.shared_area) {
         /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
            Both were level at 320 x 320 for float, and for double between 384 and 512. */
 #if TMM__ONE_TILE
@@ -9668,7 +10067,7 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
         return TMM_SHARED_16;
 #endif
     }
-    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+    return TMM_FN(gemm__register_tile)(M, N, batch);
 }
 
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
@@ -9721,171 +10120,103 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
 /* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot be
    used, the better tile of TMM_REGISTER. */
 static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
-                                               long long lda, long long ldb, long long batch)
+                                               long long batch)
 {
     const long long M = p->M, N = p->N, K = p->K;
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
         kernel =
             TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
 #if TMM__FAST
-        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
+        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, p))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
 #endif
     }
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR && ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
-        kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, lda, ldb)
-                     ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
-                     : TMM_REGISTER;
+        kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
+                                                      : TMM_REGISTER;
 #endif
 #if TMM__FAST && TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(M, N, K, lda, ldb);
+    if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
 #endif
-    if (kernel == TMM_REGISTER)
-        kernel =
-            TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
-    (void)lda, (void)ldb;
+    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(M, N, batch);
     return kernel;
 }
 
-/* Is this kernel in the program, and can it do this product on this device? *tile becomes the least
-   edge of its tiles of C. */
-static inline tmm_status TMM_FN(gemm__supports)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
-                                                long long lda, long long ldb, int *tile)
+/* A kernel that is left out of this program. */
+static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product) * p,
+                                                      const TMM_FN(gemm__kernel) * row)
 {
+    (void)p;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE",
+                     tmm_kernel_string(row->value));
+}
+
+static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
+                                                const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__left_out_takes)(p, row);
+}
+
+#if TMM__FLOAT_TENSOR
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row);
+#endif
+
+/* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
+static inline const TMM_FN(gemm__kernel) * TMM_FN(gemm__row)(tmm_kernel kernel)
+{
+#define TMM__NAME(value, string) {value, 0, NULL, NULL},
+#define TMM__KERNEL(value, string, run, tile) \
+    {value, tile, TMM_FN(TMM__JOIN(run, _takes)), TMM_FN(run)},
+    static const TMM_FN(gemm__kernel) rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
+#undef TMM__NAME
+#undef TMM__KERNEL
+    if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].run == NULL) return NULL;
+    return &rows[kernel];
+}
+
+/* Is this kernel in the program, and can it do this product on this device? */
+static inline tmm_status TMM_FN(gemm__takes)(tmm_kernel kernel, const TMM_FN(gemm__product) * p)
+{
+    const TMM_FN(gemm__kernel) *row = TMM_FN(gemm__row)(kernel);
     const long long M = p->M, N = p->N;
-    switch (kernel) {
-#if TMM__ONE_TILE
-    case TMM_SHARED: *tile = TMM_TILE; break;
-#else
-    case TMM_SHARED_8: *tile = 8; break;
-    case TMM_SHARED_16: *tile = 16; break;
-    case TMM_SHARED:
-    case TMM_SHARED_32: *tile = 32; break;
-#endif
-    case TMM_GLOBAL: *tile = 32; break;
-    case TMM_REGISTER_64: *tile = 64; break;
-    case TMM_REGISTER_128: *tile = 128; break;
-#if TMM__FAST
-    case TMM_TENSOR:
-#if TMM__IS_FLOAT
-        if (!TMM__FLOAT_TENSOR)
-            return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                             "kernel tensor is not in this program for float: define "
-                             "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
-#else
-        if (!TMM__IS_DOUBLE)
-            return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
-#endif
-        if (TMM__IS_DOUBLE && !TMM_FN(gemm__tensor_fits)())
-            return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                             "kernel tensor needs %d bytes of shared memory a block, more than "
-                             "this device has",
-                             TMM__TENSOR_BYTES(64, 64));
-        *tile = 64;
-        break;
-    case TMM_PIPELINED: *tile = 64; break;
-    case TMM_SMALL: *tile = 16; break;
-    case TMM_SKINNY: *tile = 16; break;
-#else
-    case TMM_PIPELINED:
-    case TMM_SMALL:
-    case TMM_SKINNY:
-    case TMM_TENSOR:
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s is not in this program: it was compiled with TMM_SIMPLE",
-                         tmm_kernel_string(kernel));
-#endif
-    default:
-        if (tmm_kernel_string(kernel) == NULL)
-            return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel",
-                             (int)kernel);
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s was not made for this type: its TMM_TILE asks for one tile, "
-                         "TMM_SHARED",
-                         tmm_kernel_string(kernel));
-    }
-#if TMM__FAST
-    if (kernel == TMM_SKINNY && M > 16 && N > 16)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel skinny: M x N is %lld x %lld, but one of them must be 16 at most",
-                         M, N);
-#endif
-    if (M > 0 && N > 0 && (M - 1) / *tile + 1 > INT_MAX / ((N - 1) / *tile + 1))
+    if (row == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "kernel is %d, which is no tmm_kernel", (int)kernel);
+    tmm_status status = row->takes(p, row);
+    if (status == TMM_OK && M > 0 && N > 0 &&
+        (M - 1) / row->tile + 1 > INT_MAX / ((N - 1) / row->tile + 1))
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "M x N is %lld x %lld: more than 2^31 - 1 tiles of %d x %d, the most that "
                          "one launch can have",
-                         M, N, *tile, *tile);
-#if TMM__FAST
-    if (kernel == TMM_SMALL && p->K > 8ll * INT_MAX - 8)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
-    if ((kernel == TMM_PIPELINED || (kernel == TMM_TENSOR && TMM__IS_DOUBLE)) &&
-        !TMM_FN(gemm__fits)(kernel, M, N, p->K, lda, ldb))
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
-                         tmm_kernel_string(kernel), p->K, lda, ldb);
-#endif
-    (void)lda, (void)ldb;
-    return TMM_OK;
+                         M, N, row->tile, row->tile);
+    return status;
 }
 
-/* TMM_GLOBAL, SHARED and REGISTER: a block for each tile. */
-static inline tmm_status TMM_FN(gemm__simple)(TMM_FN(gemm__product) p, tmm_kernel kernel, int tile)
+/* Products of one launch, by a kernel that takes them. */
+static inline tmm_status TMM_FN(gemm__run)(tmm_kernel kernel, const TMM_FN(gemm__product) * p)
 {
-    const void *function = (const void *)TMM_FN(gemm_global);
-    unsigned edge = kernel >= TMM_REGISTER ? 16 : (unsigned)tile; /* of a block's threads */
-    dim3 tiles((unsigned)(((p.M - 1) / tile + 1) * ((p.N - 1) / tile + 1)), 1, p.batch);
-    switch (kernel) {
-#if TMM__ONE_TILE
-    case TMM_SHARED: function = (const void *)TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE); break;
-#else
-    case TMM_SHARED_8: function = (const void *)TMM_FN(gemm_shared_8); break;
-    case TMM_SHARED_16: function = (const void *)TMM_FN(gemm_shared_16); break;
-    case TMM_SHARED:
-    case TMM_SHARED_32: function = (const void *)TMM_FN(gemm_shared_32); break;
-#endif
-    case TMM_REGISTER_64: function = (const void *)TMM_FN(gemm_register_64); break;
-    case TMM_REGISTER_128: function = (const void *)TMM_FN(gemm_register_128); break;
-    default: break; /* TMM_GLOBAL */
-    }
-    void *arguments[20];
-    (void)TMM_FN(gemm__arguments)(&p, arguments);
-    return tmm__launch(function, tiles, kernel >= TMM_REGISTER ? dim3(256) : dim3(edge, edge), 0,
-                       arguments, p.stream);
+    const TMM_FN(gemm__kernel) *row = TMM_FN(gemm__row)(kernel);
+    return row->run(p, row);
 }
 
-/* Products of one launch, by a kernel that supports them. */
-static inline tmm_status TMM_FN(gemm__run)(const TMM_FN(gemm__product) * p, tmm_kernel kernel,
-                                           int tile)
-{
-    switch (kernel) {
-#if TMM__FAST
-#if !TMM__IS_DOUBLE
-    case TMM_PIPELINED: return TMM_FN(gemm__pipelined)(*p);
-#else
-    case TMM_TENSOR: return TMM_FN(gemm__tensor)(*p);
-#endif
 #if TMM__FLOAT_TENSOR
-    case TMM_TENSOR: {
-        int done = 0, least = 64;
-        tmm_status status = TMM_FN(gemm__float)(p, NULL, NULL, &done);
-        if (done || status != TMM_OK) return status;
-        /* Without memory for its operands, strictly. */
-        long long ldA = p->csA == 1 ? p->rsA : p->csA, ldB = p->csB == 1 ? p->rsB : p->csB;
-        if (TMM_FN(gemm__fits)(TMM_PIPELINED, p->M, p->N, p->K, ldA, ldB))
-            return TMM_FN(gemm__pipelined)(*p);
-        kernel = TMM_FN(gemm__resolve)(TMM_REGISTER, p, ldA, ldB, p->batch);
-        status = TMM_FN(gemm__supports)(kernel, p, ldA, ldB, &least);
-        return status != TMM_OK ? status : TMM_FN(gemm__simple)(*p, kernel, least);
-    }
-#endif
-    case TMM_SMALL: return TMM_FN(gemm__small)(*p);
-    case TMM_SKINNY: return TMM_FN(gemm__skinny)(*p);
-#endif
-    default: return TMM_FN(gemm__simple)(*p, kernel, tile);
-    }
+/* KERNEL TENSOR FLOAT; strictly, if there is no memory for its operands. */
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    int done = 0;
+    (void)row;
+    tmm_status status = TMM_FN(gemm__float)(p, NULL, NULL, &done);
+    if (done || status != TMM_OK) return status;
+    tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
+    status = TMM_FN(gemm__takes)(kernel, p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, p);
 }
+#endif
 
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                              long long N, long long K, TMM_TYPE alpha,
@@ -9895,16 +10226,17 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                              long long strideC, long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
-    int tile = 0;
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb,
-                                        C, ldc, sizeof(TMM_TYPE));
+    const int reads_AB = !((TMM_SUM)alpha == 0);
+    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
+                                    reads_AB};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status == TMM_OK) status = TMM_FN(gemm__check_batch)(M, N, ldc, strides, batch);
     if (status != TMM_OK) return status;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
-    kernel = TMM_FN(gemm__resolve)(kernel, &p, lda, ldb, batch);
-    status = TMM_FN(gemm__supports)(kernel, &p, lda, ldb, &tile);
+    kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
+    status = TMM_FN(gemm__takes)(kernel, &p);
     if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;
     /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
        that may be NULL. */
@@ -9915,10 +10247,10 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     }
     /* In a batch all positions have the same bits, also one that is alone in the last launch. */
     p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
-    for (long long first = 0; first < batch && status == TMM_OK; first += 65535) { /* gridDim.z */
+    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
         p.A = A + first * p.strideA, p.B = B + first * p.strideB, p.C = C + first * strideC;
-        p.batch = (unsigned)tmm__min(batch - first, 65535);
-        status = TMM_FN(gemm__run)(&p, kernel, tile);
+        p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
+        status = TMM_FN(gemm__run)(kernel, &p);
     }
     return status;
 }
@@ -9968,19 +10300,23 @@ TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, siz
     return TMM_OK;
 }
 
-static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long lines, long long K,
-                                               const float *X, long long ld, void *memory,
-                                               size_t bytes, tmm_prepared *prepared,
-                                               tmm_stream stream)
+/* Prepares what `wanted` says, whose memory has `bytes` or is NULL. */
+static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_t bytes,
+                                               tmm_prepared *prepared, tmm_stream stream)
 {
+    const int is_B = wanted->is_B;
+    const tmm_op op = wanted->op;
+    const long long lines = wanted->lines, K = wanted->K, ld = wanted->ld;
+    const float *X = (const float *)wanted->X;
+    void *memory = wanted->memory;
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
     /* As if C had no rows, or no columns. */
-    tmm_status status =
-        is_B ? tmm__check_gemm(TMM_OP_N, op, 0, lines, K, 0, X, LLONG_MAX, X, ld, X, LLONG_MAX,
-                               sizeof(float))
-             : tmm__check_gemm(op, TMM_OP_N, lines, 0, K, 0, X, ld, X, 1, X, 1, sizeof(float));
+    const tmm__operands as_A = {op, TMM_OP_N, lines, 0, K, X, ld, X, 1, X, 1, sizeof *X, 0};
+    const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X, LLONG_MAX,
+                                X,        ld, X, LLONG_MAX, sizeof *X, 0};
+    tmm_status status = tmm__check_gemm(is_B ? &as_B : &as_A);
     if (status == TMM_OK) status = TMM_FN(gemm_prepare_memory)(lines, K, &needed);
     if (status != TMM_OK) return status;
     if (needed > 0 && X == NULL)
@@ -10005,8 +10341,8 @@ static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long li
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
     }
-    prepared->X = X, prepared->memory = memory, prepared->owned = owned, prepared->is_B = is_B;
-    prepared->op = op, prepared->lines = lines, prepared->K = K, prepared->ld = ld;
+    *prepared = *wanted;
+    prepared->memory = memory, prepared->owned = owned;
     return TMM_OK;
 }
 
@@ -10014,14 +10350,16 @@ TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, c
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    return TMM_FN(gemm__prepare)(0, op, M, K, A, lda, memory, bytes, prepared, stream);
+    const tmm_prepared wanted = {A, memory, 0, 0, op, M, K, lda};
+    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
                                           long long ldb, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    return TMM_FN(gemm__prepare)(1, op, N, K, B, ldb, memory, bytes, prepared, stream);
+    const tmm_prepared wanted = {B, memory, 0, 1, op, N, K, ldb};
+    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
@@ -10084,8 +10422,10 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
     if (options->B != NULL)
         opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
-    status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb, C, ldc,
-                             sizeof(TMM_TYPE));
+    const tmm__operands operands = {opA,       opB, M,   N, K,   A,
+                                    lda,       B,   ldb, C, ldc, sizeof(TMM_TYPE),
+                                    alpha != 0};
+    status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
     void *memory = options->memory;
     if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
@@ -10121,8 +10461,10 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
 TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
                                   const TMM_TYPE *B, TMM_TYPE *C)
 {
-    tmm_status status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, K > 1 ? K : 1, B,
-                                        N > 1 ? N : 1, C, N > 1 ? N : 1, sizeof(TMM_TYPE));
+    const tmm__operands operands = {
+        TMM_OP_N,      TMM_OP_N,         M, N, K, A, K > 1 ? K : 1, B, N > 1 ? N : 1, C,
+        N > 1 ? N : 1, sizeof(TMM_TYPE), 1};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
     /* Several threads stage large matrices faster than cudaMemcpy does. */
@@ -10157,44 +10499,33 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
 
 #if TMM__HOST_LAYER
 /* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
-   that the bits do not depend on the blocks. TMM_AUTO stays where only plain kernels fit. */
+   that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
 static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
-                                                    const tmm__block_product *block)
+                                                    const TMM_FN(gemm__product) * p)
 {
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, block->K, 1))
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, p->K, 1))
         kernel = TMM_TENSOR;
-    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(block->M, block->N, block->K))
-        return kernel;
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    const long long M = block->M, N = block->N, K = block->K;
-    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() &&
-        TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, block->lda, block->ldb))
+    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, p))
         kernel = TMM_TENSOR;
-    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, block->lda, block->ldb))
+    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && p->M >= 128 && p->N >= 128 &&
+        TMM_FN(gemm__fits)(TMM_PIPELINED, p))
         kernel = TMM_PIPELINED;
-#if TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED)
-        kernel = TMM_FN(gemm__pipelined_double)(M, N, K, block->lda, block->ldb);
 #endif
-#else
-    (void)block;
-#endif
-    return kernel == TMM_AUTO ? TMM_REGISTER : kernel;
+    return TMM_FN(gemm__resolve)(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
 }
 
 /* One product of blocks, for tmm__host_run and tmm__multi_run. */
 static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__block_product *block,
                                              tmm_stream stream)
 {
-    const long long M = block->M, N = block->N, K = block->K, lda = block->lda, ldb = block->ldb;
-    const TMM_TYPE alpha = *(const TMM_TYPE *)job->alpha;
+    const long long M = block->M, N = block->N, K = block->K;
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
-    const TMM_TYPE *A = (const TMM_TYPE *)block->A, *B = (const TMM_TYPE *)block->B;
     TMM_TYPE *C = (TMM_TYPE *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -10204,13 +10535,12 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                  NULL, N, beta, C, block->ldc, stream);
-    const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, block);
-#if TMM__FAST
-    /* These are called directly, for job->allowed. What does not fit is left to gemm_with, which
-       says why. */
-    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, lda, ldb);
-    p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = block->ldc;
-    p.batch = 1, p.stream = stream;
+    TMM_FN(gemm__product)
+    p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, block->lda, block->ldb);
+    p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
+    p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
+    p.C = C, p.ldc = block->ldc, p.batch = 1;
+    const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, &p);
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR) {
         int done;
@@ -10222,17 +10552,8 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     }
 #endif
     p.allowed = job->allowed;
-#if TMM__IS_DOUBLE
-    if (kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)() &&
-        TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
-        return TMM_FN(gemm__tensor)(p);
-#else
-    if (kernel == TMM_PIPELINED && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
-        return TMM_FN(gemm__pipelined)(p);
-#endif
-#endif
-    return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
-                             block->ldc, stream);
+    tmm_status status = TMM_FN(gemm__takes)(kernel, &p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, &p);
 }
 
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -10240,8 +10561,10 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, const tmm_host_options *options)
 {
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, (TMM_SUM)alpha != 0, A, lda, B, ldb, C,
-                                        ldc, sizeof(TMM_TYPE));
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
+                                    reads_AB};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
@@ -10267,8 +10590,10 @@ static inline tmm_status TMM_FN(gemm__check_part)(tmm_op opA, tmm_op opB, const 
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
     if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-    tmm_status status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, reads, p->A, lda, unread,
-                                        N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
+    const tmm__operands operands = {opA,  TMM_OP_N, p->rows,       N,    K,   p->A,
+                                    lda,  unread,   N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE),
+                                    reads};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status == TMM_OK && p->rows_B > 0)
         status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
                                    opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
@@ -10288,8 +10613,10 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
         return tmm__fail(TMM_ERROR_ARGUMENT, "count is %d, but must be 1 at least", count);
     if (parts == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "parts is NULL");
     long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, 0, unread, a > 1 ? a : 1, unread,
-                                        b > 1 ? b : 1, unread, N > 1 ? N : 1, 1);
+    const tmm__operands sizes = {
+        opA,    opB,           M, N, K, unread, a > 1 ? a : 1, unread, b > 1 ? b : 1,
+        unread, N > 1 ? N : 1, 1, 0};
+    tmm_status status = tmm__check_gemm(&sizes);
     if (status != TMM_OK) return status;
     for (int n = 0; n < count; n++) {
         const tmm_part *p = &parts[n];
@@ -10393,8 +10720,11 @@ static inline TMM__OPTIMIZE void TMM_FN(gemm__cpu_block)(const TMM_FN(cpu__produ
 static inline tmm_status TMM_FN(gemm__cpu)(TMM_FN(cpu__product) product, int threads)
 {
     TMM_FN(cpu__product) *p = &product;
-    tmm_status status = tmm__check_gemm(p->opA, p->opB, p->M, p->N, p->K, (TMM_SUM)p->alpha != 0,
-                                        p->A, p->lda, p->B, p->ldb, p->C, p->ldc, sizeof(TMM_TYPE));
+    const int reads_AB = (TMM_SUM)p->alpha != 0;
+    const tmm__operands operands = {p->opA, p->opB,           p->M,    p->N,   p->K,
+                                    p->A,   p->lda,           p->B,    p->ldb, p->C,
+                                    p->ldc, sizeof(TMM_TYPE), reads_AB};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || p->M == 0 || p->N == 0) return status;
     if ((TMM_SUM)p->alpha == 0) p->K = 0;
     if (p->K == 0) p->alpha = (TMM_TYPE)0; /* alpha may be infinite */
@@ -10444,6 +10774,9 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef TMM__IF_FLOAT
 #undef TMM__IF_DOUBLE
 #undef TMM__IF_FLOATING
+#undef TMM__IF_FAST
+#undef TMM__IF_FAST_NOT_DOUBLE
+#undef TMM__SHARED_TILE
 #if TMM__KERNELS
 #undef tmm_two
 #undef tmm_load_four
@@ -10600,8 +10933,10 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, lda, B, ldb, C, ldc,
-                             tmm__element_size(type));
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
+                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
+                                    1};
+    status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
     if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");

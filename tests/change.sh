@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# The worked examples of CONTRIBUTING, carried out on a copy: another tile for KERNEL TENSOR, and one
-# more instance of KERNEL SMALL, each by the one line that CONTRIBUTING shows. What is built then must
-# have the new instance, use it, and multiply rightly.
+# The worked examples of CONTRIBUTING, carried out on a copy by the commands that it shows: another
+# tile for KERNEL TENSOR, one more instance of KERNEL SMALL, a new kernel. What is built then must
+# have the new instance or kernel, use it, and multiply rightly.
 . "$(dirname "$0")/tap.bash"
 copy=$work/copy
-mkdir "$copy" && cp -r src "$copy/"
+mkdir -p "$copy/tests" && cp -r src "$copy/" && cp -r tests/change "$copy/tests/"
 
 cat >"$work/program.cu" <<'END'
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #define TMM_NO_INT
 #define TMM__TENSOR_GUESS(M, instance, time) ((instance) == 0 ? 0 : (time)) /* the first, where it fits */
 #include "tiledmm.cuh"
-#define CHECK(T, letter, kernel, unit)                                                            \
-    static double letter##_worst(int M, int N, int K)                                             \
+#define CHECK(T, letter, unit)                                                                    \
+    static double letter##_worst(tmm_kernel kernel, int M, int N, int K)                          \
     {                                                                                             \
         T *A = (T *)malloc(sizeof(T) * (M * K + K * N + M * N)), *B = A + M * K, *C = B + K * N;  \
         T *d = NULL;                                                                              \
@@ -41,46 +42,55 @@ cat >"$work/program.cu" <<'END'
         free(A);                                                                                  \
         return worst;                                                                             \
     }
-CHECK(double, d, TMM_TENSOR, ldexp(1, -53))
-CHECK(float, s, TMM_SMALL, ldexp(1, -24))
-int main(void)
+CHECK(double, d, ldexp(1, -53))
+CHECK(float, s, ldexp(1, -24))
+/* Multiplies by the kernels named, of float and double where there is such a kernel. */
+int main(int count, char **names)
 {
     static const int shapes[][3] = {{128, 64, 32}, {200, 150, 70}, {256, 128, 200}, {300, 260, 33}, {65, 33, 300}, {17, 100, 90}};
-    double worst = 0;
-    for (int n = 0; n < (int)(sizeof shapes / sizeof *shapes); n++) {
-        const int *s = shapes[n];
-        worst = fmax(worst, fmax(d_worst(s[0], s[1], s[2]), s_worst(s[0], s[1], s[2])));
+    double worst = count < 2 ? INFINITY : 0;
+    for (int name = 1; name < count; name++) {
+        int k = 0;
+        while (k < TMM_KERNEL_COUNT && strcmp(names[name], tmm_kernel_string((tmm_kernel)k))) k++;
+        for (int n = 0; n < (int)(sizeof shapes / sizeof *shapes); n++) {
+            const int *s = shapes[n];
+            worst = fmax(worst, d_worst((tmm_kernel)k, s[0], s[1], s[2]));
+            if (k != TMM_TENSOR) worst = fmax(worst, s_worst((tmm_kernel)k, s[0], s[1], s[2]));
+        }
     }
     printf("largest error, as a part of the bound: %g\n", worst);
     return !(worst <= 1);
 }
 END
 
-# example NAME KERNEL: the line of CONTRIBUTING that begins with `sed` after the words "NAME:" is run,
-# and then KERNEL must be launched by the program, which is counted.
+# example NAME KERNEL INSTANCE: the commands of CONTRIBUTING between the words "NAME" and the next
+# example are run. Then a program multiplies by KERNEL, and INSTANCE must be launched by it, which is
+# counted.
 example() {
-    local name=$1 kernel=$2 command
-    command=$(sed -n "/^    # $name\$/{n;s/^    //;p}" CONTRIBUTING.md)
-    if [ -z "$command" ]; then
+    local name=$1 kernel=$2 instance=$3 commands
+    commands=$(awk -v name="    # $name" '/^    # / || /^$/ { shows = 0 } shows { print } $0 == name { shows = 1 }' CONTRIBUTING.md)
+    if [ -z "$commands" ]; then
         not_ok "$name: CONTRIBUTING has no such example"
         return
     fi
-    if ! (cd "$copy" && eval "$command" && bash src/join.sh) >"$work/join.txt" 2>&1; then
+    if ! (cd "$copy" && set -e && eval "$commands" && bash src/join.sh) >"$work/join.txt" 2>&1; then
         not_ok "$name: joins" "$work/join.txt"
         return
     fi
+    rm -f "$work/counts.txt"
     if cpu/cucc --count -I "$copy" "$work/program.cu" -o "$work/program" 2>"$work/build.txt" &&
-        CUCC_COUNTS=$work/counts.txt "$work/program" >"$work/said.txt" 2>&1; then
+        CUCC_COUNTS=$work/counts.txt "$work/program" "$kernel" >"$work/said.txt" 2>&1; then
         ok "$name: builds and multiplies rightly"
     else
         not_ok "$name: builds and multiplies rightly" "$work/build.txt" "$work/said.txt"
     fi
-    if grep -q "$kernel" "$work/counts.txt" "$work/said.txt" 2>/dev/null; then
-        ok "$name: $kernel has run"
+    if grep -q "$instance" "$work/counts.txt" "$work/said.txt" 2>/dev/null; then
+        ok "$name: $instance has run"
     else
-        not_ok "$name: $kernel has run" "$work/counts.txt" "$work/said.txt"
+        not_ok "$name: $instance has run" "$work/counts.txt" "$work/said.txt"
     fi
 }
-example "change a tile" tmm_dgemm_tensor_128x64
-example "add an instance" tmm_sgemm_small_64x32
+example "change a tile" tensor tmm_dgemm_tensor_128x64
+example "add an instance" small tmm_sgemm_small_64x32
+example "add a kernel" strided tmm_sgemm_strided
 tap_done

@@ -31,6 +31,81 @@ else
     not_ok "what is made to be pasted from src/raytrace has no private name: $private"
 fi
 
+# --- functions: at most 8 parameters, public ones and what runs on a device apart; 100 lines, kernels 200 ---
+# functions FOLDER: kind, lines, parameters, file and line of each. Parts are formatted: a function begins
+# with a line that is not indented, and its braces stand alone in the first column.
+# shellcheck disable=SC2016 # $0 is awk's
+functions() {
+    find "$1" -type f \( -name '*.h' -o -name '*.cuh' \) -print0 | sort -z | xargs -0 -n 1 awk '
+        function parameters(head, i, c, depth, count) { # of the last parentheses
+            for (i = 1; i <= length(head); i++) {
+                c = substr(head, i, 1)
+                if (c == "(" && depth++ == 0) count = 1
+                if (c == ")") depth--
+                if (c == "," && depth == 1) count++
+            }
+            return count
+        }
+        /^[A-Za-z_]/ { head = ""; first = FNR; opens = 1 }
+        opens { head = head " " $0 }
+        /;$/ { opens = 0 }
+        /^{$/ && opens { opens = 0; inside = 1 }
+        /^}/ && inside {
+            inside = 0
+            kind = "host"
+            if (head ~ /_API /) kind = "public"
+            if (head ~ /__device__/) kind = "device"
+            if (head ~ /_KERNEL /) kind = "kernel"
+            print kind, FNR - first + 1, parameters(head), FILENAME ":" first
+        }'
+}
+# Longer ones are named here with their parts and may not grow: cutting them up makes other machine
+# code, which is measured one at a time.
+longest() {
+    case $1 in
+    */tiledmm/kernels/pipelined.cuh) echo 388 ;;
+    */tiledmm/kernels/skinny.cuh) echo 318 ;;
+    */tiledmm/kernels/tensor.cuh) echo 264 ;;
+    */tiledmm/kernels/small.cuh) echo 240 ;;
+    */tiledmm/kernels/float/wgmma.cuh) echo 298 ;;
+    */tiledmm/kernels/float/mma_sync.cuh) echo 224 ;;
+    */tiledmm/kernels/float/recheck.cuh) echo 146 ;;
+    *) [ "$2" = kernel ] && echo 200 || echo 100 ;;
+    esac
+}
+# too_large FOLDER: a sentence for each function that is.
+too_large() {
+    local kind lines parameters where most
+    functions "$1" | while read -r kind lines parameters where; do
+        case $where in */tiledmm/kernels/float/launch.h:*) most=9 ;; *) most=8 ;; esac
+        if [ "$kind" = host ] && [ "$parameters" -gt $most ]; then echo "$where has $parameters parameters"; fi
+        if [ "$lines" -gt "$(longest "${where%:*}" "$kind")" ]; then echo "$where has $lines lines"; fi
+    done
+}
+found=$(too_large src)
+if [ -z "$found" ] && [ "$(functions src | wc -l)" -ge 300 ]; then
+    ok "no function has too many parameters or lines"
+else
+    not_ok "no function has too many parameters or lines: $found"
+fi
+mkdir -p "$work/functions/kernels"
+{
+    printf 'static inline int nine(int a, int b, int c, int (*d)(int, int), int e, int f, int g,\n                       int h, int i)\n{\n    return 0;\n}\n'
+    printf 'TMM_API int public_nine(int a, int b, int c, int d, int e, int f, int g, int h, int i)\n{\n    return 0;\n}\n'
+    printf 'static inline int eight(int (*a)(int, int), int b, int c, int d, int e, int f, int g, int h)\n{\n    return 0;\n}\n'
+} >"$work/functions/parameters.h"
+{
+    printf 'static __device__ void long_one(void)\n{\n' && yes '    f();' | head -n 98 && printf '}\n'
+    printf 'TMM_KERNEL void long_kernel(void)\n{\n' && yes '    f();' | head -n 198 && printf '}\n'
+    printf 'TMM_KERNEL void kernel(void)\n{\n' && yes '    f();' | head -n 197 && printf '}\n'
+} >"$work/functions/lines.cuh"
+found=$(too_large "$work/functions" | sed 's/.*functions\///' | paste -sd '|')
+if [ "$found" = "lines.cuh:1 has 101 lines|lines.cuh:102 has 201 lines|parameters.h:1 has 9 parameters" ]; then
+    ok "a function that is too large is named"
+else
+    not_ok "a function that is too large is named: $found"
+fi
+
 # --- refusals, on a copy ---
 copy=$PWD/$work/copy before=$PWD/$work/before wanted=
 fresh() {

@@ -318,6 +318,35 @@ static void test_checks(void)
     tap_ok(error > 1, "freivalds: with K = 0 the product must be zero");
 }
 
+/* Which row of measured numbers a device takes: an H100 and an H200 have one capability. A device
+   without a row takes the first. */
+static void test_tuning(void)
+{
+    static const struct {
+        int capability, bus_width;
+        const char *device;
+    } cases[] = {{90, 6144, "NVIDIA H200"}, {90, 5120, "NVIDIA H100"}, {90, 4096, "NVIDIA H100"},
+                 {80, 5120, "NVIDIA H200"}, {75, 0, "NVIDIA H200"},    {120, 512, "NVIDIA H200"}};
+    for (int n = 0; n < (int)(sizeof cases / sizeof *cases); n++) {
+        const char *device = tmm__tuning_for(cases[n].capability, cases[n].bus_width)->device;
+        tap_ok(strcmp(device, cases[n].device) == 0, "capability %d, %d bits: the numbers of %s",
+               cases[n].capability, cases[n].bus_width, device);
+    }
+    /* An instance that a row has not is estimated: none should be unawares. */
+    int rows = (int)(sizeof tmm__tunings / sizeof *tmm__tunings), measured = 0, instances = 0;
+#define MEASURED(pass, name, warps, down, elements, blocks)                          \
+    instances++;                                                                     \
+    for (int n = 0; n < rows * TMM__TUNED_TENSOR; n++) {                             \
+        const tmm__tuning *row = &tmm__tunings[n / TMM__TUNED_TENSOR];               \
+        measured += row->tensor.steps[n % TMM__TUNED_TENSOR].tile_m == 32 * down &&  \
+                    row->tensor.steps[n % TMM__TUNED_TENSOR].tile_n == 32 * warps && \
+                    row->tensor.steps[n % TMM__TUNED_TENSOR].width == elements;      \
+    }
+    TMM__TENSOR_LIST(MEASURED)
+    tap_ok(measured == rows * instances, "%d instances of KERNEL TENSOR are in %d rows: %d",
+           instances, rows, measured);
+}
+
 int main(void)
 {
     tap_seed((unsigned long long)time(NULL));
@@ -332,6 +361,7 @@ int main(void)
     test_int_epilogue();
     test_wide_sums();
     test_checks();
+    test_tuning();
     cudaFree(dA);
     cudaFree(dB);
     cudaFree(dC);

@@ -119,8 +119,10 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, lda, B, ldb, C, ldc,
-                             tmm__element_size(type));
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M,   N, K,   A,
+                                    lda,      B,        ldb, C, ldc, tmm__element_size(type),
+                                    1};
+    status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
     if (excess == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "excess is NULL");

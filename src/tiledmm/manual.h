@@ -166,7 +166,8 @@
    (tmm_?gemm_host). An error of a call in this header does not stay there.
 
    CONTENTS   in the order of src/tiledmm/PARTS; search for the words in capitals
-     once/      what there is once: options, types, statuses, devices, PTX, numbers measured on GPUs
+     once/      what there is once: options, the list of kernels (kernels.h), types, statuses, devices,
+                PTX, numbers measured on GPUs (tuning.h)
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),

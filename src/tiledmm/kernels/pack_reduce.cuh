@@ -122,7 +122,7 @@ TMM_KERNEL void __launch_bounds__(256)
     col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
-            unsigned wanted = tmm__inside(col, 2, first_col, N);
+            unsigned wanted = tmm__column_mask(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);

@@ -205,8 +205,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     const int TILE_M = ANY && !tall ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = tall ? 64 : 128;
 
-    int blocks = gridDim.x, sharers = DRIFT ? s.sharers : blocks;
-    long long split_steps = (long long)s.split_tiles * s.steps;
+    int blocks = gridDim.x, streamk_blocks = DRIFT ? s.streamk_blocks : blocks;
+    long long streamk_steps = (long long)s.streamk_tiles * s.steps;
     bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
     bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
@@ -219,9 +219,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
            block's share of the split tiles, steps `start` to `stop` if numbered through all. */
         int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
-        if (!DRIFT || share < sharers) {
-            start = (int)(split_steps * share / sharers);
-            stop = (int)(split_steps * (share + 1) / sharers);
+        if (!DRIFT || share < streamk_blocks) {
+            start = (int)(streamk_steps * share / streamk_blocks);
+            stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
         }
         if (start < stop) {
             first = start / s.steps;
@@ -232,7 +232,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             if (begin < start - tile * s.steps) begin = start - tile * s.steps;
             if (end > stop - tile * s.steps) end = stop - tile * s.steps;
         } else {
-            tile = s.split_tiles + tmm__block() + (piece - pieces) * blocks;
+            tile = s.streamk_tiles + tmm__block() + (piece - pieces) * blocks;
             if (tile >= s.tiles_down * s.tiles_across) break;
         }
         int down, across;
@@ -394,14 +394,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
                 if (q % (FOURS / TMM__MOST_CLUSTER) == 0 && left == 0) {
                     /* On to the block that has piece number `other`. */
-                    to = tmm__in_block(all + mine * part * THREADS, s.cluster - 1 - other);
+                    to = tmm__map_shared(all + mine * part * THREADS, s.cluster - 1 - other);
                     left = part;
                     other++;
                 }
                 TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
 #pragma unroll
                 for (int i = 0; i < (int)sizeof swapped; i += 16)
-                    tmm__put_in_block(to + i, (const char *)&swapped + i);
+                    tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
                 to += THREADS * sizeof swapped;
                 left--;
             }
@@ -440,7 +440,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / sharers < last_step) others++;
+            while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -474,7 +474,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         unsigned wanted = 0;
 #pragma unroll
         for (int q = 0; q < COLS / 4; q++)
-            wanted |= tmm__inside(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+            wanted |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
         long long r = row + row0, c = col + col0;
         if (TN) {
             /* Registers have no index: KEPT rows at a time go to shared memory, each thread's to a

@@ -53,8 +53,8 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     int any_blocks = tmm__plan_pipelined(&any, &d, &any_clocks);
     any.tall = tall < wide;
     if (p->batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
-        clocks = 2 * tiles / tmm__tuned()->issue[1][2];
-        any_clocks = tmm__min(wide, tall) / tmm__tuned()->issue[0][3];
+        clocks = 2 * tiles / tmm__tuned()->pipelined.issue[TMM__LARGE_TILE][2];
+        any_clocks = tmm__min(wide, tall) / tmm__tuned()->pipelined.issue[TMM__SMALL_TILE][3];
     }
     if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
     c->s = any;
@@ -63,12 +63,20 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     c->tile_m = any_m, c->tile_n = any_n;
 }
 
-static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__pipelined_takes)(const TMM_FN(gemm__product) * p,
+                                                       const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__check_reach)(p, row);
+}
+
+static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * given,
+                                                 const TMM_FN(gemm__kernel) * row)
 {
     enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
     const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
+    (void)row;
     /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
        of elements smaller than 4 bytes. */
     size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
@@ -90,11 +98,11 @@ static inline tmm_status TMM_FN(gemm__pipelined)(TMM_FN(gemm__product) product)
     long long pitchA = 0, pitchB = 0;
     double packing =
         ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
-    double saving = nn ? tmm__tuned()->pack_saves_nn : tmm__tuned()->pack_saves_any;
+    double saving = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
     saving *= 2.0 * M * N * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE)) {
+        TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE)) {
         c.instance = TMM_FN(pipelined_tn);
         if (!inA) pitchA = ((M - 1) / TILE + 1) * TILE;
         if (!inB) pitchB = ((N - 1) / TILE + 1) * TILE;

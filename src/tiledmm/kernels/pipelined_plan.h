@@ -25,18 +25,19 @@ static inline int tmm__plan_whole(tmm__schedule *s, const tmm__division *d, int 
 }
 
 /* The same with even shares of the tiles of the last rounds (stream-K), which takes memory for
-   partial tiles. s->split_tiles is 0 if it would gain nothing. */
+   partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
 static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int most_blocks)
 {
     int tiles = d->tiles_down * d->tiles_across, rest = tiles % most_blocks;
     int blocks = tmm__plan_whole(s, d, most_blocks);
     /* Little to gain where the last round is nearly full; and no steps cannot be shared out. */
     if (d->steps == 0 || rest == 0 || rest > 0.98 * most_blocks) return blocks;
-    s->split_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
-    long long split_steps = (long long)s->split_tiles * d->steps;
-    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, split_steps / 8);
-    if (split_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks)) return most_blocks;
-    s->split_tiles = 0;
+    s->streamk_tiles = tiles < most_blocks ? tiles : most_blocks + rest;
+    long long streamk_steps = (long long)s->streamk_tiles * d->steps;
+    if (tiles < most_blocks) most_blocks = (int)tmm__min(most_blocks, streamk_steps / 8);
+    if (streamk_steps <= INT_MAX && most_blocks > blocks - (tiles >= most_blocks))
+        return most_blocks;
+    s->streamk_tiles = 0;
     return blocks;
 }
 
@@ -56,13 +57,13 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
         if (turns > 0 && (!d->cut_k || pieces < 2)) continue;
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
-        time /= t->issue[large][rounds < per ? (int)rounds : per];
+        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
         if (pieces == 1)
-            time += t->whole_launch;
-        else if (pieces < t->reduce_from)
-            time += t->cut_launch + pieces * t->cut_piece[large];
+            time += t->pipelined.whole_launch;
+        else if (pieces < t->pipelined.reduce_from)
+            time += t->pipelined.cut_launch + pieces * t->pipelined.cut_piece[large];
         else
-            time += t->reduce_launch[large];
+            time += t->pipelined.reduce_launch[large];
         if (best == 0 || time < *clocks) *clocks = time, best = pieces;
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
@@ -71,34 +72,35 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     for (int pieces = 2; d->cut_k && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
         double rounds = ceil(tiles * pieces / processors);
         double time = rounds * ceil((double)steps / pieces) * step;
-        time /= t->issue[large][rounds < per ? (int)rounds : per];
-        time += t->cluster_launch + rounds * t->cluster_round[large] * (pieces - 1) / pieces;
+        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
+        time += t->pipelined.cluster_launch +
+                rounds * t->pipelined.cluster_round[large] * (pieces - 1) / pieces;
         if (tiles > d->clusters[pieces] || time >= *clocks) continue;
         *clocks = time, best = pieces;
         s->cluster = pieces;
     }
     if (best > 1) {
-        s->split_tiles = (int)tiles;
-        s->reduce = s->cluster > 0 || best >= t->reduce_from;
+        s->streamk_tiles = (int)tiles;
+        s->reduce = s->cluster > 0 || best >= t->pipelined.reduce_from;
         blocks = (int)tiles * best;
     }
-    double even = tiles * steps / processors * step / t->issue[large][per];
-    even += t->even_launch[large] + t->even_partial[large] * most / tiles;
+    double even = tiles * steps / processors * step / t->pipelined.issue[large][per];
+    even += t->pipelined.even_launch[large] + t->pipelined.even_partial[large] * most / tiles;
     if (d->cut_k && even < *clocks && tiles * steps >= 8 * most) {
         tmm__schedule shares;
         int more = tmm__plan_even(&shares, d, (int)most);
-        if (shares.split_tiles > 0) *s = shares, blocks = more, *clocks = even;
+        if (shares.streamk_tiles > 0) *s = shares, blocks = more, *clocks = even;
     }
     /* Many tiles with few steps: one a block, so that some begin while others end. */
-    if (s->split_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
-    s->sharers = blocks;
+    if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
+    s->streamk_blocks = blocks;
     if (d->drift && tiles >= 2 * most) {
         int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
-        s->split_tiles = s->sharers = 0;
+        s->streamk_tiles = s->streamk_blocks = 0;
         blocks = (int)tiles;
         if (d->cut_k && steps > 0 && shared && (most + rest) * steps <= INT_MAX) {
-            s->sharers = (int)most;
-            s->split_tiles = s->sharers + rest;
+            s->streamk_blocks = (int)most;
+            s->streamk_tiles = s->streamk_blocks + rest;
             blocks -= rest;
         }
     }

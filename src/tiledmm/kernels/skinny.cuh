@@ -131,7 +131,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         S_COPIES = (WIDTH * DEPTH + 255) / 256, /* single elements of S to a thread and stage */
         GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
     };
-    const bool tensor = TMM__TENSOR && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
+    const bool tensor = TMM__TENSOR_CORES && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
                         sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
@@ -237,7 +237,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
             if (full) { /* no checks */
 #pragma unroll
                 for (int n = 0; n < COPIES; n++)
-                    tmm__copy_part(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
+                    tmm__copy_zfill(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
             } else {
 #pragma unroll
                 for (int n = 0; n < COPIES; n++) {
@@ -246,7 +246,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                     const TMM_TYPE *x = from[n % 4] + TMM__BEYOND(n);
                     if (vectors) {
                         int size = inside < 0 ? 0 : inside > WIDE ? WIDE : inside;
-                        tmm__copy_part(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
+                        tmm__copy_zfill(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
                     } else {
 #pragma unroll
                         for (int v = 0; v < WIDE; v++) TMM_FN(copy_one)
@@ -413,7 +413,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                      row * (few_rows ? lines : width) + col] = total;
             continue;
         }
-        TMM_FN(store_some)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
+        TMM_FN(store_masked)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
     }
 #undef TMM__LINE_STEP
 #undef TMM__K_STEP

@@ -1,8 +1,18 @@
 /* src/tiledmm/kernels/skinny_launch.h. LAUNCHER of KERNEL SKINNY.
    Uses: kernels/small_launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* M or N is 16 at most. */
-static inline tmm_status TMM_FN(gemm__skinny)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (p->M <= TMM__SKINNY_MOST || p->N <= TMM__SKINNY_MOST) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel skinny: M x N is %lld x %lld, but one of them must be %d at most",
+                     p->M, p->N, TMM__SKINNY_MOST);
+}
+
+static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
 {
     typedef struct {
         int along_k, width; /* as in the list */
@@ -20,7 +30,8 @@ static inline tmm_status TMM_FN(gemm__skinny)(TMM_FN(gemm__product) product)
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
+    (void)row;
     const tmm__device *device = tmm__current_device();
     /* L is the large operand, S the narrow one. */
     int few_rows = p->M < p->N;

@@ -100,8 +100,8 @@ static __device__ __forceinline__ void TMM__INSTANCE(small_fetch_,
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
             int valid = full ? TMM__WIDE : k < k_left ? size : 0;
-            tmm__copy_part(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                           valid * (int)sizeof(TMM_TYPE));
+            tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                            valid * (int)sizeof(TMM_TYPE));
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {
@@ -148,7 +148,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         ACROSS = COLS / 8,
         SUMS = DOWN * ACROSS
     };
-    const bool tensor = TMM__TENSOR && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
+    const bool tensor = TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
@@ -344,7 +344,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         TMM_TYPE *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned wanted = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            TMM_FN(store_some)(out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
+            TMM_FN(store_masked)
+            (out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
             continue;
         }
         TMM_FN(vector) old;

@@ -32,24 +32,33 @@ typedef struct TMM_FN(small__choice) {
     void *partials;
 } TMM_FN(small__choice);
 
-/* Instance number n of the list. One that was not measured: by its area, along those that were. */
+/* Instance number n of the list; all zeros behind the last. One that was not measured: by its area,
+   along those that were. */
 static inline TMM_FN(small__instance) TMM_FN(gemm__small_instance)(int n)
 {
 #define TMM__ROW(pass, name, rows, cols) \
-    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name), pass - 1, 0},
+    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name), 0, 0},
     static const TMM_FN(small__instance) instances[] = {TMM__SMALL_LIST(TMM__ROW)};
 #undef TMM__ROW
+    const tmm__tuning *t = tmm__tuned();
+    const int type = TMM__IS_FLOAT    ? TMM__TUNED_AS_FLOAT
+                     : TMM__IS_DOUBLE ? TMM__TUNED_AS_DOUBLE
+                                      : TMM__TUNED_AS_OTHER;
     TMM_FN(small__instance) instance;
     memset(&instance, 0, sizeof instance);
     if (n >= (int)(sizeof instances / sizeof *instances)) return instance;
     instance = instances[n];
-    int line = (int)instance.first, type = TMM__IS_FLOAT ? 0 : TMM__IS_DOUBLE ? 1 : 2;
-    const tmm__tuning *t = tmm__tuned();
+    for (int m = 0; m < TMM__TUNED_SMALL; m++)
+        if (t->small_c.tiles[m].rows == instance.rows &&
+            t->small_c.tiles[m].cols == instance.cols) {
+            instance.first = t->small_c.tiles[m].launch;
+            instance.each_k = t->small_c.tiles[m].each_k[type];
+        }
     double area = instance.rows * instance.cols;
-    instance.first = line < TMM__TUNED_SMALL ? t->small.launch[line] : 2000 + 0.35 * area;
-    instance.each_k = line < TMM__TUNED_SMALL ? t->small.each_k[type][line] : 0;
+    if (instance.first == 0) instance.first = 2000 + 0.35 * area;
     if (instance.each_k == 0)
-        instance.each_k = t->small.each_k[type][3] * (0.2 + 0.8 * area / 2048);
+        instance.each_k =
+            t->small_c.tiles[TMM__TUNED_SMALL - 1].each_k[type] * (0.2 + 0.8 * area / 2048);
     return instance;
 }
 
@@ -92,14 +101,14 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
        fewer or more would take longer. Larger tiles take less time for twice as many parts. */
     c->parts = 1, c->partials = NULL;
     const double alone = all[whole].first + all[whole].each_k * K;
-    double shortest = t->small.gain * alone;
-    for (int n = whole; n <= largest && alone > t->small.host; n++) {
-        double part = t->small.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
+    double shortest = t->small_c.gain * alone;
+    for (int n = whole; n <= largest && alone > t->small_c.host; n++) {
+        double part = t->small_c.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
                sums = all[n].each_k * K;
         long long most = tmm__min(busy / tiles[n], steps / 16);
         long long parts = tmm__min(most, (long long)sqrt(sums / part));
         if (parts < 2) continue;
-        double time = all[n].first + sums / parts + t->small.sum_launch + parts * part;
+        double time = all[n].first + sums / parts + t->small_c.sum_launch + parts * part;
         if (time < shortest) best = n, c->parts = parts, shortest = time;
     }
     if (c->parts > 1)
@@ -137,9 +146,20 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, c.partials);
 }
 
-/* The same for any number of products: tiles are numbered through all of a launch. */
-static inline tmm_status TMM_FN(gemm__small)(TMM_FN(gemm__product) p)
+static inline tmm_status TMM_FN(gemm__small_takes)(const TMM_FN(gemm__product) * p,
+                                                   const TMM_FN(gemm__kernel) * row)
 {
+    (void)row;
+    if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
+}
+
+/* The same for any number of products: tiles are numbered through all of a launch. */
+static inline tmm_status TMM_FN(gemm__small)(const TMM_FN(gemm__product) * given,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) p = *given;
+    (void)row;
     long long tiles = ((p.M - 1) / 16 + 1) * ((p.N - 1) / 16 + 1); /* INT_MAX at most */
     long long most = INT_MAX / tiles, batch = p.batch;
     tmm_status status = TMM_OK;

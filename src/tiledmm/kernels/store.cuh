@@ -16,7 +16,7 @@ typedef struct alignas(16) TMM_FN(sums4) {
 } TMM_FN(sums4);
 
 /* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
-   (tmm__inside). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
+   (tmm__column_mask). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
    the compiler cannot know that they do not overlap, and would wait for each. */
 static __device__ __forceinline__ TMM_FN(sums4)
     TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
@@ -157,10 +157,10 @@ static __device__ __forceinline__ TMM_TYPE TMM_FN(value)(TMM_SUM sum, TMM_TYPE a
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
    column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
    is not aligned, or elements are judged one by one: without branches. */
-static __device__ __forceinline__ void TMM_FN(store_some)(TMM_TYPE *C, long long row, long long col,
-                                                          const int count, unsigned wanted,
-                                                          TMM_TYPE alpha, TMM_TYPE beta,
-                                                          const TMM_SUM *sum)
+static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long long row,
+                                                            long long col, const int count,
+                                                            unsigned wanted, TMM_TYPE alpha,
+                                                            TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */

@@ -79,6 +79,6 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll
     for (int w = 1; w < 8; w++) sum += sums[w][lane];
     C += blockIdx.z * batchC + row * ldc + col;
-    TMM_FN(store_some)(C, row, col, 1, 1, alpha, beta, &sum);
+    TMM_FN(store_masked)(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif

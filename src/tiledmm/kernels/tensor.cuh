@@ -41,7 +41,7 @@
 
    The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED;
    or each block has a whole tile, and only those of a last, short round are cut along k, into
-   pieces that all run at once: the last s.sharers blocks have them. Bands of 8 rows of tiles: those
+   pieces that all run at once: the last s.streamk_blocks blocks have them. Bands of 8 rows of tiles: those
    at work at a time form a square of sorts.
 
                                    128 x 128     64 x 64
@@ -84,11 +84,11 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
 static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
                                                          int share, int *begin, int *end)
 {
-    long long split_steps = (long long)s->split_tiles * s->steps;
+    long long streamk_steps = (long long)s->streamk_tiles * s->steps;
     int first = 0, pieces = 0, start = 0, stop = 0;
-    if (share < s->sharers) {
-        start = (int)(split_steps * share / s->sharers);
-        stop = (int)(split_steps * (share + 1) / s->sharers);
+    if (share < s->streamk_blocks) {
+        start = (int)(streamk_steps * share / s->streamk_blocks);
+        stop = (int)(streamk_steps * (share + 1) / s->streamk_blocks);
     }
     if (start < stop) {
         first = start / s->steps;
@@ -96,7 +96,7 @@ static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s,
     }
     int tile = first + piece;
     *begin = 0, *end = s->steps;
-    if (piece >= pieces) return s->split_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
+    if (piece >= pieces) return s->streamk_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
     if (*begin < start - tile * s->steps) *begin = start - tile * s->steps;
     if (*end > stop - tile * s->steps) *end = stop - tile * s->steps;
     return tile;
@@ -319,9 +319,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         if (end < s.steps) { /* the owner: add what the others have left */
             long long last_step = (tile + 1ll) * s.steps;
-            long long split_steps = (long long)s.split_tiles * s.steps;
+            long long streamk_steps = (long long)s.streamk_tiles * s.steps;
             int others = 0;
-            while (split_steps * (share + 1 + others) / s.sharers < last_step) others++;
+            while (streamk_steps * (share + 1 + others) / s.streamk_blocks < last_step) others++;
             for (int other = thread; other < others; other += THREADS)
                 tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
             __syncthreads();
@@ -351,7 +351,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         unsigned wanted = 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            wanted |= tmm__inside(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
+            wanted |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */

@@ -15,15 +15,31 @@ static inline int TMM_FN(gemm__tensor_pays)(void)
            (capability == 80 || capability == 90 || capability == 100);
 }
 
+static inline tmm_status TMM_FN(gemm__tensor_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    if (TMM__FLOAT_TENSOR) return TMM_OK;
+    if (TMM__IS_FLOAT)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor is not in this program for float: define "
+                         "TMM_FLOAT_TENSOR before tiledmm.cuh is included");
+    if (!TMM__IS_DOUBLE)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor is for double and float alone");
+    if (!TMM_FN(gemm__tensor_fits)())
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor needs %d bytes of shared memory a block, more than "
+                         "this device has",
+                         TMM__TENSOR_BYTES(64, 64));
+    return TMM_FN(gemm__check_reach)(p, row);
+}
+
 #if TMM__IS_DOUBLE
 /* What TMM_PIPELINED is of double: KERNEL TENSOR has such a pipeline, too, and the same chains of
    multiply-adds. Where it does not pay, units of double bound every kernel. */
-static inline tmm_kernel TMM_FN(gemm__pipelined_double)(long long M, long long N, long long K,
-                                                        long long lda, long long ldb)
+static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__product) * p)
 {
-    return TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, lda, ldb)
-               ? TMM_TENSOR
-               : TMM_REGISTER;
+    return TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, p) ? TMM_TENSOR
+                                                                            : TMM_REGISTER;
 }
 
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any operands;
@@ -32,13 +48,7 @@ static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, t
                                             const TMM_FN(gemm__product) * p, int wide, int cut_k)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
-    {pass - 1,                                           \
-     32 * down,                                          \
-     32 * warps,                                         \
-     2 * warps,                                          \
-     width,                                              \
-     blocks,                                             \
-     (const void *)TMM_FN(gemm_tensor_##name)},
+    {32 * down, 32 * warps, 2 * warps, width, blocks, (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
@@ -68,12 +78,14 @@ static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, t
     return blocks;
 }
 
-static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
 {
     enum { SIZE = 8, TILE = 128 };
-    TMM_FN(gemm__product) *p = &product;
+    TMM_FN(gemm__product) product = *given, *p = &product;
     const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
+    (void)row;
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
     size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
     size_t along_B = (size_t)p->B | p->csB * SIZE | p->strideB * SIZE | K * SIZE;
@@ -88,10 +100,10 @@ static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
        N K. */
     double packing =
         2.0 * K * (double)SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
-    double saving = tmm__tuned()->pack_saves_tensor * 2 * M * N * K / device->arithmetic;
+    double saving = tmm__tuned()->pack.saves_tensor * 2 * M * N * K / device->arithmetic;
     int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
                TMM__WORTH_PACKING(packing, saving) &&
-               TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, M + TILE, N + TILE);
+               TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE);
 
     /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
     const tmm__tensor_instance *instance = NULL;
@@ -121,6 +133,13 @@ static inline tmm_status TMM_FN(gemm__tensor)(TMM_FN(gemm__product) product)
         status = TMM_FN(gemm__reduce)(p, &s, 4, 2, blocks / (s.tiles_down * s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
+}
+#elif !TMM__FLOAT_TENSOR
+/* Of types that it never takes. */
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__tensor_takes)(p, row);
 }
 #endif
 #endif

@@ -2,9 +2,9 @@
    Uses: kernels/pipelined_plan.h. Used by: kernels/tensor_launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_TENSOR_PLAN)
 #define TMM__PART_TENSOR_PLAN
-/* An instance of KERNEL TENSOR; `number` in the order of its list. */
+/* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
-    int number, tile_m, tile_n, warps;
+    int tile_m, tile_n, warps;
     int width;  /* elements to a copy */
     int blocks; /* to a multiprocessor */
     const void *kernel;
@@ -17,16 +17,19 @@ static inline int tmm__tensor_small(const tmm__tensor_instance *i)
 }
 
 /* Clocks of a step of one of `tiles` tiles, `rounds` to a multiprocessor. Of an instance that was not
-   measured: as large tiles, by the area. */
+   measured: as the first one, by the area. */
 static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tiles, double rounds)
 {
     const tmm__tuning *t = tmm__tuned();
-    double area = (double)i->tile_m * i->tile_n / (128 * 128);
-    int known = i->number < TMM__TUNED_TENSOR;
-    double alone = known ? t->tensor.alone[i->number] : t->tensor.alone[0] * area;
-    double busy = known ? t->tensor.busy[i->number] : t->tensor.busy[0] * area;
-    return rounds > 1 ? busy
-                      : fmax(alone, tmm__tensor_small(i) ? t->tensor.small_tiles * tiles : 0);
+    double area =
+        (double)i->tile_m * i->tile_n / (t->tensor.steps[0].tile_m * t->tensor.steps[0].tile_n);
+    double alone = t->tensor.steps[0].alone * area, busy = t->tensor.steps[0].busy * area;
+    for (int n = 0; n < TMM__TUNED_TENSOR; n++)
+        if (t->tensor.steps[n].tile_m == i->tile_m && t->tensor.steps[n].tile_n == i->tile_n &&
+            t->tensor.steps[n].width == i->width)
+            alone = t->tensor.steps[n].alone, busy = t->tensor.steps[n].busy;
+    if (rounds > 1) return busy;
+    return fmax(alone, tmm__tensor_small(i) ? t->tensor.l2_step * tiles : 0);
 }
 
 /* How KERNEL TENSOR is to compute the tiles of `d`, `batch` times: fills in the schedule and returns
@@ -44,7 +47,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
        copies and last stores. */
     double rounds = ceil((double)tiles * batch / processors);
     *clocks = tmm__tensor_step(i, (double)tiles * batch, rounds) * (steps * rounds);
-    *clocks += t->tensor.store[i->blocks >= 2] * area * rounds;
+    *clocks += (i->blocks >= 2 ? t->tensor.store_shared : t->tensor.store_alone) * area * rounds;
     if (!d->cut_k || steps == 0) return blocks;
     /* So many pieces of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
@@ -52,11 +55,12 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         double load = ceil((double)tiles * n / processors);
         double guess = tmm__tensor_step(i, (double)tiles * n, load);
         guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
-        guess += t->tensor.reduce_piece[n >= t->tensor.reduce_wide_from] * n;
+        guess += n * (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_piece_wide
+                                                      : t->tensor.reduce_piece);
         if (guess >= *clocks) continue;
         *clocks = guess;
-        blocks = s->sharers = tiles * n;
-        s->split_tiles = tiles;
+        blocks = s->streamk_blocks = tiles * n;
+        s->streamk_tiles = tiles;
         s->reduce = 1;
     }
     /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
@@ -71,21 +75,21 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         if (guess < *clocks) {
             *clocks = guess;
             blocks = tiles - rest + rest * pieces;
-            s->split_tiles = rest;
-            s->sharers = rest * pieces;
+            s->streamk_tiles = rest;
+            s->streamk_blocks = rest * pieces;
             s->reduce = 0;
         }
     }
     /* Even shares of the tiles of the last rounds. */
-    int split_tiles = tiles < slots ? tiles : slots + tiles % slots;
-    long long split_steps = (long long)split_tiles * steps;
+    int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
+    long long streamk_steps = (long long)streamk_tiles * steps;
     double guess = t->tensor.even_step * busy * tiles * steps / processors + t->tensor.even_launch;
     guess += t->tensor.even_partial * area *
              (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
-    if (split_steps <= INT_MAX && split_steps / slots >= 8 && guess < *clocks) {
+    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8 && guess < *clocks) {
         *clocks = guess;
-        blocks = s->sharers = slots;
-        s->split_tiles = split_tiles;
+        blocks = s->streamk_blocks = slots;
+        s->streamk_tiles = streamk_tiles;
         s->reduce = 0;
     }
     return blocks;

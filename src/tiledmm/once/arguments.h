@@ -23,30 +23,45 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
 /* The block of C that the CPU reference works on, and its steps along k. */
 enum { TMM__CPU_ROWS = 32, TMM__CPU_COLS = 128, TMM__CPU_DEPTH = 128 };
 
-/* What all forms of GEMM ask of their arguments; `reads_AB` is 0 when alpha is. */
-static inline tmm_status tmm__check_gemm(tmm_op opA, tmm_op opB, long long M, long long N,
-                                         long long K, int reads_AB, const void *A, long long lda,
-                                         const void *B, long long ldb, const void *C, long long ldc,
-                                         size_t element)
+/* What all forms of GEMM are called with, of any element type. */
+typedef struct tmm__operands {
+    tmm_op opA, opB;
+    long long M, N, K;
+    const void *A;
+    long long lda;
+    const void *B;
+    long long ldb;
+    const void *C;
+    long long ldc;
+    size_t element; /* bytes */
+    int reads_AB;   /* 0 where alpha is 0 */
+} tmm__operands;
+
+/* What all forms of GEMM ask of their arguments. */
+static inline tmm_status tmm__check_gemm(const tmm__operands *o)
 {
-    if (opA != TMM_OP_N && opA != TMM_OP_T)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "opA is %d, neither TMM_OP_N nor TMM_OP_T", (int)opA);
-    if (opB != TMM_OP_N && opB != TMM_OP_T)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "opB is %d, neither TMM_OP_N nor TMM_OP_T", (int)opB);
-    if (M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", M);
-    if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
-    if (K < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "K is negative: %lld", K);
+    const int nA = o->opA == TMM_OP_N, nB = o->opB == TMM_OP_N;
+    if (!nA && o->opA != TMM_OP_T)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "opA is %d, neither TMM_OP_N nor TMM_OP_T",
+                         (int)o->opA);
+    if (!nB && o->opB != TMM_OP_T)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "opB is %d, neither TMM_OP_N nor TMM_OP_T",
+                         (int)o->opB);
+    if (o->M < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "M is negative: %lld", o->M);
+    if (o->N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", o->N);
+    if (o->K < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "K is negative: %lld", o->K);
     /* Pointers that will not be read or written may be anything. */
     const void *unread = &unread;
-    int works = M > 0 && N > 0;
-    int reads = works && K > 0 && reads_AB;
-    tmm_status status = tmm__check_matrix("A", "lda", reads ? A : unread, opA == TMM_OP_N ? M : K,
-                                          opA == TMM_OP_N ? K : M, lda, element);
+    int works = o->M > 0 && o->N > 0;
+    int reads = works && o->K > 0 && o->reads_AB;
+    tmm_status status = tmm__check_matrix("A", "lda", reads ? o->A : unread, nA ? o->M : o->K,
+                                          nA ? o->K : o->M, o->lda, o->element);
     if (status == TMM_OK)
-        status = tmm__check_matrix("B", "ldb", reads ? B : unread, opB == TMM_OP_N ? K : N,
-                                   opB == TMM_OP_N ? N : K, ldb, element);
+        status = tmm__check_matrix("B", "ldb", reads ? o->B : unread, nB ? o->K : o->N,
+                                   nB ? o->N : o->K, o->ldb, o->element);
     if (status == TMM_OK)
-        status = tmm__check_matrix("C", "ldc", works ? C : unread, M, N, ldc, element);
+        status =
+            tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element);
     return status;
 }
 #endif

@@ -22,6 +22,7 @@ typedef struct tmm__device {
     int pools;      /* has memory pools, for stream-ordered allocation */
     int number;     /* as for cudaSetDevice; -1 if there is no device */
     int shared;     /* bytes of shared memory that a block can have, asked for */
+    int bus_width;  /* of its memory, in bits; 0 if CUDA does not tell */
     double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
@@ -58,6 +59,7 @@ static inline tmm__device *tmm__current_device(void)
     int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
     int memory = tmm__attribute(cudaDevAttrMemoryClockRate, number, 0);
     int width = tmm__attribute(cudaDevAttrGlobalMemoryBusWidth, number, 0);
+    known->bus_width = width;
     known->arithmetic = 2.0 * 128 * known->processors * (clock > 0 ? clock : 1.5e6) * 1e3;
     known->bandwidth =
         memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;

@@ -26,8 +26,8 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 #define TMM__ASYNC 0
 #endif
 
-static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *global, int bytes,
-                                                      int valid)
+static __device__ __forceinline__ void tmm__copy_zfill(void *shared, const void *global, int bytes,
+                                                       int valid)
 {
 #if TMM__ASYNC
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void tmm__copy_part(void *shared, const void *
 static __device__ __forceinline__ void tmm__copy_async(void *shared, const void *global, int bytes,
                                                        bool valid)
 {
-    tmm__copy_part(shared, global, bytes, valid ? bytes : 0);
+    tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
 /* Ends a group of copies. */
@@ -88,9 +88,9 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 /* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
    CPU: see tmm_dmma. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
-#define TMM__TENSOR 0
+#define TMM__TENSOR_CORES 0
 #else
-#define TMM__TENSOR 1
+#define TMM__TENSOR_CORES 1
 #endif
 
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
@@ -175,8 +175,8 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
 }
 
 /* Which of `count` elements from col on are in [first, end): bit j for element col + j. */
-static __device__ __forceinline__ unsigned tmm__inside(long long col, int count, long long first,
-                                                       long long end)
+static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int count,
+                                                            long long first, long long end)
 {
     int from = first <= col ? 0 : first - col < count ? (int)(first - col) : count;
     int to = end <= col ? 0 : end - col < count ? (int)(end - col) : count;
@@ -221,7 +221,7 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
    their threads in two halves, behind which everyone sees what was `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
-static __device__ __forceinline__ unsigned tmm__in_block(const void *address, unsigned rank)
+static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
 {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -230,7 +230,7 @@ static __device__ __forceinline__ unsigned tmm__in_block(const void *address, un
     return there;
 }
 
-static __device__ __forceinline__ void tmm__put_in_block(unsigned there, const void *bytes)
+static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there, const void *bytes)
 {
     uint4 word;
     memcpy(&word, bytes, 16);

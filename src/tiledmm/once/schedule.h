@@ -2,6 +2,12 @@
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
+/* Blocks of a grid along y or z, at most. */
+enum { TMM__MOST_GRID = 65535 };
+
+/* Rows or columns of a narrow C that KERNEL SKINNY takes at most. */
+enum { TMM__SKINNY_MOST = 16 };
+
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
@@ -30,8 +36,8 @@ enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
-    int split_tiles;              /* so many tiles are shared out in steps, not whole */
-    int sharers;                  /* among the last so many blocks; the others have whole tiles */
+    int streamk_tiles;            /* so many tiles are shared out in steps, not whole */
+    int streamk_blocks;           /* among the last so many blocks; the others have whole tiles */
     int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
     int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
     int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */

@@ -1,5 +1,5 @@
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: once/types.h. Used by: all host code. */
+   Uses: once/types.h, once/kernels.h. Used by: all host code. */
 #if TMM__HOST && !defined(TMM__PART_STATUS)
 #define TMM__PART_STATUS
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
@@ -85,23 +85,16 @@ TMM_API const char *tmm_status_string(tmm_status status)
 
 TMM_API const char *tmm_kernel_string(tmm_kernel kernel)
 {
+#define TMM__NAME(value, string) \
+    case value:                  \
+        return string;
+#define TMM__KERNEL(value, string, run, tile) TMM__NAME(value, string)
     switch (kernel) {
-    case TMM_AUTO: return "auto";
-    case TMM_GLOBAL: return "global";
-    case TMM_SHARED: return "shared";
-    case TMM_SHARED_8: return "shared_8";
-    case TMM_SHARED_16: return "shared_16";
-    case TMM_SHARED_32: return "shared_32";
-    case TMM_REGISTER: return "register";
-    case TMM_REGISTER_64: return "register_64";
-    case TMM_REGISTER_128: return "register_128";
-    case TMM_PIPELINED: return "pipelined";
-    case TMM_SMALL: return "small";
-    case TMM_SKINNY: return "skinny";
-    case TMM_TENSOR: return "tensor";
-    case TMM_AUTO_TENSOR: return "auto_tensor";
+        TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)
     case TMM_KERNEL_COUNT: break;
     }
+#undef TMM__NAME
+#undef TMM__KERNEL
     return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: once/config.h. Used by: all parts. */
+   Uses: once/config.h, once/kernels.h. Used by: all parts. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__PART_TYPES)
 #define TMM__PART_TYPES
 #include <stddef.h>
@@ -24,23 +24,14 @@ typedef enum tmm_status TMM__INT {
 
 typedef enum tmm_op TMM__INT { TMM_OP_N = 0, TMM_OP_T = 1 } tmm_op;
 
+#define TMM__NAME(value, string)              value,
+#define TMM__KERNEL(value, string, run, tile) value,
 typedef enum tmm_kernel TMM__INT {
-    TMM_AUTO = 0,
-    TMM_GLOBAL,
-    TMM_SHARED,
-    TMM_SHARED_8,
-    TMM_SHARED_16,
-    TMM_SHARED_32,
-    TMM_REGISTER,
-    TMM_REGISTER_64,
-    TMM_REGISTER_128,
-    TMM_PIPELINED,
-    TMM_SMALL,
-    TMM_SKINNY,
-    TMM_TENSOR,
-    TMM_AUTO_TENSOR, /* TMM_AUTO, which may take TMM_TENSOR for float, too */
-    TMM_KERNEL_COUNT /* not a kernel: how many there are */
+    TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL) /* TMM_AUTO = 0, TMM_GLOBAL, ... */
+    TMM_KERNEL_COUNT                         /* not a kernel: how many there are */
 } tmm_kernel;
+#undef TMM__NAME
+#undef TMM__KERNEL
 
 /* An operand that tmm_?gemm_prepare_A or _B has split for TMM_TENSOR; its members are theirs. */
 typedef struct tmm_prepared {

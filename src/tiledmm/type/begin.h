@@ -11,9 +11,11 @@
 #define TMM_SUM TMM_TYPE
 #endif
 #ifdef TMM_TILE /* TMM_SHARED has this tile alone */
-#define TMM__ONE_TILE 1
+#define TMM__ONE_TILE    1
+#define TMM__SHARED_TILE TMM_TILE
 #else
-#define TMM__ONE_TILE 0
+#define TMM__ONE_TILE    0
+#define TMM__SHARED_TILE 32
 #endif
 /* For lists of instances: lines that only some types have. */
 #if TMM__IS_FLOAT
@@ -30,5 +32,16 @@
 #define TMM__IF_FLOATING(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOATING(...)
+#endif
+/* For TMM__KERNEL_LIST: a kernel that is left out has another launcher. */
+#if TMM__FAST
+#define TMM__IF_FAST(run) run
+#else
+#define TMM__IF_FAST(run) gemm__left_out
+#endif
+#if TMM__IS_DOUBLE /* TMM_PIPELINED is a name for other kernels: see gemm__resolve */
+#define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
+#else
+#define TMM__IF_FAST_NOT_DOUBLE(run) TMM__IF_FAST(run)
 #endif
 #endif

@@ -1,41 +1,42 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
    Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* 64 or 128: the edge of the tile with which TMM_REGISTER should be faster. The time of a launch
-   is that of the busiest multiprocessor: its number of tiles times the work in one, where a small
-   tile needs more time for its quarter of the work, since it reads shared memory twice as often. */
-static inline int TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
+/* The tile with which TMM_REGISTER should be faster. The time of a launch is that of the busiest
+   multiprocessor: its number of tiles times the work in one. A small tile needs more time for its
+   quarter of the work, since it reads shared memory twice as often. */
+static inline tmm_kernel TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
 {
+    const tmm__tuning *t = tmm__tuned();
     int processors = tmm__current_device()->processors;
     double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
     double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
-    double small_cost = tmm__tuned()->register_64 * ceil(small_tiles / processors);
-    double large_cost = tmm__tuned()->register_128 * ceil(large_tiles / processors);
-    return small_cost < large_cost ? 64 : 128;
+    double small_cost = t->choice.register_64 * ceil(small_tiles / processors);
+    double large_cost = t->choice.register_128 * ceil(large_tiles / processors);
+    return small_cost < large_cost ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
 #if TMM__FLOAT_TENSOR
-/* Is KERNEL TENSOR FLOAT faster than multiply-adds one by one? For wgmma, seconds by figures of an
-   H200: splitting moves 12 bytes an element at 4.3 TB/s, and clocks for the tiles are at 1.9 GHz.
-   The strict kernels do 40 TFLOP/s at 1024; more in larger products, where it is not close. Both
-   need some microseconds besides, the strict ones 1.05 more. Square: from 384 on. */
+/* Is KERNEL TENSOR FLOAT faster than FP32 multiply-adds? By wgmma, seconds are compared: converting
+   the operands moves 12 bytes an element, then come the tiles. The rate of multiply-adds is that at
+   1024; larger products are not close. On an H200 squares from 384 on take it. */
 static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
 {
+    const tmm__tuning *t = tmm__tuned();
     double work = (double)M * N * K * batch;
-    if (M < 64 || N < 64 || K < 256) return 0;
+    if (M < t->fp16.least_edge || N < t->fp16.least_edge || K < t->fp16.least_k) return 0;
     if (TMM_FN(gemm__float_fast)()) {
         int form, may = batch == 1 ? TMM__CUT_K : 0;
         double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
-        double split = 12.0 * ((double)M + N) * K * batch / 4.3e12;
-        return split + clocks / 1.9e9 < 2 * work / 40e12 + 1.05e-6;
+        double convert = 12.0 * ((double)M + N) * K * batch / t->fp16.bandwidth;
+        return convert + clocks / t->fp16.clock <
+               2 * work / t->fp16.fp32_flops + t->fp16.fp32_launch;
     }
-    /* By mma.sync: where products of halves, summed in float, have their full rate, unlike on
-       devices for displays. Splitting an element takes as long as 160 multiplications save; and
-       there is a tile for each multiprocessor. */
+    /* By mma.sync: only where FP16 with sums in FP32 has its full rate, unlike on devices for
+       displays; and only with a tile for each multiprocessor. */
     const tmm__device *device = tmm__current_device();
     int capability = device->capability;
-    return (capability == 80 || capability == 90 || capability == 100) && work >= 7e8 &&
-           (double)M * N >= 200.0 * (M + N) &&
+    return (capability == 80 || capability == 90 || capability == 100) &&
+           work >= t->fp16.mma_least_work && (double)M * N >= t->fp16.mma_least_edge * (M + N) &&
            ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
            TMM_FN(gemm__float_mma)();
 }
@@ -71,21 +72,23 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        if (narrow <= 16 && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
         if (M <= 32 && N <= 32) return TMM_SMALL;
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
-        bool long_k = batch == 1 && K > t->small_long_k &&
-                      3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
-                      (TMM__IS_FLOAT ? area <= t->small_long_k_area : TMM_FN(gemm__tensor_pays)());
-        if (area <= t->small_area && (wide <= 64 || area * K <= t->small_work) && !long_k)
+        bool long_k =
+            batch == 1 && K > t->choice.small_long_k &&
+            3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
+            (TMM__IS_FLOAT ? area <= t->choice.small_long_k_area : TMM_FN(gemm__tensor_pays)());
+        if (area <= t->choice.small_area && (wide <= 64 || area * K <= t->choice.small_work) &&
+            !long_k)
             return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
 #endif
     (void)K;
-    if (area <= t->shared_area) {
+    if (area <= t->choice.shared_area) {
         /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
            Both were level at 320 x 320 for float, and for double between 384 and 512. */
 #if TMM__ONE_TILE
@@ -94,7 +97,7 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
         return TMM_SHARED_16;
 #endif
     }
-    return TMM_FN(gemm__register_tile)(M, N, batch) == 64 ? TMM_REGISTER_64 : TMM_REGISTER_128;
+    return TMM_FN(gemm__register_tile)(M, N, batch);
 }
 
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)

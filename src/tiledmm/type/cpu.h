@@ -63,8 +63,11 @@ static inline TMM__OPTIMIZE void TMM_FN(gemm__cpu_block)(const TMM_FN(cpu__produ
 static inline tmm_status TMM_FN(gemm__cpu)(TMM_FN(cpu__product) product, int threads)
 {
     TMM_FN(cpu__product) *p = &product;
-    tmm_status status = tmm__check_gemm(p->opA, p->opB, p->M, p->N, p->K, (TMM_SUM)p->alpha != 0,
-                                        p->A, p->lda, p->B, p->ldb, p->C, p->ldc, sizeof(TMM_TYPE));
+    const int reads_AB = (TMM_SUM)p->alpha != 0;
+    const tmm__operands operands = {p->opA, p->opB,           p->M,    p->N,   p->K,
+                                    p->A,   p->lda,           p->B,    p->ldb, p->C,
+                                    p->ldc, sizeof(TMM_TYPE), reads_AB};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || p->M == 0 || p->N == 0) return status;
     if ((TMM_SUM)p->alpha == 0) p->K = 0;
     if (p->K == 0) p->alpha = (TMM_TYPE)0; /* alpha may be infinite */

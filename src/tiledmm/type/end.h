@@ -8,6 +8,9 @@
 #undef TMM__IF_FLOAT
 #undef TMM__IF_DOUBLE
 #undef TMM__IF_FLOATING
+#undef TMM__IF_FAST
+#undef TMM__IF_FAST_NOT_DOUBLE
+#undef TMM__SHARED_TILE
 #if TMM__KERNELS
 #undef tmm_two
 #undef tmm_load_four

@@ -7,7 +7,7 @@
 #endif
 /* Seconds that packing takes and saves. Two launches' time must be saved, too. A test packs always. */
 #ifndef TMM__WORTH_PACKING
-#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack_launch < (saving))
+#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack.launch < (saving))
 #endif
 /* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
 #ifndef TMM__TENSOR_GUESS
@@ -17,5 +17,20 @@
    compute-sanitizer's initcheck cannot know that. */
 #ifndef TMM__CLEAR_FLAGS
 #define TMM__CLEAR_FLAGS 0
+#endif
+/* KERNEL TENSOR FLOAT: what a form should take, of which a test prefers one; by which instructions
+   (2 wgmma, 1 mma.sync, 0 those of any device); bytes of A and B from which blocks keep together;
+   whether noted elements may go by tmm_float_six. */
+#ifndef TMM__FLOAT_GUESS
+#define TMM__FLOAT_GUESS(form, time) (time)
+#endif
+#ifndef TMM__FLOAT_WAY
+#define TMM__FLOAT_WAY(way) (way)
+#endif
+#ifndef TMM__FLOAT_CACHE
+#define TMM__FLOAT_CACHE tmm__tuned()->fp16.l2_bytes
+#endif
+#ifndef TMM__FLOAT_SIX
+#define TMM__FLOAT_SIX(may) (may)
 #endif
 #endif

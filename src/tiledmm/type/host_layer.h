@@ -4,8 +4,10 @@
 TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const TMM_TYPE *A,
                                   const TMM_TYPE *B, TMM_TYPE *C)
 {
-    tmm_status status = tmm__check_gemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, A, K > 1 ? K : 1, B,
-                                        N > 1 ? N : 1, C, N > 1 ? N : 1, sizeof(TMM_TYPE));
+    const tmm__operands operands = {
+        TMM_OP_N,      TMM_OP_N,         M, N, K, A, K > 1 ? K : 1, B, N > 1 ? N : 1, C,
+        N > 1 ? N : 1, sizeof(TMM_TYPE), 1};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
     /* Several threads stage large matrices faster than cudaMemcpy does. */
@@ -40,44 +42,33 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
 
 #if TMM__HOST_LAYER
 /* The kernel for a product of blocks. It sums in ascending k, whatever the shape of the block, so
-   that the bits do not depend on the blocks. TMM_AUTO stays where only plain kernels fit. */
+   that the bits do not depend on the blocks: TMM_REGISTER where no other such kernel fits. */
 static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
-                                                    const tmm__block_product *block)
+                                                    const TMM_FN(gemm__product) * p)
 {
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, block->K, 1))
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, p->K, 1))
         kernel = TMM_TENSOR;
-    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(block->M, block->N, block->K))
-        return kernel;
+    if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
-    const long long M = block->M, N = block->N, K = block->K;
-    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() &&
-        TMM_FN(gemm__fits)(TMM_TENSOR, M, N, K, block->lda, block->ldb))
+    if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, p))
         kernel = TMM_TENSOR;
-    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && M >= 128 && N >= 128 &&
-        TMM_FN(gemm__fits)(TMM_PIPELINED, M, N, K, block->lda, block->ldb))
+    if (kernel == TMM_AUTO && sizeof(TMM_TYPE) >= 4 && p->M >= 128 && p->N >= 128 &&
+        TMM_FN(gemm__fits)(TMM_PIPELINED, p))
         kernel = TMM_PIPELINED;
-#if TMM__IS_DOUBLE
-    if (kernel == TMM_PIPELINED)
-        kernel = TMM_FN(gemm__pipelined_double)(M, N, K, block->lda, block->ldb);
 #endif
-#else
-    (void)block;
-#endif
-    return kernel == TMM_AUTO ? TMM_REGISTER : kernel;
+    return TMM_FN(gemm__resolve)(kernel == TMM_AUTO ? TMM_REGISTER : kernel, p, 1);
 }
 
 /* One product of blocks, for tmm__host_run and tmm__multi_run. */
 static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__block_product *block,
                                              tmm_stream stream)
 {
-    const long long M = block->M, N = block->N, K = block->K, lda = block->lda, ldb = block->ldb;
-    const TMM_TYPE alpha = *(const TMM_TYPE *)job->alpha;
+    const long long M = block->M, N = block->N, K = block->K;
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
-    const TMM_TYPE *A = (const TMM_TYPE *)block->A, *B = (const TMM_TYPE *)block->B;
     TMM_TYPE *C = (TMM_TYPE *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
@@ -87,13 +78,12 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                  NULL, N, beta, C, block->ldc, stream);
-    const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, block);
-#if TMM__FAST
-    /* These are called directly, for job->allowed. What does not fit is left to gemm_with, which
-       says why. */
-    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, lda, ldb);
-    p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = block->ldc;
-    p.batch = 1, p.stream = stream;
+    TMM_FN(gemm__product)
+    p = TMM_FN(gemm__make_product)(job->opA, job->opB, M, N, K, block->lda, block->ldb);
+    p.alpha = *(const TMM_TYPE *)job->alpha, p.beta = beta, p.stream = stream;
+    p.A = (const TMM_TYPE *)block->A, p.B = (const TMM_TYPE *)block->B;
+    p.C = C, p.ldc = block->ldc, p.batch = 1;
+    const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, &p);
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR) {
         int done;
@@ -105,17 +95,8 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     }
 #endif
     p.allowed = job->allowed;
-#if TMM__IS_DOUBLE
-    if (kernel == TMM_TENSOR && TMM_FN(gemm__tensor_fits)() &&
-        TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
-        return TMM_FN(gemm__tensor)(p);
-#else
-    if (kernel == TMM_PIPELINED && TMM_FN(gemm__fits)(kernel, M, N, K, lda, ldb))
-        return TMM_FN(gemm__pipelined)(p);
-#endif
-#endif
-    return TMM_FN(gemm_with)(kernel, job->opA, job->opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
-                             block->ldc, stream);
+    tmm_status status = TMM_FN(gemm__takes)(kernel, &p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, &p);
 }
 
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
@@ -123,8 +104,10 @@ TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
                                      long long ldc, const tmm_host_options *options)
 {
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, (TMM_SUM)alpha != 0, A, lda, B, ldb, C,
-                                        ldc, sizeof(TMM_TYPE));
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {opA,     opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE),
+                                    reads_AB};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
 #ifdef TMM_EPILOGUE
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
@@ -150,8 +133,10 @@ static inline tmm_status TMM_FN(gemm__check_part)(tmm_op opA, tmm_op opB, const 
     const void *unread = &unread;
     long long a = opA == TMM_OP_N ? K : M, lda = a > 1 ? a : 1, ldc = N > 1 ? N : 1;
     if (p->rows > 0) lda = p->lda, ldc = p->ldc; /* else it has neither A nor C */
-    tmm_status status = tmm__check_gemm(opA, TMM_OP_N, p->rows, N, K, reads, p->A, lda, unread,
-                                        N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE));
+    const tmm__operands operands = {opA,  TMM_OP_N, p->rows,       N,    K,   p->A,
+                                    lda,  unread,   N > 1 ? N : 1, p->C, ldc, sizeof(TMM_TYPE),
+                                    reads};
+    tmm_status status = tmm__check_gemm(&operands);
     if (status == TMM_OK && p->rows_B > 0)
         status = tmm__check_matrix("B", "ldb", reads ? p->B : unread, p->rows_B,
                                    opB == TMM_OP_N ? N : K, p->ldb, sizeof(TMM_TYPE));
@@ -171,8 +156,10 @@ TMM_API tmm_status TMM_FN(gemm_multi)(tmm_op opA, tmm_op opB, long long M, long 
         return tmm__fail(TMM_ERROR_ARGUMENT, "count is %d, but must be 1 at least", count);
     if (parts == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "parts is NULL");
     long long a = opA == TMM_OP_N ? K : M, b = opB == TMM_OP_N ? N : K;
-    tmm_status status = tmm__check_gemm(opA, opB, M, N, K, 0, unread, a > 1 ? a : 1, unread,
-                                        b > 1 ? b : 1, unread, N > 1 ? N : 1, 1);
+    const tmm__operands sizes = {
+        opA,    opB,           M, N, K, unread, a > 1 ? a : 1, unread, b > 1 ? b : 1,
+        unread, N > 1 ? N : 1, 1, 0};
+    tmm_status status = tmm__check_gemm(&sizes);
     if (status != TMM_OK) return status;
     for (int n = 0; n < count; n++) {
         const tmm_part *p = &parts[n];

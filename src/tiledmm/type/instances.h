@@ -7,7 +7,7 @@
 #define tmm_store_four     TMM_FN(store_four)
 #define tmm_load_two       TMM_FN(load_two)
 #define tmm_store_two      TMM_FN(store_two)
-#define tmm_store_some     TMM_FN(store_some)
+#define tmm_store_some     TMM_FN(store_masked)
 #define tmm_value          TMM_FN(value)
 #define tmm_find_tile      TMM_FN(find_tile)
 #define tmm_split          TMM_FN(split)

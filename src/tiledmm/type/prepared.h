@@ -14,19 +14,23 @@ TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, siz
     return TMM_OK;
 }
 
-static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long lines, long long K,
-                                               const float *X, long long ld, void *memory,
-                                               size_t bytes, tmm_prepared *prepared,
-                                               tmm_stream stream)
+/* Prepares what `wanted` says, whose memory has `bytes` or is NULL. */
+static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_t bytes,
+                                               tmm_prepared *prepared, tmm_stream stream)
 {
+    const int is_B = wanted->is_B;
+    const tmm_op op = wanted->op;
+    const long long lines = wanted->lines, K = wanted->K, ld = wanted->ld;
+    const float *X = (const float *)wanted->X;
+    void *memory = wanted->memory;
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
     /* As if C had no rows, or no columns. */
-    tmm_status status =
-        is_B ? tmm__check_gemm(TMM_OP_N, op, 0, lines, K, 0, X, LLONG_MAX, X, ld, X, LLONG_MAX,
-                               sizeof(float))
-             : tmm__check_gemm(op, TMM_OP_N, lines, 0, K, 0, X, ld, X, 1, X, 1, sizeof(float));
+    const tmm__operands as_A = {op, TMM_OP_N, lines, 0, K, X, ld, X, 1, X, 1, sizeof *X, 0};
+    const tmm__operands as_B = {TMM_OP_N, op, 0, lines,     K,         X, LLONG_MAX,
+                                X,        ld, X, LLONG_MAX, sizeof *X, 0};
+    tmm_status status = tmm__check_gemm(is_B ? &as_B : &as_A);
     if (status == TMM_OK) status = TMM_FN(gemm_prepare_memory)(lines, K, &needed);
     if (status != TMM_OK) return status;
     if (needed > 0 && X == NULL)
@@ -51,8 +55,8 @@ static inline tmm_status TMM_FN(gemm__prepare)(int is_B, tmm_op op, long long li
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
     }
-    prepared->X = X, prepared->memory = memory, prepared->owned = owned, prepared->is_B = is_B;
-    prepared->op = op, prepared->lines = lines, prepared->K = K, prepared->ld = ld;
+    *prepared = *wanted;
+    prepared->memory = memory, prepared->owned = owned;
     return TMM_OK;
 }
 
@@ -60,14 +64,16 @@ TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, c
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    return TMM_FN(gemm__prepare)(0, op, M, K, A, lda, memory, bytes, prepared, stream);
+    const tmm_prepared wanted = {A, memory, 0, 0, op, M, K, lda};
+    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
                                           long long ldb, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    return TMM_FN(gemm__prepare)(1, op, N, K, B, ldb, memory, bytes, prepared, stream);
+    const tmm_prepared wanted = {B, memory, 0, 1, op, N, K, ldb};
+    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
@@ -130,8 +136,10 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
     if (options->B != NULL)
         opB = options->B->op, B = (const TMM_TYPE *)options->B->X, ldb = options->B->ld;
-    status = tmm__check_gemm(opA, opB, M, N, K, !((TMM_SUM)alpha == 0), A, lda, B, ldb, C, ldc,
-                             sizeof(TMM_TYPE));
+    const tmm__operands operands = {opA,       opB, M,   N, K,   A,
+                                    lda,       B,   ldb, C, ldc, sizeof(TMM_TYPE),
+                                    alpha != 0};
+    status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
     void *memory = options->memory;
     if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))

@@ -13,7 +13,7 @@ typedef struct TMM_FN(gemm__product) {
     TMM_TYPE beta;
     TMM_TYPE *C;
     long long ldc, strideC;
-    unsigned batch; /* at most 65535 */
+    unsigned batch; /* at most TMM__MOST_GRID */
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them */
     tmm_stream stream;
@@ -32,6 +32,27 @@ static inline TMM_FN(gemm__product)
     return p;
 }
 
+/* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
+typedef struct TMM_FN(gemm__kernel) {
+    tmm_kernel value;
+    int tile; /* the least edge of its tiles of C */
+    /* Can it do this product on the current device, whatever the pointers? If not, the error. */
+    tmm_status (*takes)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+    /* Launches it for a product that it takes. */
+    tmm_status (*run)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+} TMM_FN(gemm__kernel);
+
+/* Leading dimensions. */
+static inline long long TMM_FN(gemm__lda)(const TMM_FN(gemm__product) * p)
+{
+    return p->csA == 1 ? p->rsA : p->csA;
+}
+
+static inline long long TMM_FN(gemm__ldb)(const TMM_FN(gemm__product) * p)
+{
+    return p->csB == 1 ? p->rsB : p->csB;
+}
+
 /* The arguments that all kernels but SKINNY begin with. Returns how many. */
 static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **arguments)
 {
@@ -42,16 +63,33 @@ static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **argu
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Can KERNEL PIPELINED, or TENSOR for double, do this? Not if there are too many tiles or steps for
-   32 bits, or if the lines that a thread copies one after the other, 16 apart (32 at most in
-   TENSOR), are too far from each other in memory. */
-static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, long long M, long long N, long long K,
-                                     long long stride_A, long long stride_B)
+/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double? There
+   must not be too many steps for 32 bits. The lines that a thread copies one after the other, 16 apart
+   (32 at most in TENSOR), must not be too far from each other in memory. */
+static inline int TMM_FN(gemm__reaches)(tmm_kernel kernel, long long K, long long lda,
+                                        long long ldb)
 {
     long long lines = kernel == TMM_TENSOR && TMM__IS_DOUBLE ? 32 : 16;
     long long most = 0xFFFFFFFFll / (lines * (long long)sizeof(TMM_TYPE));
-    double tiles = ceil(M / 64.0) * ceil(N / 64.0);
-    return stride_A <= most && stride_B <= most && tiles <= INT_MAX && K <= 8ll * INT_MAX - 8;
+    return lda <= most && ldb <= most && K <= 8ll * INT_MAX - 8;
+}
+
+/* Can they do this product? The number of tiles must fit in 32 bits, too. */
+static inline int TMM_FN(gemm__fits)(tmm_kernel kernel, const TMM_FN(gemm__product) * p)
+{
+    return TMM_FN(gemm__reaches)(kernel, p->K, TMM_FN(gemm__lda)(p), TMM_FN(gemm__ldb)(p)) &&
+           ceil(p->M / 64.0) * ceil(p->N / 64.0) <= INT_MAX;
+}
+
+/* The error if it does not reach. */
+static inline tmm_status TMM_FN(gemm__check_reach)(const TMM_FN(gemm__product) * p,
+                                                   const TMM_FN(gemm__kernel) * row)
+{
+    const long long lda = TMM_FN(gemm__lda)(p), ldb = TMM_FN(gemm__ldb)(p);
+    if (TMM_FN(gemm__reaches)(row->value, p->K, lda, ldb)) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel %s: K, lda or ldb (%lld, %lld, %lld) is too large for it",
+                     tmm_kernel_string(row->value), p->K, lda, ldb);
 }
 
 #if TMM__FAST
@@ -70,17 +108,17 @@ static inline int TMM_FN(gemm__allocate)(TMM_FN(gemm__memory) * memory, tmm__sch
 {
     size_t bytesA = (size_t)(K * pitchA) * sizeof(TMM_TYPE);
     size_t bytesB = (size_t)(K * pitchB) * sizeof(TMM_TYPE);
-    size_t sharers = s->split_tiles > 0 && s->cluster == 0 ? (size_t)s->sharers : 0;
-    size_t flags = sharers * sizeof *s->flags;
+    size_t streamk_blocks = s->streamk_tiles > 0 && s->cluster == 0 ? (size_t)s->streamk_blocks : 0;
+    size_t flags = streamk_blocks * sizeof *s->flags;
     memset(memory, 0, sizeof *memory);
-    memory->bytes = bytesA + bytesB + sharers * tile + flags;
+    memory->bytes = bytesA + bytesB + streamk_blocks * tile + flags;
     if (memory->bytes == 0) return 1;
     memory->all = (char *)tmm__workspace(memory->bytes, stream);
     if (memory->all == NULL) return 0;
     memory->packed_A = (TMM_TYPE *)memory->all;
     memory->packed_B = memory->packed_A + K * pitchA;
     s->partials = memory->all + bytesA + bytesB;
-    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + sharers * tile);
+    s->flags = (unsigned long long *)(memory->all + bytesA + bytesB + streamk_blocks * tile);
     s->ticket = tmm__ticket();
     if (TMM__CLEAR_FLAGS && flags > 0) (void)cudaMemsetAsync(s->flags, 0, flags, stream);
     return 1;
@@ -94,7 +132,7 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 {
     TMM_TYPE *packed_A = memory->packed_A, *packed_B = memory->packed_B;
     dim3 squares((unsigned)((pitchA > pitchB ? pitchA : pitchB) / 64),
-                 (unsigned)tmm__min((p->K + 63) / 64, 65535), 2);
+                 (unsigned)tmm__min((p->K + 63) / 64, TMM__MOST_GRID), 2);
     void *arguments[] = {&p->K, &p->M, &p->A,   &p->rsA, &p->csA,   &packed_A, &pitchA,
                          &p->N, &p->B, &p->rsB, &p->csB, &packed_B, &pitchB};
     if (pitchA + pitchB == 0) return TMM_OK;

@@ -4,9 +4,7 @@
 #ifndef TMM__FLOAT_FORMS_ONCE
 #define TMM__FLOAT_FORMS_ONCE
 /* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
-   `window`: clocks that 64 k of a tile take (two at a time, of the smallest), `tile`: and what a
-   tile takes besides; measured on an H200. In form SHARED two warpgroups share out the windows of a
-   tile; its `tile` is such that squares from 384 on, where it pays, take it. */
+   In form SHARED two warpgroups share out the windows of a tile. `tuned`: its place in once/tuning.h. */
 enum {
     TMM__FLOAT_FORMS = 7,
     TMM__FLOAT_SHARED = 3,
@@ -18,28 +16,12 @@ enum {
     TMM__FLOAT_WGMMA_MOST = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
 typedef struct tmm__float_form {
-    int tile_m, tile_n, stages;
-    double window, tile;
+    int tile_m, tile_n, stages, tuned;
 } tmm__float_form;
 static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 4400, 3000}, {128, 192, 5, 3450, 2500}, {128, 64, 8, 1300, 2000},
-    {64, 64, 12, 450, 2900},   {64, 64, 0, 0, 0},         {128, 128, 3, 4500, 3500},
-    {64, 64, 4, 2400, 1800}};
+    {256, 128, 4, 0}, {128, 192, 5, 1}, {128, 64, 8, 2}, {64, 64, 12, 3},
+    {64, 64, 0, 0},   {128, 128, 3, 4}, {64, 64, 4, 5}};
 
-/* Bytes: see gemm__float_multiply. A test has a smaller one. */
-#ifndef TMM__FLOAT_CACHE
-#define TMM__FLOAT_CACHE 6e7
-#endif
-
-/* A test prefers multiply-adds. */
-#ifndef TMM__FLOAT_SIX
-#define TMM__FLOAT_SIX(may) (may)
-#endif
-
-/* A test prefers one form. */
-#ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(form, time) (time)
-#endif
 #endif
 
 static inline const void *TMM_FN(gemm__float_kernel)(int form)
@@ -74,11 +56,6 @@ static inline int TMM_FN(gemm__float_mma)(void)
            : facts->ptx_version >= 90                          ? 2
                                                                : 1;
 }
-
-/* A test prefers mma.sync, or the kernel for any device: 2 wgmma, 1 mma.sync, 0 the latter. */
-#ifndef TMM__FLOAT_WAY
-#define TMM__FLOAT_WAY(way) (way)
-#endif
 
 /* A launch that may begin while the one before it in the stream still works, if `early`: then the
    kernel waits itself. */
@@ -162,9 +139,13 @@ static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm
                                                           unsigned batch, tmm_stream stream)
 {
     float least = TMM_FN(gemm__float_least)(K);
-    /* As measured on an H200; up to 4096 k they hold all of their lines in registers. */
+    /* Up to 4096 k they hold all of their lines in registers. */
+    const tmm__tuning *t = tmm__tuned();
     int groups = groups_A + groups_B, few = groups <= tmm__current_device()->processors;
-    int threads = K <= 256 ? 256 : K <= 512 && few ? 1024 : K <= 2048 ? 512 : 1024;
+    int threads = K <= t->fp16.convert_256_k          ? 256
+                  : K <= t->fp16.convert_few_k && few ? 1024
+                  : K <= t->fp16.convert_512_k        ? 512
+                                                      : 1024;
     if (groups == 0) return TMM_OK;
     dim3 grid(groups, batch);
     tmm__lines from_a = *a, from_b = *b;
@@ -191,7 +172,9 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         if (f == TMM__FLOAT_SHARED && (!(may & TMM__CUT_K) || batch > 1 || tiles > processors))
             continue;
         if (f > TMM__FLOAT_MMA) tiles /= 2;
-        double time = (ceil(K / 64.0) * one->window + one->tile) * ceil(tiles / processors);
+        const tmm__tuning *t = tmm__tuned();
+        double time = ceil(K / 64.0) * t->fp16.window[one->tuned] + t->fp16.tile[one->tuned];
+        time *= ceil(tiles / processors);
         time = TMM__FLOAT_GUESS(f, time);
         if (*form != TMM__FLOAT_ANY && time >= best) continue;
         best = time;

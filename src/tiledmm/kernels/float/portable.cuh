@@ -72,7 +72,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
         }
         for (int i = 0; i < 4; i++) {
             long long r = row0 + row + i; /* there are scales of whole blocks of 64 */
-            unsigned wanted = r < M ? tmm__inside(col0 + col, 4, 0, N) : 0, unproven = 0;
+            unsigned wanted = r < M ? tmm__column_mask(col0 + col, 4, 0, N) : 0, unproven = 0;
             bool wide = scale_a[row + i] < 0;
             for (int j = 0; j < 4; j++) {
                 float p = scale_a[row + i] * scale_b[col + j];

@@ -442,7 +442,7 @@ static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
         for (int j = 0; j < 2; j++) {
             if (j == fours) break;
             int c = col0 + col + 64 * j, at = c - square->col128;
-            unsigned wanted = tmm__inside(c, 4, 0, square->col_end);
+            unsigned wanted = tmm__column_mask(c, 4, 0, square->col_end);
             if (square->own) { /* noted, and not gathered as one of a few */
                 int quarter = (r - square->row128) / 64 * 2 + at / 64;
                 bool cols_wide = square->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;

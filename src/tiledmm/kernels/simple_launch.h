@@ -1,0 +1,79 @@
+/* src/tiledmm/kernels/simple_launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
+   Uses: kernels/global.cuh, kernels/shared.cuh, kernels/register.cuh, type/product.h. Used by: type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
+/* A block of threads for each tile of C, of row->tile x row->tile elements. */
+static inline tmm_status TMM_FN(gemm__tiles)(const TMM_FN(gemm__product) * product,
+                                             const TMM_FN(gemm__kernel) * row, const void *kernel,
+                                             dim3 block)
+{
+    TMM_FN(gemm__product) p = *product;
+    const long long down = (p.M - 1) / row->tile + 1, across = (p.N - 1) / row->tile + 1;
+    void *arguments[20];
+    (void)TMM_FN(gemm__arguments)(&p, arguments);
+    return tmm__launch(kernel, dim3((unsigned)(down * across), 1, p.batch), block, 0, arguments,
+                       p.stream);
+}
+
+static inline tmm_status TMM_FN(gemm__global_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__global)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    const unsigned edge = (unsigned)row->tile;
+    return TMM_FN(gemm__tiles)(p, row, (const void *)TMM_FN(gemm_global), dim3(edge, edge));
+}
+
+static inline tmm_status TMM_FN(gemm__shared_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)p;
+    if (TMM__ONE_TILE && row->value != TMM_SHARED)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel %s was not made for this type: its TMM_TILE asks for one tile, "
+                         "TMM_SHARED",
+                         tmm_kernel_string(row->value));
+    return TMM_OK;
+}
+
+static inline tmm_status TMM_FN(gemm__shared)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    const unsigned edge = (unsigned)row->tile;
+    const void *kernel = NULL;
+#if TMM__ONE_TILE
+    kernel = (const void *)TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE);
+#else
+#define TMM__ROW(pass, name, tile_edge)                    \
+    if (row->tile == tile_edge) {                          \
+        kernel = (const void *)TMM_FN(gemm_shared_##name); \
+    }
+    TMM__SHARED_LIST(TMM__ROW)
+#undef TMM__ROW
+#endif
+    return TMM_FN(gemm__tiles)(p, row, kernel, dim3(edge, edge));
+}
+
+static inline tmm_status TMM_FN(gemm__register_takes)(const TMM_FN(gemm__product) * p,
+                                                      const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__global_takes)(p, row);
+}
+
+static inline tmm_status TMM_FN(gemm__register)(const TMM_FN(gemm__product) * p,
+                                                const TMM_FN(gemm__kernel) * row)
+{
+    const void *kernel = NULL;
+#define TMM__ROW(pass, name, ...)                            \
+    if (row->tile == name) {                                 \
+        kernel = (const void *)TMM_FN(gemm_register_##name); \
+    }
+    TMM__REGISTER_LIST(TMM__ROW)
+#undef TMM__ROW
+    return TMM_FN(gemm__tiles)(p, row, kernel, dim3(256));
+}
+#endif
