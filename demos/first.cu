@@ -9,5 +9,5 @@ int main(void)
     for (int i = 0; i < 200 * 100; i++) B[i] = i % 5 - 2;
     tmm_status status = tmm_smatmul(300, 100, 200, A, B, C); /* M, N, K: C = A B */
     printf("%s C(0, 0) = %g\n", status == TMM_OK ? "ok" : tmm_last_error(), C[0]);
-    return status;
+    return fflush(stdout) ? perror("first: standard output"), 1 : (int)status;
 }

@@ -9,6 +9,7 @@
 #define TMM_NO_DOUBLE
 #define TMM_NO_INT
 #include "../tiledmm.cuh"
+#include <errno.h>
 
 enum { TILE = 16, BLOCK = 4, WIDE = TILE * BLOCK };
 
@@ -93,14 +94,16 @@ static const char *const names[RUNGS] = {"matmul_global", "TMM_GLOBAL",      "ma
                                          "TMM_SHARED_16", "matmul_register", "TMM_REGISTER",
                                          "TMM_AUTO"};
 static int M = DEFAULT_M, N = DEFAULT_N, K = DEFAULT_K;
-static float *A, *B, *C0, *C, *dA, *dB, *dC; /* C0: C before a product with beta */
+static float *A, *B, *C0, *C, *dA, *dB, *dC0, *dC; /* C0: C before a product with beta */
 static cudaEvent_t start, stop;
 static size_t c_count; /* C has GUARD more, which nobody may write */
-static unsigned random_state = 1;
 
-#define CHECK(call)               \
-    if (cudaError_t error = call) \
-    fprintf(stderr, "ladder: %s: %s\n", #call, cudaGetErrorString(error)), exit(2)
+#define CHECK(call) check(call, #call)
+
+static void check(cudaError_t error, const char *call)
+{
+    if (error) fprintf(stderr, "ladder: %s: %s\n", call, cudaGetErrorString(error)), exit(2);
+}
 
 /* Enqueues a product by the rung of names[]. */
 static void multiply(int rung, float alpha, float beta)
@@ -122,7 +125,8 @@ static void multiply(int rung, float alpha, float beta)
 
 static unsigned random_number(void)
 {
-    return (random_state = random_state * 1664525u + 1013904223u) >> 8; /* below 2^24 */
+    static unsigned state = 1;
+    return (state = state * 1664525u + 1013904223u) >> 8; /* below 2^24 */
 }
 
 /* The largest error over (K + 2) 2^-24 (|alpha| |A||B| + |beta C|), of all elements or of random
@@ -155,11 +159,9 @@ static double measure(int rung, float *median)
     float times[REPS + 1];
     size_t bytes = (c_count + GUARD) * sizeof(float);
     for (int n = REPS; n >= 0; n--) { /* the first run loads the kernel: it does not count */
-        CHECK(cudaMemset(dC, 0xff, bytes));
-        CHECK(cudaEventRecord(start));
+        CHECK(cudaMemset(dC, 0xff, bytes)), CHECK(cudaEventRecord(start));
         multiply(rung, 1, 0);
-        CHECK(cudaEventRecord(stop));
-        CHECK(cudaEventSynchronize(stop));
+        CHECK(cudaEventRecord(stop)), CHECK(cudaEventSynchronize(stop));
         CHECK(cudaEventElapsedTime(&times[n], start, stop));
     }
     for (int n = 0; n < REPS; n++) { /* the median has as many below as above it */
@@ -169,7 +171,7 @@ static double measure(int rung, float *median)
     }
     CHECK(cudaMemcpy(C, dC, bytes, cudaMemcpyDeviceToHost));
     double first = largest_error(1, 0);
-    CHECK(cudaMemcpy(dC, C0, c_count * sizeof(float), cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(dC, dC0, c_count * sizeof(float), cudaMemcpyDeviceToDevice));
     multiply(rung, 1.5f, -0.5f);
     CHECK(cudaMemcpy(C, dC, bytes, cudaMemcpyDeviceToHost));
     return fmax(first, largest_error(1.5, -0.5));
@@ -181,23 +183,30 @@ static void make(float **host, float **on_device, size_t count)
     *host = (float *)malloc(count * sizeof(float));
     if (!*host) fprintf(stderr, "ladder: no host memory for %zu numbers\n", count), exit(2);
     for (size_t n = 0; n < count; n++) (*host)[n] = (float)random_number() / (1 << 23) - 1;
-    if (!on_device) return;
     CHECK(cudaMalloc(on_device, count * sizeof(float)));
     CHECK(cudaMemcpy(*on_device, *host, count * sizeof(float), cudaMemcpyHostToDevice));
+}
+
+/* Ends the program if what it has printed cannot be written. A closed pipe needs no words. */
+static void check_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
+    if (errno != EPIPE) perror("ladder: standard output");
+    _Exit(1);
 }
 
 int main(int argc, char **argv)
 {
     int *sizes[] = {&M, &N, &K}, given = 0, failures = 0;
-    const char *path = NULL;
+    char *end, *path = NULL;
+    check_output(), atexit(check_output);
     for (int n = 1; n < argc; n++) {
-        char *end;
         long size = strtol(argv[n], &end, 10);
         if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h"))
-            return printf("usage: ladder [M N K] [--csv FILE]     (default: %d %d %d)\n"
-                          "Times the first rungs as lecture slides have them beside tiledmm.cuh.\n",
-                          M, N, K) < 0 ||
-                   fflush(stdout);
+            exit(printf("usage: ladder [M N K] [--csv FILE]     (default: %d %d %d)\n"
+                        "Times the first rungs of lecture slides beside tiledmm.cuh.\n",
+                        M, N, K) < 0);
         if (!strcmp(argv[n], "--csv") && n + 1 < argc)
             path = argv[++n];
         else if (given < 3 && end != argv[n] && *end == 0 && size >= 1 && size <= MOST)
@@ -211,17 +220,13 @@ int main(int argc, char **argv)
     FILE *csv = path ? fopen(path, "w") : NULL; /* before the work, not after it */
     if (path && !csv) return fprintf(stderr, "ladder: cannot write '%s'\n", path), 2;
     if (csv) fprintf(csv, "kernel,M,N,K,median_ms,gflops,times_first,error,verdict\n");
-    CHECK(cudaEventCreate(&start));
-    CHECK(cudaEventCreate(&stop));
+    CHECK(cudaEventCreate(&start)), CHECK(cudaEventCreate(&stop));
     c_count = (size_t)M * N;
-    make(&A, &dA, (size_t)M * K);
-    make(&B, &dB, (size_t)K * N);
-    make(&C, &dC, c_count + GUARD);
-    make(&C0, NULL, c_count);
-    printf("%s: C (%d x %d) = A (%d x %d) times B (%d x %d), float, row-major%s\n\n", device.name,
-           M, N, M, K, K, N, ON_CPU ? "; times are CPU times" : "");
-    printf("%-16s%12s%12s%10s%14s%9s\n", "kernel", "median ms", "GFLOP/s", "x first", "error/bound",
-           "result");
+    make(&A, &dA, (size_t)M * K), make(&B, &dB, (size_t)K * N);
+    make(&C, &dC, c_count + GUARD), make(&C0, &dC0, c_count);
+    printf("%s: C (%d x %d) = A (%d x %d) times B (%d x %d), float, row-major%s\n\n"
+           "kernel             median ms     GFLOP/s   x first   error/bound   result\n",
+           device.name, M, N, M, K, K, N, ON_CPU ? "; times are CPU times" : "");
     float ms[RUNGS];
     for (int rung = 0; rung < RUNGS; rung++) {
         double error = measure(rung, &ms[rung]), gflops = 2e-6 * M * N * K / ms[rung];
@@ -237,14 +242,9 @@ int main(int argc, char **argv)
            "matmul_register takes 2/%d, and 1/2 word of shared memory: its loads and barriers,\n"
            "which nothing overlaps, bound it. TMM_AUTO, here %s, is the goal.\n",
            TILE, WIDE, tmm_kernel_string(tmm_sgemm_choice(M, N, K, 1)));
-    for (int n = 0; n < 3; n++) CHECK(cudaFree(n == 0 ? dA : n == 1 ? dB : dC));
-    CHECK(cudaEventDestroy(start));
-    CHECK(cudaEventDestroy(stop));
-    free(A), free(B), free(C), free(C0);
+    CHECK(cudaDeviceReset()), free(A), free(B), free(C), free(C0);
     if (csv && (ferror(csv) | fclose(csv)))
         failures++, fprintf(stderr, "ladder: cannot write '%s'\n", path);
     printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
-    if (fflush(stdout) || ferror(stdout))
-        failures++, fprintf(stderr, "ladder: cannot write the table\n");
     return failures > 0;
 }

@@ -13,6 +13,7 @@
 #define TMM_NO_INT
 #undef TMM_SIMPLE /* which leaves the tensor cores out */
 #include "../tiledmm.cuh"
+#include <errno.h>
 
 #ifdef __CUCC__ /* compiled for the CPU runner: kernels run, on the CPU */
 enum { ON_CPU = 1, REPS = 3, DEFAULT_M = 32, DEFAULT_N = 96, DEFAULT_K = 128, DEFAULT_COUNT = 3 };
@@ -30,38 +31,45 @@ static float *A, *B, *C, *split, *dA, *dB, *dC; /* A and C: one after the other 
 static tmm_tensor_options options;
 static tmm_prepared prepared;
 static cudaEvent_t start, stop;
-static unsigned random_state = 1;
 
-#define CHECK(call)               \
-    if (cudaError_t error = call) \
-    fprintf(stderr, "prepared: %s: %s\n", #call, cudaGetErrorString(error)), exit(2)
-#define CHECK_TMM(call)   \
-    if ((call) != TMM_OK) \
-    fprintf(stderr, "prepared: %s: %s\n", names[row], tmm_last_error()), exit(2)
+#define CHECK(call) check(call, #call)
+
+static void check(cudaError_t error, const char *call)
+{
+    if (error) fprintf(stderr, "prepared: %s: %s\n", call, cudaGetErrorString(error)), exit(2);
+}
+
+static void check_status(tmm_status status, int row)
+{
+    if (status) fprintf(stderr, "prepared: %s: %s\n", names[row], tmm_last_error()), exit(2);
+}
 
 static unsigned random_number(void)
 {
-    return (random_state = random_state * 1664525u + 1013904223u) >> 8; /* below 2^24 */
+    static unsigned state = 1;
+    return (state = state * 1664525u + 1013904223u) >> 8; /* below 2^24 */
 }
 
 /* Enqueues what a row of the table is about: all products, or one preparation. */
 static void run_row(int row)
 {
-    size_t a = (size_t)M * K, c = (size_t)M * N;
+    tmm_kernel kernel = row == STRICT ? TMM_AUTO : TMM_TENSOR;
+    tmm_status status = TMM_OK;
     if (row == PREPARE) {
-        CHECK_TMM(tmm_sgemm_release(&prepared, NULL)); /* that of the run before, if any */
-        CHECK_TMM(tmm_sgemm_prepare_B(TMM_OP_N, K, N, dB, N, NULL, 0, &prepared, NULL));
-        return;
+        check_status(tmm_sgemm_release(&prepared, NULL), row); /* of the run before, if any */
+        status = tmm_sgemm_prepare_B(TMM_OP_N, K, N, dB, N, NULL, 0, &prepared, NULL);
     }
-    for (int n = 0; n < count; n++) {
-        const float *x = dA + n * a;
-        float *y = dC + n * c;
-        tmm_kernel kernel = row == STRICT ? TMM_AUTO : TMM_TENSOR;
-        CHECK_TMM(row == PREPARED ? tmm_sgemm_tensor(TMM_OP_N, TMM_OP_N, M, N, K, 1, x, K, dB, N, 0,
-                                                     y, N, &options, NULL)
-                                  : tmm_sgemm_with(kernel, TMM_OP_N, TMM_OP_N, M, N, K, 1, x, K, dB,
-                                                   N, 0, y, N, NULL));
+    for (int n = 0; n < count && row != PREPARE && status == TMM_OK; n++) {
+        const float *a = dA + (size_t)n * M * K;
+        float *c = dC + (size_t)n * M * N;
+        if (row == PREPARED)
+            status = tmm_sgemm_tensor(TMM_OP_N, TMM_OP_N, M, N, K, 1, a, K, dB, N, 0, c, N,
+                                      &options, NULL);
+        else
+            status =
+                tmm_sgemm_with(kernel, TMM_OP_N, TMM_OP_N, M, N, K, 1, a, K, dB, N, 0, c, N, NULL);
     }
+    check_status(status, row);
 }
 
 /* Median time, C full of NaN before each run; the first run loads the kernels and does not count. */
@@ -72,8 +80,7 @@ static float measure(int row)
         CHECK(cudaMemset(dC, 0xff, (size_t)count * M * N * sizeof(float)));
         CHECK(cudaEventRecord(start));
         run_row(row);
-        CHECK(cudaEventRecord(stop));
-        CHECK(cudaEventSynchronize(stop));
+        CHECK(cudaEventRecord(stop)), CHECK(cudaEventSynchronize(stop));
         CHECK(cudaEventElapsedTime(&times[n], start, stop));
     }
     for (int n = 0; n < REPS; n++) { /* the median has at most half of the times on either side */
@@ -114,19 +121,30 @@ static void make(float **host, float **on_device, size_t size)
     CHECK(cudaMemcpy(*on_device, *host, size * sizeof(float), cudaMemcpyHostToDevice));
 }
 
+/* Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
+   needs none. */
+static void check_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
+    if (errno != EPIPE) perror("prepared: standard output");
+    _Exit(1);
+}
+
 int main(int argc, char **argv)
 {
-    int *sizes[] = {&M, &N, &K}, given = 0, failures = 0, row = PREPARE;
+    int *sizes[] = {&M, &N, &K}, given = 0, failures = 0;
     const char *path = NULL;
+    check_output(); /* before a file is opened in its place */
+    atexit(check_output);
     for (int n = 1; n < argc; n++) {
         char *end;
         int counts = !strcmp(argv[n], "--count") && n + 1 < argc;
         if (!strcmp(argv[n], "--help") || !strcmp(argv[n], "-h"))
-            return printf("usage: prepared [M N K] [--count COUNT] [--csv FILE]\n"
-                          "Multiplies COUNT matrices A (M x K) by one B (K x N), prepared once.\n"
-                          "Default: %d %d %d --count %d\n",
-                          M, N, K, count) < 0 ||
-                   fflush(stdout);
+            exit(printf("usage: prepared [M N K] [--count COUNT] [--csv FILE]\n"
+                        "Multiplies COUNT matrices A (M x K) by one B (K x N), prepared once.\n"
+                        "Default: %d %d %d --count %d\n",
+                        M, N, K, count) < 0);
         if (!strcmp(argv[n], "--csv") && n + 1 < argc) {
             path = argv[++n];
             continue;
@@ -144,8 +162,7 @@ int main(int argc, char **argv)
     if (path && !csv) return fprintf(stderr, "prepared: cannot write '%s'\n", path), 2;
     if (csv) fprintf(csv, "name,M,N,K,count,median_ms,gflops,error,verdict\n");
     size_t c_count = (size_t)count * M * N;
-    CHECK(cudaEventCreate(&start));
-    CHECK(cudaEventCreate(&stop));
+    CHECK(cudaEventCreate(&start)), CHECK(cudaEventCreate(&stop));
     make(&A, &dA, (size_t)count * M * K);
     make(&B, &dB, (size_t)K * N);
     make(&C, &dC, c_count);
@@ -158,9 +175,7 @@ int main(int argc, char **argv)
     float ms[ROWS];
     ms[PREPARE] = measure(PREPARE);
     options.B = &prepared;
-    CHECK_TMM(tmm_sgemm_tensor_memory(M, N, K, &options, &options.bytes));
-    CHECK(cudaMalloc(&options.memory, options.bytes));
-    for (row = STRICT; row < PREPARE; row++) {
+    for (int row = STRICT; row < PREPARE; row++) {
         ms[row] = measure(row) / count;
         CHECK(cudaMemcpy(C, dC, c_count * sizeof(float), cudaMemcpyDeviceToHost));
         if (row == SPLIT) memcpy(split, C, c_count * sizeof(float));
@@ -176,20 +191,17 @@ int main(int argc, char **argv)
     printf("%-20s%14.4f\n", names[PREPARE], ms[PREPARE]);
     if (csv) fprintf(csv, "%s,%d,%d,%d,1,%.4f,,,\n", names[PREPARE], M, N, K, ms[PREPARE]);
     printf(
-        "\nBoth on tensor cores have the same bits. Splitting B reads and writes all of it, for\n"
-        "%d multiply-adds an element; preparation leaves only A to split.\n",
+        "\nBoth on tensor cores must have the same bits. Splitting B reads and writes all of it,\n"
+        "for %d multiply-adds an element; preparation leaves only A to split.\n",
         M);
     if (!ON_CPU && ms[SPLIT] > ms[PREPARED])
         printf("It pays from %.0f products on.\n", ceil(ms[PREPARE] / (ms[SPLIT] - ms[PREPARED])));
-    CHECK_TMM(tmm_sgemm_release(&prepared, NULL));
-    CHECK(cudaFree(options.memory));
+    check_status(tmm_sgemm_release(&prepared, NULL), PREPARE);
     for (int n = 0; n < 3; n++) CHECK(cudaFree(n == 0 ? dA : n == 1 ? dB : dC));
     for (int n = 0; n < 2; n++) CHECK(cudaEventDestroy(n ? stop : start));
     free(A), free(B), free(C), free(split);
     if (csv && (ferror(csv) | fclose(csv)))
         failures++, fprintf(stderr, "prepared: cannot write '%s'\n", path);
     printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
-    if (fflush(stdout) || ferror(stdout))
-        failures++, fprintf(stderr, "prepared: cannot write the table\n");
     return failures > 0;
 }

@@ -6,6 +6,7 @@ Run     python3 demos/torch_extension.py     compiles for about a minute the fir
 Needs   PyTorch with CUDA, nvcc, ninja and a GPU
 """
 import argparse
+import atexit
 import os
 import sys
 
@@ -82,7 +83,27 @@ def fail(sentence):
     sys.exit(f"torch_extension.py: {sentence}")
 
 
+def open_output():
+    """Standard output that is written at the end, or by lines on a terminal."""
+    if sys.stdout is None:
+        fail("standard output is closed")
+    sys.stdout = open(1, "w", encoding=sys.stdout.encoding, closefd=False)
+    atexit.register(close_output)
+
+
+def close_output():
+    """Ends the program with a sentence if its output cannot be written. A closed pipe needs none."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            print(f"torch_extension.py: standard output: {error.strerror}", file=sys.stderr,
+                  flush=True)
+        os._exit(1)
+
+
 def arguments():
+    open_output()
     parser = argparse.ArgumentParser(description="Multiplies tensors with tiledmm.cuh in PyTorch "
                                      "and checks them against torch.matmul in float64.",
                                      allow_abbrev=False)

@@ -30,8 +30,12 @@ for source in demos/*.cu; do
         build "$demo" "$source"
         tables+=("$demo --width 16 --height 16 --spheres 3 --out $work/scene")
         ;;
-    first | ladder | prepared) # README's first example, to the letter; two whose refusals are simpler
-        continue
+    first)
+        build "$demo" "$source"
+        ;;
+    ladder | prepared)
+        build "$demo" "$source"
+        options+=("$demo 24 20 16")
         ;;
     *)
         build "$demo" "$source"
@@ -87,6 +91,11 @@ for call in "${all[@]}"; do
     check "$demo, a pipe that nobody reads: quiet" broken "${words[@]}"
     check "$demo, the same with SIGPIPE ignored: quiet, status 1" broken_ignored "${words[@]}"
 done
+# README's first program says no word of pipes: a signal ends it.
+check "first builds" test -x "$work/first"
+if [ -e /dev/full ]; then check "first, standard output full: a sentence, status 1" full "$work/first"; fi
+check "first, standard output closed: a sentence, status 1" closed "$work/first"
+check "first, a pipe that nobody reads: quiet" broken "$work/first"
 same_help() { [ "$("$1" -h)" = "$("$1" --help)" ] && "$1" -h | grep -q '^usage: '; }
 names_help() {
     local status

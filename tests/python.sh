@@ -51,6 +51,24 @@ says() {
     grep -qE -e "$pattern" "$work/said.txt" || { echo "this is not in it: $pattern"; return 1; }
     [ "$(wc -l <"$work/said.txt")" = 1 ] || [ "$wanted" != 1 ] || { echo "that is not one line"; return 1; }
 }
+# With standard output full or closed: one line on stderr that speaks of it.
+complains() { # STATUS
+    cat "$work/err.txt"
+    [ "$1" = 1 ] && [ "$(wc -l <"$work/err.txt")" = 1 ] && grep -q ': standard output' "$work/err.txt"
+}
+full() {
+    "$@" >/dev/full 2>"$work/err.txt"
+    complains $?
+}
+closed() {
+    "$@" >&- 2>"$work/err.txt"
+    complains $?
+}
+broken() {
+    { sleep 0.1 && "$@" 2>"$work/err.txt"; echo $? >"$work/status.txt"; } | true
+    cat "$work/err.txt" "$work/status.txt"
+    [ "$(cat "$work/status.txt")" = 1 ] && [ ! -s "$work/err.txt" ]
+}
 demos="python/matmul_cupy python/matmul_pycuda python/matmul_nvrtc torch_extension"
 
 # ---- the command line, and what is missing --------------------------------------------------------
@@ -60,6 +78,9 @@ without() { env PYTHONPATH="$work/absent" timeout "$patience" "$python" "$@"; }
 for demo in $demos; do
     check "$demo: --help" says 0 'usage:.*' without demos/$demo.py --help
     check "$demo: an unknown option is an error" says 2 'unrecognized arguments: --sizes' without demos/$demo.py --sizes
+    if [ -e /dev/full ]; then check "$demo --help, standard output full: a sentence, status 1" full without demos/$demo.py --help; fi
+    check "$demo --help, standard output closed: a sentence, status 1" closed without demos/$demo.py --help
+    check "$demo --help, a pipe that nobody reads: quiet, status 1" broken without demos/$demo.py --help
     [ $demo = torch_extension ] ||
         check "$demo: so is a size of 0" says 2 '0 is not positive' without demos/$demo.py 0
 done
@@ -186,6 +207,7 @@ if has numpy; then
     set -o pipefail
     check "python/matmul_cupy on a stand-in: Test PASSED" passes 257 --kernel shared_16 --reps 3
     check "python/matmul_cupy on a stand-in: the table lines up" lines_up
+    if [ -e /dev/full ]; then check "python/matmul_cupy on a stand-in, standard output full" full stand_in 130; fi
     check "a wrong element: Test FAILED" fails_when 'C[7, 9] += 40'
     check "an element never written: Test FAILED" fails_when 'C[129, 0] = numpy.nan'
     check "rounding errors beyond the bound: Test FAILED" fails_when 'C *= 1.0001'

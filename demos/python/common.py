@@ -1,6 +1,7 @@
-"""What the three demos of this folder share: the arguments, the matrices, how a kernel of
-tiledmm.cuh is launched, the check and the table."""
+"""What the three demos of this folder share: the output, the arguments, the matrices, how a
+kernel of tiledmm.cuh is launched, the check and the table."""
 import argparse
+import atexit
 import os
 import statistics
 import sys
@@ -31,6 +32,25 @@ except ImportError:
     numpy = None  # --help works without it; arguments() asks for it
 
 
+def open_output():
+    """Standard output that is written at the end, or by lines on a terminal."""
+    if sys.stdout is None:
+        fail("standard output is closed")
+    sys.stdout = open(1, "w", encoding=sys.stdout.encoding, closefd=False)
+    atexit.register(close_output)
+
+
+def close_output():
+    """Ends the program with a sentence if its output cannot be written. A closed pipe needs none."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            print(f"{os.path.basename(sys.argv[0])}: standard output: {error.strerror}",
+                  file=sys.stderr, flush=True)
+        os._exit(1)
+
+
 def positive(text):
     number = int(text)
     if number < 1:
@@ -39,6 +59,7 @@ def positive(text):
 
 
 def arguments(description):
+    open_output()
     parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
     parser.add_argument("size", nargs="?", type=positive, default=5000,
                         help="rows and columns of the matrices (default 5000)")
