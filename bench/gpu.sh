@@ -205,7 +205,7 @@ fi
 
 if wants memory; then
     step "memory"
-    echo 'demo,way,loads,stores,extra,MB,ms,rate,percent_of_limit,times,result' >"$out/memory.csv"
+    echo 'demo,way,loads,stores,extra,MB,ms,rate,times,result' >"$out/memory.csv"
     for source in demos/memory/*.cu; do
         name=$(basename "$source" .cu)
         show "memory/$name" $work/"$name" --csv $work/one.csv

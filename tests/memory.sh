@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The demos of demos/memory on the CPU runner: each builds, passes, plain and sanitized, reads its
-# options and writes its CSV file; its kernels load and store as often as its table says; and what
-# is said to be the same in all of them is.
+# options and writes its CSV file; its kernels load and store as often as its table says; and it has
+# the form of all of them: kernels first, then a harness that is the same in all.
 # shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
@@ -30,13 +30,13 @@ passes() { # PROGRAM ARGUMENTS...: ends with "Test PASSED"; no row is wrong or t
     cat "$work/output.txt"
     [ "$status" = 0 ] && [ "$(tail -n 1 "$work/output.txt")" = "Test PASSED" ] &&
         ! grep -q -E 'WRONG|inf' "$work/output.txt" &&
-        awk '/  (ok|-)$/ {rows++; for (i = 1; i <= 4; i++) if ($(NF - i) != "nan") exit 1} END {exit !rows}' "$work/output.txt"
+        awk '/  ok$/ {rows++; for (i = 1; i <= 3; i++) if ($(NF - i) != "nan") exit 1} END {exit !rows}' "$work/output.txt"
 }
 passes_sanitized() { # leaks of the device are a status of their own
     passes "$1" && ! grep -q 'cucc: leak' "$work/output.txt"
 }
 aligned() { # the rows of the table are as wide as its header
-    passes "$1" && awk '/^way /{width = length($0)} /  (ok|-)$/ && length($0) != width {exit 1} END {exit !width}' "$work/output.txt"
+    passes "$1" && awk '/^way /{width = length($0)} /  ok$/ && length($0) != width {exit 1} END {exit !width}' "$work/output.txt"
 }
 helps() {
     "$1" --help >"$work/output.txt" 2>&1 && grep -q '^usage: ' "$work/output.txt"
@@ -52,15 +52,15 @@ fails_with() { # PATTERN COMMAND...: a sentence, no success
     shift
     ! "$@" >"$work/output.txt" 2>&1 && grep -q "$pattern" "$work/output.txt" && ! grep -q PASSED "$work/output.txt"
 }
-writes_csv() { # one header, a row for each row of the table, ten columns
+writes_csv() { # one header, a row for each row of the table, nine columns
     rm -f "$work/demo.csv"
     passes "$1" --csv "$work/demo.csv" || return 1
     local rows
-    rows=$(grep -c -E '  (ok|-)$' "$work/output.txt")
+    rows=$(grep -c '  ok$' "$work/output.txt")
     cat "$work/demo.csv"
     [ "$(wc -l <"$work/demo.csv")" = $((rows + 1)) ] &&
         head -n 1 "$work/demo.csv" | grep -q '^way,loads,stores,' &&
-        awk -F, 'NF != 10 {exit 1}' "$work/demo.csv"
+        awk -F, 'NF != 9 {exit 1}' "$work/demo.csv"
 }
 cannot_open() { # said before the work, with the name
     refuses "$1" --csv "$work/missing/demo.csv" && grep -q "write $work/missing/demo.csv" "$work/error.txt"
@@ -69,13 +69,31 @@ cannot_write() {
     ! "$1" --csv /dev/full >"$work/output.txt" 2>&1 &&
         grep -q 'could not be written' "$work/output.txt" && [ "$(tail -n 1 "$work/output.txt")" = "Test FAILED" ]
 }
-in_common() { # from the words "the same in every demo" to the end of the function row, and main
-    sed -n -e '/^\/\* ---- the same in every demo/,/^    return best/p' -e '/^int main/,$p' "demos/memory/$1.cu"
+harness() { # FILE: what is below the line that announces it, to the end of main
+    awk '/^\/\* ---- the harness, the same in every demo/ {on = 1; next} on {print} /^int main/ {last = on} last && /^}$/ {exit}' "$1"
 }
-same() { # in both files, and there at all, main included
-    in_common "$1" >"$work/common.txt"
-    [ "$(wc -l <"$work/common.txt")" -gt 50 ] && in_common shared | diff - "$work/common.txt"
+kernels() { # FILE: from the first function for the device to that line
+    awk '/^\/\* ---- the harness/ {exit} /__global__|__device__/ {on = 1} on {print}' "$1"
 }
+formed() { # FILE: the harness is that of shared.cu, plain and short; the kernels come before it and are short
+    local code
+    harness "$1" >"$work/harness.txt"
+    harness demos/memory/shared.cu | diff - "$work/harness.txt" || return 1
+    code=$(grep -c . "$work/harness.txt")
+    echo "$1: $(wc -l <"$1") lines, harness $code, kernels $(kernels "$1" | grep -c .)"
+    [ "$code" -ge 20 ] && [ "$code" -le 45 ] && ! grep -n -e '\\$' -e '.\{101\}' "$work/harness.txt" &&
+        [ "$(kernels "$1" | grep -c .)" -ge 1 ] && [ "$(kernels "$1" | grep -c .)" -le 60 ] &&
+        ! sed '1,/^\/\* ---- the harness/d' "$1" | grep -n __global__ && [ "$(wc -l <"$1")" -le 130 ]
+}
+
+# a harness with a line more, kernels of 61 lines, a file of 131: each is found
+refuses_form() { ! formed "$1"; }
+sed 's/^int main/\n&/; s/^static int failures, runs;/int one;\n&/' demos/memory/shared.cu >"$work/changed.cu"
+check "a harness that differs is found" refuses_form "$work/changed.cu"
+sed '/^__global__ void transpose_plain/s/^/__device__ int more[61] = {\n'"$(printf '0,\\n%.0s' {1..60})"'0};\n/' demos/memory/shared.cu >"$work/changed.cu"
+check "kernels of more than 60 lines are found" refuses_form "$work/changed.cu"
+{ cat demos/memory/shared.cu && printf '/* */\n%.0s' {1..10}; } >"$work/changed.cu"
+check "a file of more than 130 lines is found" refuses_form "$work/changed.cu"
 
 for demo in $demos; do
     program=$work/$demo
@@ -90,9 +108,7 @@ for demo in $demos; do
     check "$demo --csv" writes_csv "$program.plain"
     check "$demo names the file that it cannot open" cannot_open "$program.plain"
     [ ! -e /dev/full ] || check "$demo says when it cannot write" cannot_write "$program.plain"
-    check "$demo has its common part from all" same "$demo"
-    lines=$(wc -l <"demos/memory/$demo.cu")
-    check "$demo has 60 to 165 lines" test "$lines" -ge 60 -a "$lines" -le 165
+    check "$demo: kernels first, the harness of all, at most 130 lines" formed "demos/memory/$demo.cu"
     check "$demo without a device" fails_with 'no CUDA-capable device' env CUCC_DEVICES=0 "$program.plain"
     check "$demo without memory" fails_with 'out of memory' env CUCC_MEMORY=1000 "$program.plain"
 done

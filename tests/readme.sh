@@ -97,7 +97,7 @@ compare "README.md: the ladder is that of gemm.csv and gemm_cublas.csv" ladder <
 
 # The slower of the two ways that README's table names.
 figures memory '
-    { key[$1 "," $2] = $10 }
+    { key[$1 "," $2] = $9 }
     END {
         n = split("global,float; every 32nd:shared,tile with rows of 32:local,local; any index:" \
             "constant,constant; 32 words:readonly,plain; sum in y[i]:texture,global; four loads:" \

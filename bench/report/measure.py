@@ -293,7 +293,7 @@ def from_memory(demo):
         unit = list(row)[list(row).index("ms") + 1]
         return {
             "name": row["way"], "memory": demo, "repetitions": 1, **once(row),
-            "rate": number(row[unit]), "rate_unit": unit, "percent_of_limit": number(row["% limit"]),
+            "rate": number(row[unit]), "rate_unit": unit,
             "ratio": number(row["x time"]), "verdict": "ok" if row["result"] in ("ok", "-") else "wrong",
         }
 

@@ -276,13 +276,12 @@ def memory_table(f):
     """Right and wrong ways of every kind of memory."""
     rows = []
     for row in f.of("memory"):
-        share = row["percent_of_limit"]
         rate = f"{digits(row['rate'])} {row['rate_unit']}"
         rows.append([row["memory"], row["name"].replace(";", ","), digits(row["median_ms"]), rate,
-                     "-" if share is None else f"{share:.0f}", digits(row["ratio"]), row["verdict"]])
+                     digits(row["ratio"]), row["verdict"]])
     if not rows:
         return None
-    head = ["demo", "way", "ms", "rate", "% of limit", "times the right way", "verdict"]
+    head = ["demo", "way", "ms", "rate", "times the right way", "verdict"]
     return Table("memory", "Kinds of memory, used well and badly (demos/memory)", head, rows, sentences.memory(f))
 
 

@@ -1,36 +1,31 @@
 /* async_copy.cu - asynchronous copies: tiles of a product travel while others are used.
 
-   An ordinary load into shared memory passes through a register, and the thread waits for it before
-   it can store. From compute capability 8.0 on a copy from global to shared memory can be started
-   and waited for later: the next tile travels while the threads multiply the last one. That needs
-   two tiles, and work to do meanwhile. Below 8.0, and on the CPU runner, all copies are ordinary.
-
+   An ordinary load into shared memory passes through a register, and the thread waits for it. From
+   8.0 on a copy can be started and waited for later: the next tile travels while the last one is
+   multiplied. Below 8.0, and on the CPU runner, all copies are ordinary.
    Build and run: nvcc -O3 -arch=native async_copy.cu -o async_copy && ./async_copy [--csv FILE] */
 #include <cuda_pipeline.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NAME  "async_copy"
-#define TASK  "C = A B; ahead: tiles on their way while others are used; limit: multiply-adds"
-#define EXTRA "ahead"
-#define RATE  "GFLOP/s"
-#ifndef __CUCC__ /* the CPU runner, which takes less of everything */
-#define __CUCC__ 0
+#define NAME "async_copy"
+#define TASK "C = A B; ahead: tiles on their way while others are used"
+#ifndef __CUCC__
+#define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
 enum { ON_CPU = __CUCC__, N = ON_CPU ? 128 : 2048, TILE = 16, BLOCK = 4, WIDE = TILE * BLOCK };
-static float host[2 * N * N], expected[N * N]; /* A and B, or C */
+#define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
+static float host[2 * N * N], expected[N * N];     /* A and B, or C */
 
 __device__ void copy16(float *to, const float *from, int asynchronous)
 {
     if (asynchronous) return __pipeline_memcpy_async(to, from, 16);
     *(float4 *)to = *(const float4 *)from;
 }
-
-/* C = A B, row-major, N x N, 2 N^3 operations, blocks of 16 x 16 threads, a thread 4 x 4 elements
-   and 16 bytes of each tile: 2 N^3 / 256 loads of 16 bytes. Bound by the loads from shared memory,
-   and, if AHEAD is 0, by the wait for each tile; if it is 1, the next two are on their way. */
+/* C = A B, row-major, N x N, 2 N^3 operations. A thread of 16 x 16 takes 4 x 4 elements and 16 bytes
+   of each tile: 2 N^3 / 256 loads of 16 bytes. Loads from shared memory bound it, and, if AHEAD is
+   0, the wait for each tile; if it is 1, the next two are on their way. */
 __global__ void multiply(const float *A, const float *B, float *C, int ahead)
 {
     __shared__ float a[2][WIDE][TILE + 4], b[2][TILE][WIDE]; /* 4: whole 16 bytes, other banks */
@@ -50,8 +45,8 @@ __global__ void multiply(const float *A, const float *B, float *C, int ahead)
         for (int k = 0; k < TILE; k++) {
             for (int r = 0; r < BLOCK; r++)
                 x[r] = a[now][ty + r * TILE][k], y[r] = b[now][k][tx + r * TILE];
-            for (int r = 0; r < BLOCK; r++)
-                for (int s = 0; s < BLOCK; s++) sum[r][s] += x[r] * y[s];
+            for (int e = 0; e < BLOCK * BLOCK; e++)
+                sum[e / BLOCK][e % BLOCK] += x[e / BLOCK] * y[e % BLOCK];
         }
         __syncthreads(); /* no thread needs them any more */
     }
@@ -59,106 +54,77 @@ __global__ void multiply(const float *A, const float *B, float *C, int ahead)
         for (int s = 0; s < BLOCK; s++) C[(i + ty + r * TILE) * N + j + tx + s * TILE] = sum[r][s];
 }
 
-/* ---- the same in every demo: errors, times, rows of the table and the CSV file; main below -- */
-static double work, limit, base, best, allowed; /* of a way; G/s; ms of "(right)"; ms; difference */
-static int failures;
-static FILE *csv;
-static cudaDeviceProp device;
-static cudaEvent_t start, stop;
-#define RANDOM(i)   ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
+/* ---- the harness, the same in every demo: while (way(...)) RUN makes a row of the best of nine -- */
 #define CHECK(call) check(call, #call)
+static double work, allowed, base, best; /* of a way; a difference; ms: of "(right)", of this way */
+static int failures, runs;
+static FILE *csv;
+static cudaEvent_t start, stop;
+static void task(void);
 
 static void check(cudaError_t error, const char *call)
 {
     if (error) fprintf(stderr, NAME ": %s: %s\n", call, cudaGetErrorString(error)), exit(2);
 }
 
-static int again(void *result) /* while (again(what RUN writes)) RUN; the best of nine counts */
+static int way(const char *name, double loads, double stores, double extra, double MB, void *result)
 {
-    static int runs;
-    float ms = 0;
+    float ms = INFINITY;
+    size_t i = 0, count = sizeof expected / sizeof *expected;
     CHECK(cudaGetLastError());
     CHECK(cudaEventRecord(stop));
     CHECK(cudaEventSynchronize(stop));
     if (runs > 0) CHECK(cudaEventElapsedTime(&ms, start, stop));
-    best = ON_CPU ? NAN : runs < 2 || ms < best ? ms : best; /* the CPU tells nothing of times */
-    if (runs++ == (ON_CPU ? 1 : 9)) return runs = 0;
-    CHECK(cudaMemset(result, 0xff, sizeof host)); /* NaN; meanwhile the host starts RUN */
-    CHECK(cudaEventRecord(start));
-    return 1;
-}
-
-/* Writes a row; compares OUT, unless it is NULL, with what is expected. Gives "x time". */
-static double row(const char *way, double loads, double stores, double extra, double MB, void *out)
-{
-    size_t i = 0, count = out ? sizeof expected / sizeof *expected : 0;
-    double rate = work / best * 1e-6;
-    if (out) CHECK(cudaMemcpy(host, out, sizeof expected, cudaMemcpyDefault));
-    while (i < count && host[i] - expected[i] <= allowed && expected[i] - host[i] <= allowed) i++;
-    const char *result = !out ? "-" : i < count ? "WRONG" : "ok";
+    best = ON_CPU ? NAN : runs > 1 && best < ms ? best : ms; /* the CPU tells nothing of times */
+    if (runs++ < (ON_CPU ? 1 : 9)) /* again: NaN into the result, meanwhile the host starts RUN */
+        return CHECK(cudaMemset(result, 0xff, sizeof expected)), CHECK(cudaEventRecord(start)), 1;
+    CHECK(cudaMemcpy(host, result, sizeof expected, cudaMemcpyDefault));
+    while (i < count && fabs(1.0 * host[i] - expected[i]) <= allowed) i++;
     failures += i < count;
-    if (limit == 0) limit = rate; /* that of the first way, if nothing else is known */
-    if (base == 0 || strstr(way, "(right)")) base = best;
-    printf("%-31s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%9.1f%8.2f%8s\n", way, loads, stores, extra, MB,
-           best, rate, 100 * rate / limit, best / base, result);
-    if (csv)
-        fprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.1f,%.2f,%s\n", way, loads, stores, extra, MB,
-                best, rate, 100 * rate / limit, best / base, result);
-    return best / base;
-}
-
-static void task(void)
-{
-    const double loads = 2.0 * N * N * N / 256, MB = 16e-6 * loads; /* loads of 16 bytes */
-    int kHz, v = device.major, half = v == 7 || (device.minor == 0 && (v == 6 || v == 8));
-    dim3 block(TILE, TILE), grid(N / WIDE, N / WIDE);
-    float *A, *C;
-    CHECK(cudaDeviceGetAttribute(&kHz, cudaDevAttrClockRate, 0));
-    limit = 2e-6 * kHz * device.multiProcessorCount * (half ? 64 : 128); /* multiply-adds a clock */
-    work = 2.0 * N * N * N;
-    CHECK(cudaMalloc(&A, sizeof host));
-    CHECK(cudaMalloc(&C, sizeof host));
-    for (int e = 0; e < 2 * N * N; e++) host[e] = RANDOM(e) % 17 - 8.0f; /* exact in any order */
-    for (int e = 0; e < N * N; e++)
-        for (int j = 0; j < N; j++) expected[e / N * N + j] += host[e] * host[(N + e % N) * N + j];
-    CHECK(cudaMemcpy(A, host, sizeof host, cudaMemcpyHostToDevice));
-
-    while (again(C)) multiply<<<grid, block>>>(A, A + N * N, C, 1);
-    row("asynchronous; ahead (right)", loads, N * N, 1, MB, C);
-    while (again(C)) multiply<<<grid, block>>>(A, A + N * N, C, 0);
-    double x = row("ordinary; through registers", loads, N * N, 0, MB, C);
-
-    printf("\nComputed: both load the same; copies ahead only change when.\n");
-    if (ON_CPU) return;
-    printf("Ordinary copies: %.2f times the time; %s.\n", x,
-           x > 1.05   ? "tiles do not travel during products"
-           : x > 0.95 ? "other blocks hide the wait, or this is built for less than 8.0"
-                      : "starting copies costs more than it hides");
+    if (base == 0 || strstr(name, "(right)")) base = best;
+    printf("%-30s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%8.2f%7s\n", name, loads, stores, extra, MB, best,
+           work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
+    fprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.2f,%s\n", name, loads, stores, extra, MB, best,
+            work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
+    return runs = 0;
 }
 
 int main(int argc, char **argv)
 {
     int help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
     if (ftell(stdout) < 0 && errno == EBADF) return perror(NAME ": standard output"), 1;
-    if (argc == 3 && !strcmp(argv[1], "--csv")) csv = fopen(argv[2], "w");
-    if (argc > 1 && !help && !csv)
+    csv = fopen(argc == 3 && !strcmp(argv[1], "--csv") ? argv[2] : "/dev/null", "w");
+    if (!csv || (argc > 1 && !help && (argc != 3 || strcmp(argv[1], "--csv"))))
         return fprintf(stderr, NAME ": cannot use or write %s; see --help\n", argv[argc - 1]), 2;
-    if (help) {
-        puts("usage: " NAME " [--csv FILE]\n" TASK "\nWithout a GPU: ./build.sh run memory/" NAME);
-    } else {
-        CHECK(cudaGetDeviceProperties(&device, 0));
-        CHECK(cudaEventCreate(&start));
-        CHECK(cudaEventCreate(&stop));
-        printf("%s: %s\n\n%-31s%12s%12s%9s%9s%9s%9s%9s%8s%8s\n", device.name, TASK, "way", "loads",
-               "stores", EXTRA, "MB", "ms", RATE, "% limit", "x time", "result");
-        if (csv) fprintf(csv, "way,loads,stores," EXTRA ",MB,ms," RATE ",%% limit,x time,result\n");
-        task();
-        if (ON_CPU) puts("Times and rates (nan) need a GPU: the CPU runner counts and checks.");
-        CHECK(cudaDeviceReset()); /* frees what the task has allocated */
-        if (csv && fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
-        printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
-    }
-    if (fflush(stdout) == 0) return failures > 0;
-    if (errno != EPIPE) perror(NAME ": standard output"); /* a closed pipe needs no words */
-    return 1;
+    puts(help ? "usage: " NAME " [--csv FILE]\n" TASK : TASK);
+    if (!help) CHECK(cudaEventCreate(&start)), CHECK(cudaEventCreate(&stop)), task();
+    if (fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
+    if (!help) CHECK(cudaDeviceReset()), printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
+    if (fflush(stdout) != 0 && errno != EPIPE) perror(NAME ": standard output");
+    return failures > 0 || ferror(stdout);
+}
+
+static void task(void)
+{
+    const double loads = 2.0 * N * N * N / 256, MB = 16e-6 * loads; /* loads of 16 bytes */
+    dim3 block(TILE, TILE), grid(N / WIDE, N / WIDE);
+    float *A, *C;
+    work = 2.0 * N * N * N;
+    CHECK(cudaMalloc(&A, sizeof host)), CHECK(cudaMalloc(&C, sizeof host));
+    for (int e = 0; e < 2 * N * N; e++) host[e] = RANDOM(e) % 17 - 8.0f; /* exact in any order */
+    for (int e = 0; e < N * N; e++)
+        for (int j = 0; j < N; j++) expected[e / N * N + j] += host[e] * host[(N + e % N) * N + j];
+    CHECK(cudaMemcpy(A, host, sizeof host, cudaMemcpyHostToDevice));
+    printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "ahead", "MB", "ms",
+           "GFLOP/s", "x time", "result");
+    fprintf(csv, "way,loads,stores,ahead,MB,ms,GFLOP/s,x time,result\n");
+    while (way("asynchronous; ahead (right)", loads, N * N, 1, MB, C))
+        multiply<<<grid, block>>>(A, A + N * N, C, 1);
+    while (way("ordinary; through registers", loads, N * N, 0, MB, C))
+        multiply<<<grid, block>>>(A, A + N * N, C, 0);
+    printf("\nComputed: both load the same; copies ahead only change when.\n");
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    const char *const same = "other blocks hide the wait, or this is built for less than 8.0";
+    printf("Ordinary copies: %.2f times the time; %s.\n", best / base,
+           best > 1.05 * base ? "tiles do not travel during products" : same);
 }

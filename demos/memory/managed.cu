@@ -4,21 +4,19 @@
    them. A kernel that touches pages which are still with the host waits for each group of them: a
    page fault. cudaMemPrefetchAsync moves them before, all at once, as a copy would. On systems
    without such faults (Windows, and devices below 6.0) all of it moves before every kernel.
-
    Build and run: nvcc -O3 -arch=native managed.cu -o managed && ./managed [--csv FILE] */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME  "managed"
-#define TASK  "2 x + 1 for what the host has just written; moves: asked for; limit: cudaMemcpy"
-#define EXTRA "moves"
-#define RATE  "GB/s"
-#ifndef __CUCC__ /* the CPU runner, which takes less of everything */
-#define __CUCC__ 0
+#define NAME "managed"
+#define TASK "2 x + 1 for what the host has just written; moves: asked for"
+#ifndef __CUCC__
+#define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
 enum { ON_CPU = __CUCC__, N = ON_CPU ? 1 << 14 : 1 << 25, THREADS = 256 }; /* 128 MB */
+#define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
 static float host[N], expected[N];
 
 /* data = 2 data + 1, a thread a float: 8 N bytes of device memory. Bound by the way there: 4 N
@@ -29,52 +27,54 @@ __global__ void scale(float *data)
     data[i] = 2 * data[i] + 1;
 }
 
-/* ---- the same in every demo: errors, times, rows of the table and the CSV file; main below -- */
-static double work, limit, base, best, allowed; /* of a way; G/s; ms of "(right)"; ms; difference */
-static int failures;
-static FILE *csv;
-static cudaDeviceProp device;
-static cudaEvent_t start, stop;
-#define RANDOM(i)   ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
+/* ---- the harness, the same in every demo: while (way(...)) RUN makes a row of the best of nine -- */
 #define CHECK(call) check(call, #call)
+static double work, allowed, base, best; /* of a way; a difference; ms: of "(right)", of this way */
+static int failures, runs;
+static FILE *csv;
+static cudaEvent_t start, stop;
+static void task(void);
 
 static void check(cudaError_t error, const char *call)
 {
     if (error) fprintf(stderr, NAME ": %s: %s\n", call, cudaGetErrorString(error)), exit(2);
 }
 
-static int again(void *result) /* while (again(what RUN writes)) RUN; the best of nine counts */
+static int way(const char *name, double loads, double stores, double extra, double MB, void *result)
 {
-    static int runs;
-    float ms = 0;
+    float ms = INFINITY;
+    size_t i = 0, count = sizeof expected / sizeof *expected;
     CHECK(cudaGetLastError());
     CHECK(cudaEventRecord(stop));
     CHECK(cudaEventSynchronize(stop));
     if (runs > 0) CHECK(cudaEventElapsedTime(&ms, start, stop));
-    best = ON_CPU ? NAN : runs < 2 || ms < best ? ms : best; /* the CPU tells nothing of times */
-    if (runs++ == (ON_CPU ? 1 : 9)) return runs = 0;
-    CHECK(cudaMemset(result, 0xff, sizeof host)); /* NaN; meanwhile the host starts RUN */
-    CHECK(cudaEventRecord(start));
-    return 1;
+    best = ON_CPU ? NAN : runs > 1 && best < ms ? best : ms; /* the CPU tells nothing of times */
+    if (runs++ < (ON_CPU ? 1 : 9)) /* again: NaN into the result, meanwhile the host starts RUN */
+        return CHECK(cudaMemset(result, 0xff, sizeof expected)), CHECK(cudaEventRecord(start)), 1;
+    CHECK(cudaMemcpy(host, result, sizeof expected, cudaMemcpyDefault));
+    while (i < count && fabs(1.0 * host[i] - expected[i]) <= allowed) i++;
+    failures += i < count;
+    if (base == 0 || strstr(name, "(right)")) base = best;
+    printf("%-30s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%8.2f%7s\n", name, loads, stores, extra, MB, best,
+           work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
+    fprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.2f,%s\n", name, loads, stores, extra, MB, best,
+            work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
+    return runs = 0;
 }
 
-/* Writes a row; compares OUT, unless it is NULL, with what is expected. Gives "x time". */
-static double row(const char *way, double loads, double stores, double extra, double MB, void *out)
+int main(int argc, char **argv)
 {
-    size_t i = 0, count = out ? sizeof expected / sizeof *expected : 0;
-    double rate = work / best * 1e-6;
-    if (out) CHECK(cudaMemcpy(host, out, sizeof expected, cudaMemcpyDefault));
-    while (i < count && host[i] - expected[i] <= allowed && expected[i] - host[i] <= allowed) i++;
-    const char *result = !out ? "-" : i < count ? "WRONG" : "ok";
-    failures += i < count;
-    if (limit == 0) limit = rate; /* that of the first way, if nothing else is known */
-    if (base == 0 || strstr(way, "(right)")) base = best;
-    printf("%-31s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%9.1f%8.2f%8s\n", way, loads, stores, extra, MB,
-           best, rate, 100 * rate / limit, best / base, result);
-    if (csv)
-        fprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.1f,%.2f,%s\n", way, loads, stores, extra, MB,
-                best, rate, 100 * rate / limit, best / base, result);
-    return best / base;
+    int help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+    if (ftell(stdout) < 0 && errno == EBADF) return perror(NAME ": standard output"), 1;
+    csv = fopen(argc == 3 && !strcmp(argv[1], "--csv") ? argv[2] : "/dev/null", "w");
+    if (!csv || (argc > 1 && !help && (argc != 3 || strcmp(argv[1], "--csv"))))
+        return fprintf(stderr, NAME ": cannot use or write %s; see --help\n", argv[argc - 1]), 2;
+    puts(help ? "usage: " NAME " [--csv FILE]\n" TASK : TASK);
+    if (!help) CHECK(cudaEventCreate(&start)), CHECK(cudaEventCreate(&stop)), task();
+    if (fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
+    if (!help) CHECK(cudaDeviceReset()), printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
+    if (fflush(stdout) != 0 && errno != EPIPE) perror(NAME ": standard output");
+    return failures > 0 || ferror(stdout);
 }
 
 static int faults; /* whether pages move when they are touched */
@@ -95,62 +95,34 @@ static void task(void)
     enum { COPY, PREFETCH, FAULT, STAY, WAYS };
     static const char *const name[WAYS] = {"cudaMemcpy from pinned", "managed; prefetched (right)",
                                            "managed; page faults", "managed; on the device"};
-    double x[WAYS];
     float *managed, *pinned, *copied;
+    double slow = 0;
     CHECK(cudaDeviceGetAttribute(&faults, cudaDevAttrConcurrentManagedAccess, 0));
-    CHECK(cudaMalloc(&copied, sizeof host));
-    CHECK(cudaMallocHost(&pinned, sizeof host));
+    CHECK(cudaMalloc(&copied, sizeof host)), CHECK(cudaMallocHost(&pinned, sizeof host));
     CHECK(cudaMallocManaged(&managed, sizeof host));
     for (int i = 0; i < N; i++) expected[i] = 2 * (float)RANDOM(i) + 1;
     work = sizeof host;
-
-    for (int way = 0; way < WAYS; way++) {
-        float *written = way == COPY ? pinned : managed, *result = way == COPY ? copied : managed;
-        while (again(result)) {
+    printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "moves", "MB", "ms",
+           "GB/s", "x time", "result");
+    fprintf(csv, "way,loads,stores,moves,MB,ms,GB/s,x time,result\n");
+    for (int w = 0; w < WAYS; w++) {
+        float *written = w == COPY ? pinned : managed, *result = w == COPY ? copied : managed;
+        while (way(name[w], N, N, w < FAULT, w == STAY ? 0 : 4e-6 * N, result)) {
             CHECK(cudaDeviceSynchronize());
             for (int i = 0; i < N; i++) written[i] = RANDOM(i); /* brings the pages to the host */
-            if (way == STAY) prefetch(managed);
+            if (w == STAY) prefetch(managed);
             CHECK(cudaDeviceSynchronize());
             CHECK(cudaEventRecord(start)); /* the time begins here */
-            if (way == PREFETCH) prefetch(managed);
-            if (way == COPY) CHECK(cudaMemcpyAsync(copied, pinned, sizeof host, cudaMemcpyDefault));
+            if (w == PREFETCH) prefetch(managed);
+            if (w == COPY) CHECK(cudaMemcpyAsync(copied, pinned, sizeof host, cudaMemcpyDefault));
             scale<<<N / THREADS, THREADS>>>(result);
         }
-        x[way] = row(name[way], N, N, way < FAULT, way == STAY ? 0 : 4e-6 * N, result);
+        if (w == FAULT) slow = best / base;
     }
+    CHECK(cudaFree(managed)), CHECK(cudaFree(copied)), CHECK(cudaFreeHost(pinned));
 
     printf("\nComputed: all load and store the same; only the way of the pages differs.\n");
-    if (!ON_CPU && faults)
-        printf("Page faults: %.2f times the time; %s.\n", x[FAULT],
-               x[FAULT] > 1.2 ? "pages come group by group" : "faults cost little here");
-    CHECK(cudaFree(managed));
-    CHECK(cudaFree(copied));
-    CHECK(cudaFreeHost(pinned));
-}
-
-int main(int argc, char **argv)
-{
-    int help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
-    if (ftell(stdout) < 0 && errno == EBADF) return perror(NAME ": standard output"), 1;
-    if (argc == 3 && !strcmp(argv[1], "--csv")) csv = fopen(argv[2], "w");
-    if (argc > 1 && !help && !csv)
-        return fprintf(stderr, NAME ": cannot use or write %s; see --help\n", argv[argc - 1]), 2;
-    if (help) {
-        puts("usage: " NAME " [--csv FILE]\n" TASK "\nWithout a GPU: ./build.sh run memory/" NAME);
-    } else {
-        CHECK(cudaGetDeviceProperties(&device, 0));
-        CHECK(cudaEventCreate(&start));
-        CHECK(cudaEventCreate(&stop));
-        printf("%s: %s\n\n%-31s%12s%12s%9s%9s%9s%9s%9s%8s%8s\n", device.name, TASK, "way", "loads",
-               "stores", EXTRA, "MB", "ms", RATE, "% limit", "x time", "result");
-        if (csv) fprintf(csv, "way,loads,stores," EXTRA ",MB,ms," RATE ",%% limit,x time,result\n");
-        task();
-        if (ON_CPU) puts("Times and rates (nan) need a GPU: the CPU runner counts and checks.");
-        CHECK(cudaDeviceReset()); /* frees what the task has allocated */
-        if (csv && fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
-        printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
-    }
-    if (fflush(stdout) == 0) return failures > 0;
-    if (errno != EPIPE) perror(NAME ": standard output"); /* a closed pipe needs no words */
-    return 1;
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    const char *const why = slow > 1.2 ? "pages come group by group" : "faults cost little here";
+    if (faults) printf("Page faults: %.2f times the time; %s.\n", slow, why);
 }

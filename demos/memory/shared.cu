@@ -1,29 +1,27 @@
 /* shared.cu - shared memory: a matrix transposed with and without a tile, and bank conflicts.
 
-   Shared memory is small, on the chip, and belongs to one block. Here it changes the order of data:
-   threads that read along a row and write down a column scatter the stores of a warp over 32
-   sectors of 32 bytes; 4 would hold them. A block that first collects a tile reads and writes rows.
-   Shared memory has 32 banks, 4 bytes wide each, and serves a warp in one pass if its 32 words lie
-   in 32 banks. A column of a tile whose rows are 32 words long lies in one bank and takes 32
-   passes; with rows of 33 words, one of them unused, it takes one.
-
+   Shared memory is small, on the chip, and belongs to one block. Here it changes the order of data.
+   Threads that read along a row and write down a column scatter the stores of a warp over 32
+   sectors of 32 bytes. A block that first collects a tile writes rows, in 4 sectors.
+   Shared memory has 32 banks, 4 bytes wide each. It serves a warp in one pass if its 32 words lie
+   in 32 banks. A column of a tile with rows of 32 words lies in one bank and takes 32 passes. With
+   rows of 33 words, one of them unused, it takes one.
    Build and run: nvcc -O3 -arch=native shared.cu -o shared && ./shared [--csv FILE] */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME  "shared"
-#define TASK  "transposes a matrix; passes: over the banks, for a column of the tile"
-#define EXTRA "passes"
-#define RATE  "GB/s"
-#ifndef __CUCC__ /* the CPU runner, which takes less of everything */
-#define __CUCC__ 0
-#endif
-enum { ON_CPU = __CUCC__, N = ON_CPU ? 96 : 8192, TILE = 32, ROWS = 8 }; /* 256 MB: more than L2 */
+#define NAME "shared"
+#define TASK "transposes a matrix; passes: over the banks, for a column of the tile"
+#ifndef __CUCC__
+#define __CUCC__ 0 /* 1: the CPU runner, which takes less */
+#endif             /* 256 MB: more than L2 */
+enum { ON_CPU = __CUCC__, N = ON_CPU ? 96 : 8192, TILE = 32, ROWS = 8 };
+#define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
 static float host[(size_t)N * N], expected[(size_t)N * N];
 
-/* out = in^T, N x N. Grid N/32 x N/32, block 32 x 8, four elements a thread; moves 8 N^2 bytes. A
+/* out = in^T, N x N. Grid N/32 x N/32, block 32 x 8, four elements a thread. Moves 8 N^2 bytes. A
    warp reads 128 bytes in a row but writes 4 bytes to each of 32 rows, and that bounds it. */
 __global__ void transpose_plain(const float *in, float *out)
 {
@@ -44,52 +42,54 @@ __global__ void transpose_tiled(const float *in, float *out, int pitch)
     for (int r = 0; r < TILE; r += ROWS) out[(y + r) * N + x] = tile[tx * pitch + ty + r];
 }
 
-/* ---- the same in every demo: errors, times, rows of the table and the CSV file; main below -- */
-static double work, limit, base, best, allowed; /* of a way; G/s; ms of "(right)"; ms; difference */
-static int failures;
-static FILE *csv;
-static cudaDeviceProp device;
-static cudaEvent_t start, stop;
-#define RANDOM(i)   ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
+/* ---- the harness, the same in every demo: while (way(...)) RUN makes a row of the best of nine -- */
 #define CHECK(call) check(call, #call)
+static double work, allowed, base, best; /* of a way; a difference; ms: of "(right)", of this way */
+static int failures, runs;
+static FILE *csv;
+static cudaEvent_t start, stop;
+static void task(void);
 
 static void check(cudaError_t error, const char *call)
 {
     if (error) fprintf(stderr, NAME ": %s: %s\n", call, cudaGetErrorString(error)), exit(2);
 }
 
-static int again(void *result) /* while (again(what RUN writes)) RUN; the best of nine counts */
+static int way(const char *name, double loads, double stores, double extra, double MB, void *result)
 {
-    static int runs;
-    float ms = 0;
+    float ms = INFINITY;
+    size_t i = 0, count = sizeof expected / sizeof *expected;
     CHECK(cudaGetLastError());
     CHECK(cudaEventRecord(stop));
     CHECK(cudaEventSynchronize(stop));
     if (runs > 0) CHECK(cudaEventElapsedTime(&ms, start, stop));
-    best = ON_CPU ? NAN : runs < 2 || ms < best ? ms : best; /* the CPU tells nothing of times */
-    if (runs++ == (ON_CPU ? 1 : 9)) return runs = 0;
-    CHECK(cudaMemset(result, 0xff, sizeof host)); /* NaN; meanwhile the host starts RUN */
-    CHECK(cudaEventRecord(start));
-    return 1;
+    best = ON_CPU ? NAN : runs > 1 && best < ms ? best : ms; /* the CPU tells nothing of times */
+    if (runs++ < (ON_CPU ? 1 : 9)) /* again: NaN into the result, meanwhile the host starts RUN */
+        return CHECK(cudaMemset(result, 0xff, sizeof expected)), CHECK(cudaEventRecord(start)), 1;
+    CHECK(cudaMemcpy(host, result, sizeof expected, cudaMemcpyDefault));
+    while (i < count && fabs(1.0 * host[i] - expected[i]) <= allowed) i++;
+    failures += i < count;
+    if (base == 0 || strstr(name, "(right)")) base = best;
+    printf("%-30s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%8.2f%7s\n", name, loads, stores, extra, MB, best,
+           work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
+    fprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.2f,%s\n", name, loads, stores, extra, MB, best,
+            work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
+    return runs = 0;
 }
 
-/* Writes a row; compares OUT, unless it is NULL, with what is expected. Gives "x time". */
-static double row(const char *way, double loads, double stores, double extra, double MB, void *out)
+int main(int argc, char **argv)
 {
-    size_t i = 0, count = out ? sizeof expected / sizeof *expected : 0;
-    double rate = work / best * 1e-6;
-    if (out) CHECK(cudaMemcpy(host, out, sizeof expected, cudaMemcpyDefault));
-    while (i < count && host[i] - expected[i] <= allowed && expected[i] - host[i] <= allowed) i++;
-    const char *result = !out ? "-" : i < count ? "WRONG" : "ok";
-    failures += i < count;
-    if (limit == 0) limit = rate; /* that of the first way, if nothing else is known */
-    if (base == 0 || strstr(way, "(right)")) base = best;
-    printf("%-31s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%9.1f%8.2f%8s\n", way, loads, stores, extra, MB,
-           best, rate, 100 * rate / limit, best / base, result);
-    if (csv)
-        fprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.1f,%.2f,%s\n", way, loads, stores, extra, MB,
-                best, rate, 100 * rate / limit, best / base, result);
-    return best / base;
+    int help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+    if (ftell(stdout) < 0 && errno == EBADF) return perror(NAME ": standard output"), 1;
+    csv = fopen(argc == 3 && !strcmp(argv[1], "--csv") ? argv[2] : "/dev/null", "w");
+    if (!csv || (argc > 1 && !help && (argc != 3 || strcmp(argv[1], "--csv"))))
+        return fprintf(stderr, NAME ": cannot use or write %s; see --help\n", argv[argc - 1]), 2;
+    puts(help ? "usage: " NAME " [--csv FILE]\n" TASK : TASK);
+    if (!help) CHECK(cudaEventCreate(&start)), CHECK(cudaEventCreate(&stop)), task();
+    if (fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
+    if (!help) CHECK(cudaDeviceReset()), printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
+    if (fflush(stdout) != 0 && errno != EPIPE) perror(NAME ": standard output");
+    return failures > 0 || ferror(stdout);
 }
 
 static void task(void)
@@ -103,47 +103,24 @@ static void task(void)
     CHECK(cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice));
     work = 8 * size;
 
-    while (again(out)) CHECK(cudaMemcpyAsync(out, in, sizeof host, cudaMemcpyDeviceToDevice));
-    row("cudaMemcpy: the limit", 0, 0, 0, MB, out);
+    printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "passes", "MB", "ms",
+           "GB/s", "x time", "result");
+    fprintf(csv, "way,loads,stores,passes,MB,ms,GB/s,x time,result\n");
+    while (way("cudaMemcpy: the limit", 0, 0, 0, MB, out))
+        CHECK(cudaMemcpyAsync(out, in, sizeof host, cudaMemcpyDeviceToDevice));
     for (size_t y = 0; y < N; y++)
         for (size_t x = 0; x < N; x++) expected[y * N + x] = RANDOM(x * N + y);
-    while (again(out)) transpose_tiled<<<grid, block>>>(in, out, TILE + 1);
-    row("tile with rows of 33 (right)", size, size, 1, MB, out);
-    while (again(out)) transpose_tiled<<<grid, block>>>(in, out, TILE);
-    double narrow = row("tile with rows of 32", size, size, 32, MB, out);
-    while (again(out)) transpose_plain<<<grid, block>>>(in, out);
-    double plain = row("stores down columns", size, size, 0, MB, out);
-
+    while (way("tile with rows of 33 (right)", size, size, 1, MB, out))
+        transpose_tiled<<<grid, block>>>(in, out, TILE + 1);
+    while (way("tile with rows of 32", size, size, 32, MB, out))
+        transpose_tiled<<<grid, block>>>(in, out, TILE);
+    double narrow = best / base;
+    while (way("stores down columns", size, size, 0, MB, out))
+        transpose_plain<<<grid, block>>>(in, out);
+    double plain = best / base;
     printf("\nComputed: all ways load and store the same; the order and the banks differ.\n");
     if (ON_CPU) return;
     printf("No tile: %.2f times the time; %s.\nNo padding: %.2f times; %s.\n", plain,
            plain > 1.2 ? "a warp stores to 32 sectors, not 4" : "the L2 cache joins the stores",
            narrow, narrow > 1.1 ? "32 passes are slower than memory" : "memory hides the passes");
-}
-
-int main(int argc, char **argv)
-{
-    int help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
-    if (ftell(stdout) < 0 && errno == EBADF) return perror(NAME ": standard output"), 1;
-    if (argc == 3 && !strcmp(argv[1], "--csv")) csv = fopen(argv[2], "w");
-    if (argc > 1 && !help && !csv)
-        return fprintf(stderr, NAME ": cannot use or write %s; see --help\n", argv[argc - 1]), 2;
-    if (help) {
-        puts("usage: " NAME " [--csv FILE]\n" TASK "\nWithout a GPU: ./build.sh run memory/" NAME);
-    } else {
-        CHECK(cudaGetDeviceProperties(&device, 0));
-        CHECK(cudaEventCreate(&start));
-        CHECK(cudaEventCreate(&stop));
-        printf("%s: %s\n\n%-31s%12s%12s%9s%9s%9s%9s%9s%8s%8s\n", device.name, TASK, "way", "loads",
-               "stores", EXTRA, "MB", "ms", RATE, "% limit", "x time", "result");
-        if (csv) fprintf(csv, "way,loads,stores," EXTRA ",MB,ms," RATE ",%% limit,x time,result\n");
-        task();
-        if (ON_CPU) puts("Times and rates (nan) need a GPU: the CPU runner counts and checks.");
-        CHECK(cudaDeviceReset()); /* frees what the task has allocated */
-        if (csv && fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
-        printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
-    }
-    if (fflush(stdout) == 0) return failures > 0;
-    if (errno != EPIPE) perror(NAME ": standard output"); /* a closed pipe needs no words */
-    return 1;
 }
