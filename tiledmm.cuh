@@ -334,7 +334,8 @@
     KERNEL(TMM_SMALL, "small", TMM__IF_FAST(gemm__small), 16)                        \
     KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
     KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
-    NAME(TMM_AUTO_TENSOR, "auto_tensor")
+    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
+    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: once/config.h, once/kernels.h. Used by: all parts. */
@@ -825,6 +826,9 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
+/* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
+enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
+
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
@@ -1234,7 +1238,7 @@ static inline unsigned long long tmm__ticket(void)
    how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
    else is said, and sizes in elements. */
 /* Instances that have numbers of their own. */
-enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
+enum { TMM__TUNED_SMALL = 4, TMM__TUNED_SKINNY = 5, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
@@ -1294,14 +1298,32 @@ typedef struct tmm__tuning {
 
     /* KERNEL SMALL, nanoseconds. tiles: a launch with each, and each k; 0: a type that has it not.
        Then KERNEL SUM, and each byte that it reads; what the host takes for two launches and memory.
-       gain: the part of the time that has to remain for K to be cut. */
+       gain: the part of the time that has to remain for K to be cut. round: of more tiles than
+       multiprocessors, what each further round takes besides. */
     struct {
         struct {
             int rows, cols;
             double launch, each_k[TMM__TUNED_TYPES];
         } tiles[TMM__TUNED_SMALL];
-        double sum_launch, sum_byte, host, gain;
+        double sum_launch, sum_byte, host, gain, round;
     } small_c;
+
+    /* KERNEL SKINNY, nanoseconds: by instance, of elements of 4 bytes and of 8, a launch, and a stage
+       of a block with copies of single elements and of 16 bytes. Blocks that share a multiprocessor
+       take as long as one after the other. */
+    struct {
+        struct {
+            int along_k, width;
+            double launch[2], stage[2][2];
+        } instances[TMM__TUNED_SKINNY];
+    } skinny;
+
+    /* KERNEL OUTER, nanoseconds: a launch, and each k; and for each four by four elements of C, of 4
+       bytes and of 8, each k and the rest. TMM_AUTO takes it up to most_k. */
+    struct {
+        double launch, each_k, four_k[2], four[2];
+        int most_k;
+    } outer;
 
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
        besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
@@ -1381,6 +1403,21 @@ static const tmm__tuning tmm__tunings[] = {
             1.4e-3, /* sum_byte */
             8000,   /* host */
             0.9,    /* gain */
+            150,    /* round */
+        },
+        {{
+            {1, 1, {1900, 1900}, {{550, 260}, {440, 260}}}, /* instances */
+            {1, 4, {1900, 1900}, {{700, 460}, {500, 390}}},
+            {1, 16, {1900, 1900}, {{1100, 800}, {1000, 1000}}},
+            {0, 4, {1900, 1900}, {{580, 440}, {520, 440}}},
+            {0, 16, {4000, 1900}, {{920, 900}, {600, 560}}},
+        }},
+        {
+            1700,             /* launch */
+            15,               /* each_k */
+            {0.0012, 0.0020}, /* four_k */
+            {0.010, 0.020},   /* four */
+            16,               /* most_k */
         },
         {
             {4400, 3450, 1300, 450, 4500, 2400},  /* window */
@@ -1456,6 +1493,21 @@ static const tmm__tuning tmm__tunings[] = {
             1.4e-3, /* sum_byte */
             8000,   /* host */
             0.9,    /* gain */
+            150,    /* round */
+        },
+        {{
+            {1, 1, {1900, 1900}, {{550, 260}, {440, 260}}}, /* instances */
+            {1, 4, {1900, 1900}, {{700, 460}, {500, 390}}},
+            {1, 16, {1900, 1900}, {{1100, 800}, {1000, 1000}}},
+            {0, 4, {1900, 1900}, {{580, 440}, {520, 440}}},
+            {0, 16, {4000, 1900}, {{920, 900}, {600, 560}}},
+        }},
+        {
+            1700,             /* launch */
+            15,               /* each_k */
+            {0.0012, 0.0020}, /* four_k */
+            {0.010, 0.020},   /* four */
+            16,               /* most_k */
         },
         {
             {4400, 3450, 1300, 450, 4500, 2400},  /* window */
@@ -6145,6 +6197,88 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 }
 #endif
 #endif
+/* src/tiledmm/kernels/outer.cuh. The kernel for a short K: C as a sum of few outer products.
+   Uses: kernels/store.cuh. Used by: kernels/outer_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* ============================== KERNEL OUTER ================================================== */
+/* For a short K: writing C is most of the work, and tiles in shared memory would cost more than they
+   save. A thread computes 4 x 4 elements of C as K outer products, with operands straight from L1:
+
+             B  K x N     c       c+G     c+2G    c+3G            G = ceil(N / 4)
+                        | |     | |     | |     | |  k
+                        +-+     +-+     +-+     +-+
+        A  M x K        | |     | |     | |     | |
+       r    +---+  ->   |X|     |X|     |X|     |X|               a thread: rows r to r + 3,
+       r+1  |   |       |X|     |X|     |X|     |X|               columns c, c + G, c + 2 G, c + 3 G
+       r+2  |   |       |X|     |X|     |X|     |X|
+       r+3  +---+       |X|     |X|     |X|     |X|
+              k
+   Neighbouring threads have neighbouring columns, so that loads of B and stores to C are coalesced
+   whatever the alignment; a narrow C gives a warp several groups of rows.
+
+   Global memory: M N elements written, (M + N) K read once each by L2. L1: 8 loads for 16
+   multiply-adds. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: for K below
+   some 8 the writing of C, then the issue of instructions; for a small C the latency of a launch. */
+TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
+    TMM_FN(gemm_outer)(long long M, long long N, long long K, TMM_TYPE alpha,
+                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                       long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                       long long ldc, long long batchC)
+{
+    enum { EDGE = TMM__OUTER_EDGE };
+    /* 32 bits suffice: there are at most 2^31 - 1 threads with elements. */
+    const unsigned groups = (unsigned)((N + EDGE - 1) / EDGE);
+    const unsigned number = blockIdx.x * TMM__OUTER_THREADS + threadIdx.x;
+    const long long row = (long long)(number / groups) * EDGE, col = number % groups;
+    if (row >= M) return;
+
+    const TMM_TYPE *a[EDGE], *b[EDGE];
+    TMM_SUM sum[EDGE][EDGE];
+#pragma unroll
+    for (int i = 0; i < EDGE; i++) { /* what is outside reads the last row or column instead */
+        long long r = row + i < M ? row + i : M - 1;
+        long long c = col + i * (long long)groups < N ? col + i * (long long)groups : N - 1;
+        a[i] = A + blockIdx.z * batchA + r * rsA;
+        b[i] = B + blockIdx.z * batchB + c * csB;
+#pragma unroll
+        for (int j = 0; j < EDGE; j++) sum[i][j] = 0;
+    }
+#pragma unroll 4
+    for (int k = (int)K; k > 0; k--) {
+        TMM_SUM x[EDGE], y[EDGE];
+#pragma unroll
+        for (int i = 0; i < EDGE; i++) {
+            x[i] = (TMM_SUM)*a[i], y[i] = (TMM_SUM)*b[i];
+            a[i] += csA, b[i] += rsB;
+        }
+#pragma unroll
+        for (int i = 0; i < EDGE; i++)
+#pragma unroll
+            for (int j = 0; j < EDGE; j++) TMM__MULTIPLY_ADD(sum[i][j], x[i], y[j]);
+    }
+    const TMM_SUM factor =
+        (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
+    C += blockIdx.z * batchC + row * ldc + col;
+#pragma unroll
+    for (int i = 0; i < EDGE; i++, C += ldc) {
+        TMM_TYPE old[EDGE];
+#pragma unroll
+        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load_two */
+            bool inside = row + i < M && col + j * (long long)groups < N;
+            old[j] = 0;
+            TMM_FN(load_if)(&old[j], C + j * (long long)groups, inside && (TMM_SUM)beta != 0);
+        }
+#pragma unroll
+        for (int j = 0; j < EDGE; j++) {
+            bool inside = row + i < M && col + j * (long long)groups < N;
+            TMM_TYPE value = TMM_FN(value)(sum[i][j], alpha, TMM__MUL(factor, (TMM_SUM)old[j]),
+                                           inside, row + i, col + j * (long long)groups);
+            TMM_FN(store_if)(C + j * (long long)groups, value, inside);
+        }
+    }
+}
+#endif
 /* src/tiledmm/kernels/tensor.cuh. Doubles on tensor cores.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
@@ -9128,12 +9262,16 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     if (TMM__IS_FLOAT && inA && inB) c.instance = TMM_FN(pipelined_tn);
 
     /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
-       part of what M N K costs. */
+       part of what M N K costs; unless its large tiles stick out by more than that. */
     long long pitchA = 0, pitchB = 0;
     double packing =
         ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
-    double saving = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
-    saving *= 2.0 * M * N * K / device->arithmetic;
+    double part = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
+    double large = TILE * TILE * ceil((double)M / TILE) * ceil((double)N / TILE);
+    double small = TILE / 2 * TILE *
+                   fmin(ceil(2.0 * M / TILE) * ceil((double)N / TILE),
+                        ceil((double)M / TILE) * ceil(2.0 * N / TILE));
+    double saving = ((nn ? large : small) - (1 - part) * large) * 2.0 * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&
         TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE)) {
@@ -9449,7 +9587,9 @@ typedef struct TMM_FN(small__instance) {
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
     long long tiles, parts;
-    void *partials;
+    double time;                   /* nanoseconds that it should take */
+    TMM_FN(small__instance) whole; /* to take if there is no memory for parts, */
+    long long whole_tiles;         /* and its tiles */
 } TMM_FN(small__choice);
 
 /* Instance number n of the list; all zeros behind the last. One that was not measured: by its area,
@@ -9519,8 +9659,10 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     best = whole;
     /* Few tiles and long K: parts of k, of 16 steps at least, two for each warp, and so many that
        fewer or more would take longer. Larger tiles take less time for twice as many parts. */
-    c->parts = 1, c->partials = NULL;
-    const double alone = all[whole].first + all[whole].each_k * K;
+    c->parts = 1;
+    const double rounds = ceil((double)tiles[whole] / busy);
+    const double alone =
+        all[whole].first + all[whole].each_k * K * rounds + t->small_c.round * (rounds - 1);
     double shortest = t->small_c.gain * alone;
     for (int n = whole; n <= largest && alone > t->small_c.host; n++) {
         double part = t->small_c.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
@@ -9531,12 +9673,9 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
         double time = all[n].first + sums / parts + t->small_c.sum_launch + parts * part;
         if (time < shortest) best = n, c->parts = parts, shortest = time;
     }
-    if (c->parts > 1)
-        c->partials =
-            tmm__workspace((size_t)(c->parts * M * N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (c->partials == NULL) c->parts = 1, best = whole;
-    c->instance = all[best];
-    c->tiles = tiles[best];
+    c->time = c->parts > 1 ? shortest : alone;
+    c->instance = all[best], c->tiles = tiles[best];
+    c->whole = all[whole], c->whole_tiles = tiles[whole];
     return TMM_OK;
 }
 
@@ -9549,6 +9688,11 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     const long long busy = TMM__BUSY(device->processors), steps = (p->K + 7) / 8;
     tmm_status status = TMM_FN(gemm__small_plan)(&c, p);
     if (status != TMM_OK) return status;
+    void *partials = NULL;
+    if (c.parts > 1)
+        partials =
+            tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
+    if (partials == NULL) c.parts = 1, c.instance = c.whole, c.tiles = c.whole_tiles;
     /* Where there are many tiles, or few steps, fewer warps to each. */
     int team_log2 = 3;
     while (team_log2 > 0 && ((c.tiles << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
@@ -9558,12 +9702,11 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     int bytes = (int)tmm__min(c.instance.bytes, device->shared);
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
-    arguments[count++] = &p->batch, arguments[count++] = &team_log2,
-    arguments[count++] = &c.partials;
+    arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;
     status = tmm__launch(c.instance.kernel,
                          dim3((unsigned)(((c.tiles << team_log2) + 7) / 8), (unsigned)c.parts),
                          dim3(256), bytes, arguments, p->stream);
-    return TMM_FN(gemm__sum)(status, p, (int)c.parts, c.partials);
+    return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);
 }
 
 static inline tmm_status TMM_FN(gemm__small_takes)(const TMM_FN(gemm__product) * p,
@@ -9604,15 +9747,40 @@ static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) 
                      p->M, p->N, TMM__SKINNY_MOST);
 }
 
-static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,
-                                              const TMM_FN(gemm__kernel) * row)
+/* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone, lines of
+   a block and k of a stage. */
+typedef struct TMM_FN(skinny__instance) {
+    int along_k, width, bytes, least, lines, depth;
+    const void *kernel;
+} TMM_FN(skinny__instance);
+
+/* How a launch of KERNEL SKINNY is made. L is the large operand, S the narrow one. */
+typedef struct TMM_FN(skinny__choice) {
+    TMM_FN(skinny__instance) instance;
+    int few_rows;
+    long long lines, width, blocks, parts;
+    double time; /* nanoseconds that it should take */
+} TMM_FN(skinny__choice);
+
+/* Nanoseconds of a launch of an instance, and of a stage of a block; of one that was not measured: the
+   first one's. */
+static inline void TMM_FN(gemm__skinny_costs)(const TMM_FN(skinny__instance) * i, int aligned,
+                                              double *launch, double *stage)
 {
-    typedef struct {
-        int along_k, width; /* as in the list */
-        int bytes, least, lines,
-            depth; /* of shared memory, of its sums; lines of a block; k of a stage */
-        const void *kernel;
-    } instance;
+    const tmm__tuning *t = tmm__tuned();
+    const int size = sizeof(TMM_TYPE) > 4;
+    int n = TMM__TUNED_SKINNY - 1;
+    while (n > 0 && (t->skinny.instances[n].along_k != i->along_k ||
+                     t->skinny.instances[n].width != i->width))
+        n--;
+    *launch = t->skinny.instances[n].launch[size];
+    *stage = t->skinny.instances[n].stage[size][aligned];
+}
+
+/* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has nearly
+   as many stages as the others. */
+static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm__product) * p)
+{
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
      width,                                  \
@@ -9621,50 +9789,96 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
      TMM_FN(skinny_lines_##name),            \
      TMM_FN(skinny_depth_##name),            \
      (const void *)TMM_FN(gemm_skinny_##name)},
-    static const instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
+    static const TMM_FN(skinny__instance) instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
+    enum { MOST_PARTS = 64 };
+    const tmm__device *device = tmm__current_device();
+    const tmm__tuning *t = tmm__tuned();
+    const double busy = TMM__BUSY(device->processors);
+    TMM_FN(skinny__choice) c;
+    memset(&c, 0, sizeof c);
+    c.few_rows = p->M < p->N;
+    c.lines = c.few_rows ? p->N : p->M, c.width = c.few_rows ? p->M : p->N;
+    const TMM_TYPE *L = c.few_rows ? p->B : p->A;
+    const long long lineL = c.few_rows ? p->csB : p->rsA, kL = c.few_rows ? p->rsB : p->csA;
+    const TMM_FN(skinny__instance) *best = NULL;
+    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
+        const TMM_FN(skinny__instance) *i = &instances[n];
+        if (i->along_k != (kL == 1) || i->width < c.width) continue;
+        if (best == NULL || i->width < best->width) best = i;
+    }
+    c.instance = *best;
+    c.blocks = (c.lines - 1) / best->lines + 1;
+    const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
+    const double stages = ceil((double)p->K / best->depth), blocks = (double)c.blocks * p->batch;
+    double launch, stage;
+    TMM_FN(gemm__skinny_costs)(best, aligned, &launch, &stage);
+    for (long long parts = 1; parts <= MOST_PARTS && parts <= stages; parts++) {
+        double time = launch + stage * ceil(blocks * parts / busy) * ceil(stages / parts);
+        if (parts > 1)
+            time += t->small_c.sum_launch +
+                    t->small_c.sum_byte * sizeof(TMM_SUM) * parts * (double)p->M * p->N * p->batch;
+        if (parts == 1 || time < c.time) c.time = time, c.parts = parts;
+        if (c.time <= t->small_c.host || !device->pools || stages < 2) break;
+    }
+    return c;
+}
+
+static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
+{
     TMM_FN(gemm__product) product = *given, *p = &product;
     (void)row;
     const tmm__device *device = tmm__current_device();
-    /* L is the large operand, S the narrow one. */
-    int few_rows = p->M < p->N;
-    long long lines = few_rows ? p->N : p->M, width = few_rows ? p->M : p->N;
+    TMM_FN(skinny__choice) c = TMM_FN(gemm__skinny_plan)(p);
+    const int few_rows = c.few_rows;
     const TMM_TYPE *L = few_rows ? p->B : p->A, *S = few_rows ? p->A : p->B;
     long long lineL = few_rows ? p->csB : p->rsA, kL = few_rows ? p->rsB : p->csA;
     long long kS = few_rows ? p->csA : p->rsB, jS = few_rows ? p->rsA : p->csB;
     long long strideL = few_rows ? p->strideB : p->strideA;
     long long strideS = few_rows ? p->strideA : p->strideB;
-    /* The narrowest instance that is wide enough. */
-    const instance *i = NULL;
-    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++)
-        if (instances[n].along_k == (kL == 1) && instances[n].width >= width &&
-            (i == NULL || instances[n].width < i->width))
-            i = &instances[n];
-    if (i->least > device->shared)
+    if (c.instance.least > device->shared)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
                          "%d for a block",
-                         i->least, device->shared);
-
-    /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
-       one block a multiprocessor. */
-    long long blocks = (lines - 1) / i->lines + 1;
-    long long wanted =
-        (i->along_k && i->width == 16 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
-    long long stages = (p->K + i->depth - 1) / i->depth;
-    long long parts = tmm__min(wanted / (blocks * p->batch), stages / 4);
+                         c.instance.least, device->shared);
     void *partials = NULL;
-    if (parts >= 2 && stages >= 32)
+    if (c.parts > 1)
         partials =
-            tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) parts = 1;
-    int bytes = (int)tmm__min(i->bytes, device->shared); /* as for SMALL */
-    void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
-                         &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
-                         &p->beta, &p->C,    &p->ldc, &p->strideC, &few_rows, &partials};
-    tmm_status status = tmm__launch(i->kernel, dim3((unsigned)blocks, (unsigned)parts, p->batch),
-                                    dim3(256), bytes, arguments, p->stream);
-    return TMM_FN(gemm__sum)(status, p, (int)parts, partials);
+            tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
+    if (partials == NULL) c.parts = 1;
+    int bytes = (int)tmm__min(c.instance.bytes, device->shared); /* as for SMALL */
+    void *arguments[] = {&c.lines, &c.width, &p->K,   &p->alpha,   &L,          &lineL,
+                         &kL,      &strideL, &S,      &kS,         &jS,         &strideS,
+                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.few_rows, &partials};
+    tmm_status status =
+        tmm__launch(c.instance.kernel, dim3((unsigned)c.blocks, (unsigned)c.parts, p->batch),
+                    dim3(256), bytes, arguments, p->stream);
+    return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);
+}
+#endif
+/* src/tiledmm/kernels/outer_launch.h. LAUNCHER of KERNEL OUTER.
+   Uses: type/product.h. Used by: type/choose.h, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+static inline tmm_status TMM_FN(gemm__outer_takes)(const TMM_FN(gemm__product) * p,
+                                                   const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (p->K <= INT_MAX) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
+}
+
+static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) p = *given;
+    void *arguments[20];
+    (void)row;
+    (void)TMM_FN(gemm__arguments)(&p, arguments);
+    double threads = ceil((double)p.M / TMM__OUTER_EDGE) * ceil((double)p.N / TMM__OUTER_EDGE);
+    double blocks = ceil(threads / TMM__OUTER_THREADS);
+    return tmm__launch((const void *)TMM_FN(gemm_outer), dim3((unsigned)blocks, 1, p.batch),
+                       dim3(TMM__OUTER_THREADS), 0, arguments, p.stream);
 }
 #endif
 /* src/tiledmm/kernels/float/launch.h. LAUNCHER of floats on tensor cores.
@@ -10012,6 +10226,31 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 }
 #endif
 
+#if TMM__FAST
+/* Nanoseconds that KERNEL OUTER should take. */
+static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p, long long batch)
+{
+    const tmm__tuning *t = tmm__tuned();
+    const int size = sizeof(TMM_TYPE) > 4;
+    double fours = ceil((double)p->M / TMM__OUTER_EDGE) * ceil((double)p->N / TMM__OUTER_EDGE);
+    return t->outer.launch + t->outer.each_k * p->K +
+           fours * batch * (t->outer.four_k[size] * p->K + t->outer.four[size]);
+}
+
+/* One product with M or N of 16 at most: the kernel with the least predicted time. */
+static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given,
+                                                     double outer)
+{
+    TMM_FN(gemm__product) p = *given;
+    TMM_FN(small__choice) small;
+    p.batch = 1;
+    const double skinny = TMM_FN(gemm__skinny_plan)(&p).time;
+    if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) small.time = HUGE_VAL;
+    if (outer <= skinny && outer <= small.time) return TMM_OUTER;
+    return skinny <= small.time ? TMM_SKINNY : TMM_SMALL;
+}
+#endif
+
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
    multiprocessors; what fits first:
      float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
@@ -10020,8 +10259,10 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
        else                                          TMM_REGISTER
      devices from sm_80 on
        one product, M or N <= 16, the other or
-         K above 64                                  TMM_SKINNY: one operand is read once
+         K above 64                                  TMM_SKINNY, SMALL or OUTER: the least
+                                                     predicted time
        M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
+       K up to `most_k`                              TMM_OUTER: C is most of the work
        M N batch / P <= 2048, M and N <= 64 or
          M N K batch / P <= 4.2 million, unless
          long_k below                                TMM_SMALL
@@ -10029,9 +10270,10 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
        double, few: bound by units of double         as before sm_80
        batches of M and N <= 64                      as before sm_80
        else                                          TMM_PIPELINED */
-static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long long K,
-                                              long long batch, int tensor)
+static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, long long batch,
+                                              int tensor)
 {
+    const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
     const tmm__tuning *t = tmm__tuned();
     (void)tensor;
@@ -10042,8 +10284,12 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        /* A short K, for which C is most of the work; K = 0 is as good as any. */
+        const double outer = TMM_FN(gemm__outer_time)(p, batch);
+        if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64))
+            return TMM_FN(gemm__narrow_choice)(p, outer);
         if (M <= 32 && N <= 32) return TMM_SMALL;
+        if (K <= t->outer.most_k) return TMM_OUTER;
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
         bool long_k =
@@ -10072,7 +10318,8 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
 
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
 {
-    return TMM_FN(gemm__choice)(M, N, K, batch, TMM__AUTO_TENSOR);
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    return TMM_FN(gemm__choice)(&p, batch, TMM__AUTO_TENSOR);
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
@@ -10122,10 +10369,8 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
 static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
                                                long long batch)
 {
-    const long long M = p->M, N = p->N, K = p->K;
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
-        kernel =
-            TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
+        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
 #if TMM__FAST
         if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, p))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
@@ -10133,14 +10378,15 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
     }
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
-    if (kernel == TMM_TENSOR && ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
-        kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
-                                                      : TMM_REGISTER;
+    if (kernel == TMM_TENSOR &&
+        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
+        kernel =
+            TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
 #endif
 #if TMM__FAST && TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
 #endif
-    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(M, N, batch);
+    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(p->M, p->N, batch);
     return kernel;
 }
 
@@ -10235,6 +10481,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
+    p.A = A, p.B = B; /* whose alignment counts for the choice */
     kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
     status = TMM_FN(gemm__takes)(kernel, &p);
     if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;

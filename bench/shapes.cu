@@ -191,7 +191,7 @@ static void *data_of(const problem *q, const matrix *m, int set)
         tmm_##letter##gemm__product p =                                                         \
             tmm_##letter##gemm__make_product(q->opA, q->opB, s->M, s->N, s->K, s->lda, s->ldb); \
         p.alpha = 1;                                                                            \
-        return tmm_##letter##gemm__resolve(kernel, &p, s->lda, s->ldb, 1);                      \
+        return tmm_##letter##gemm__resolve(kernel, &p, 1);                                      \
     }
 #define DEFINE_CUBLAS(letter, L, T)                                                             \
     static cublasStatus_t letter##_theirs(const bench *w, int set)                              \
@@ -421,6 +421,7 @@ static int add_candidates(const problem *q, tmm_kernel chosen, contender *c, int
         if (kernel == chosen) continue;
         if (kernel == TMM_SHARED_16) continue; /* of old devices: only where it is chosen */
         if (kernel == TMM_SKINNY && least_of(q->s.M, q->s.N) > 16) continue;
+        if (kernel == TMM_OUTER && q->s.K > 256) continue; /* for a short K alone */
         if (kernel == TMM_PIPELINED && q->element == TMM_DOUBLE)
             continue;                                                /* another in its place */
         if (kernel == TMM_TENSOR && q->type == TYPE_FLOAT) continue; /* not strict */

@@ -26,6 +26,7 @@ static const candidate candidates[] = {
     {"pipelined", TMM_PIPELINED},
     {"small", TMM_SMALL},
     {"skinny", TMM_SKINNY},
+    {"outer", TMM_OUTER},
     {"tensor", TMM_TENSOR},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };

@@ -18,7 +18,7 @@
 #endif
 #undef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) \
-    ((packing) + (saving) > 0) /* KERNEL PIPELINED and TENSOR at sizes where it is not */
+    ((void)(saving), (packing) >= 0) /* KERNEL PIPELINED and TENSOR at sizes where it is not */
 /* KERNEL TENSOR with large tiles where it would take small ones */
 #undef TMM__TENSOR_GUESS
 #undef TMM__CLEAR_FLAGS

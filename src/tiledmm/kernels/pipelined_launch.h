@@ -94,12 +94,16 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     if (TMM__IS_FLOAT && inA && inB) c.instance = TMM_FN(pipelined_tn);
 
     /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
-       part of what M N K costs. */
+       part of what M N K costs; unless its large tiles stick out by more than that. */
     long long pitchA = 0, pitchB = 0;
     double packing =
         ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
-    double saving = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
-    saving *= 2.0 * M * N * K / device->arithmetic;
+    double part = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
+    double large = TILE * TILE * ceil((double)M / TILE) * ceil((double)N / TILE);
+    double small = TILE / 2 * TILE *
+                   fmin(ceil(2.0 * M / TILE) * ceil((double)N / TILE),
+                        ceil((double)M / TILE) * ceil(2.0 * N / TILE));
+    double saving = ((nn ? large : small) - (1 - part) * large) * 2.0 * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&
         TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE)) {

@@ -11,15 +11,40 @@ static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) 
                      p->M, p->N, TMM__SKINNY_MOST);
 }
 
-static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,
-                                              const TMM_FN(gemm__kernel) * row)
+/* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone, lines of
+   a block and k of a stage. */
+typedef struct TMM_FN(skinny__instance) {
+    int along_k, width, bytes, least, lines, depth;
+    const void *kernel;
+} TMM_FN(skinny__instance);
+
+/* How a launch of KERNEL SKINNY is made. L is the large operand, S the narrow one. */
+typedef struct TMM_FN(skinny__choice) {
+    TMM_FN(skinny__instance) instance;
+    int few_rows;
+    long long lines, width, blocks, parts;
+    double time; /* nanoseconds that it should take */
+} TMM_FN(skinny__choice);
+
+/* Nanoseconds of a launch of an instance, and of a stage of a block; of one that was not measured: the
+   first one's. */
+static inline void TMM_FN(gemm__skinny_costs)(const TMM_FN(skinny__instance) * i, int aligned,
+                                              double *launch, double *stage)
 {
-    typedef struct {
-        int along_k, width; /* as in the list */
-        int bytes, least, lines,
-            depth; /* of shared memory, of its sums; lines of a block; k of a stage */
-        const void *kernel;
-    } instance;
+    const tmm__tuning *t = tmm__tuned();
+    const int size = sizeof(TMM_TYPE) > 4;
+    int n = TMM__TUNED_SKINNY - 1;
+    while (n > 0 && (t->skinny.instances[n].along_k != i->along_k ||
+                     t->skinny.instances[n].width != i->width))
+        n--;
+    *launch = t->skinny.instances[n].launch[size];
+    *stage = t->skinny.instances[n].stage[size][aligned];
+}
+
+/* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has nearly
+   as many stages as the others. */
+static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm__product) * p)
+{
 #define TMM__ROW(pass, name, along_k, width) \
     {along_k,                                \
      width,                                  \
@@ -28,49 +53,71 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
      TMM_FN(skinny_lines_##name),            \
      TMM_FN(skinny_depth_##name),            \
      (const void *)TMM_FN(gemm_skinny_##name)},
-    static const instance instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
+    static const TMM_FN(skinny__instance) instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
+    enum { MOST_PARTS = 64 };
+    const tmm__device *device = tmm__current_device();
+    const tmm__tuning *t = tmm__tuned();
+    const double busy = TMM__BUSY(device->processors);
+    TMM_FN(skinny__choice) c;
+    memset(&c, 0, sizeof c);
+    c.few_rows = p->M < p->N;
+    c.lines = c.few_rows ? p->N : p->M, c.width = c.few_rows ? p->M : p->N;
+    const TMM_TYPE *L = c.few_rows ? p->B : p->A;
+    const long long lineL = c.few_rows ? p->csB : p->rsA, kL = c.few_rows ? p->rsB : p->csA;
+    const TMM_FN(skinny__instance) *best = NULL;
+    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
+        const TMM_FN(skinny__instance) *i = &instances[n];
+        if (i->along_k != (kL == 1) || i->width < c.width) continue;
+        if (best == NULL || i->width < best->width) best = i;
+    }
+    c.instance = *best;
+    c.blocks = (c.lines - 1) / best->lines + 1;
+    const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
+    const double stages = ceil((double)p->K / best->depth), blocks = (double)c.blocks * p->batch;
+    double launch, stage;
+    TMM_FN(gemm__skinny_costs)(best, aligned, &launch, &stage);
+    for (long long parts = 1; parts <= MOST_PARTS && parts <= stages; parts++) {
+        double time = launch + stage * ceil(blocks * parts / busy) * ceil(stages / parts);
+        if (parts > 1)
+            time += t->small_c.sum_launch +
+                    t->small_c.sum_byte * sizeof(TMM_SUM) * parts * (double)p->M * p->N * p->batch;
+        if (parts == 1 || time < c.time) c.time = time, c.parts = parts;
+        if (c.time <= t->small_c.host || !device->pools || stages < 2) break;
+    }
+    return c;
+}
+
+static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
+{
     TMM_FN(gemm__product) product = *given, *p = &product;
     (void)row;
     const tmm__device *device = tmm__current_device();
-    /* L is the large operand, S the narrow one. */
-    int few_rows = p->M < p->N;
-    long long lines = few_rows ? p->N : p->M, width = few_rows ? p->M : p->N;
+    TMM_FN(skinny__choice) c = TMM_FN(gemm__skinny_plan)(p);
+    const int few_rows = c.few_rows;
     const TMM_TYPE *L = few_rows ? p->B : p->A, *S = few_rows ? p->A : p->B;
     long long lineL = few_rows ? p->csB : p->rsA, kL = few_rows ? p->rsB : p->csA;
     long long kS = few_rows ? p->csA : p->rsB, jS = few_rows ? p->rsA : p->csB;
     long long strideL = few_rows ? p->strideB : p->strideA;
     long long strideS = few_rows ? p->strideA : p->strideB;
-    /* The narrowest instance that is wide enough. */
-    const instance *i = NULL;
-    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++)
-        if (instances[n].along_k == (kL == 1) && instances[n].width >= width &&
-            (i == NULL || instances[n].width < i->width))
-            i = &instances[n];
-    if (i->least > device->shared)
+    if (c.instance.least > device->shared)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
                          "%d for a block",
-                         i->least, device->shared);
-
-    /* Few blocks and many stages: split along k. The widest kernel along k leaves memory idle with
-       one block a multiprocessor. */
-    long long blocks = (lines - 1) / i->lines + 1;
-    long long wanted =
-        (i->along_k && i->width == 16 ? 2 : 1) * (long long)TMM__BUSY(device->processors);
-    long long stages = (p->K + i->depth - 1) / i->depth;
-    long long parts = tmm__min(wanted / (blocks * p->batch), stages / 4);
+                         c.instance.least, device->shared);
     void *partials = NULL;
-    if (parts >= 2 && stages >= 32)
+    if (c.parts > 1)
         partials =
-            tmm__workspace((size_t)(parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) parts = 1;
-    int bytes = (int)tmm__min(i->bytes, device->shared); /* as for SMALL */
-    void *arguments[] = {&lines,   &width,   &p->K,   &p->alpha,   &L,        &lineL,
-                         &kL,      &strideL, &S,      &kS,         &jS,       &strideS,
-                         &p->beta, &p->C,    &p->ldc, &p->strideC, &few_rows, &partials};
-    tmm_status status = tmm__launch(i->kernel, dim3((unsigned)blocks, (unsigned)parts, p->batch),
-                                    dim3(256), bytes, arguments, p->stream);
-    return TMM_FN(gemm__sum)(status, p, (int)parts, partials);
+            tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
+    if (partials == NULL) c.parts = 1;
+    int bytes = (int)tmm__min(c.instance.bytes, device->shared); /* as for SMALL */
+    void *arguments[] = {&c.lines, &c.width, &p->K,   &p->alpha,   &L,          &lineL,
+                         &kL,      &strideL, &S,      &kS,         &jS,         &strideS,
+                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.few_rows, &partials};
+    tmm_status status =
+        tmm__launch(c.instance.kernel, dim3((unsigned)c.blocks, (unsigned)c.parts, p->batch),
+                    dim3(256), bytes, arguments, p->stream);
+    return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);
 }
 #endif

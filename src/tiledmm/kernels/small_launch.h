@@ -29,7 +29,9 @@ typedef struct TMM_FN(small__instance) {
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
     long long tiles, parts;
-    void *partials;
+    double time;                   /* nanoseconds that it should take */
+    TMM_FN(small__instance) whole; /* to take if there is no memory for parts, */
+    long long whole_tiles;         /* and its tiles */
 } TMM_FN(small__choice);
 
 /* Instance number n of the list; all zeros behind the last. One that was not measured: by its area,
@@ -99,8 +101,10 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     best = whole;
     /* Few tiles and long K: parts of k, of 16 steps at least, two for each warp, and so many that
        fewer or more would take longer. Larger tiles take less time for twice as many parts. */
-    c->parts = 1, c->partials = NULL;
-    const double alone = all[whole].first + all[whole].each_k * K;
+    c->parts = 1;
+    const double rounds = ceil((double)tiles[whole] / busy);
+    const double alone =
+        all[whole].first + all[whole].each_k * K * rounds + t->small_c.round * (rounds - 1);
     double shortest = t->small_c.gain * alone;
     for (int n = whole; n <= largest && alone > t->small_c.host; n++) {
         double part = t->small_c.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
@@ -111,12 +115,9 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
         double time = all[n].first + sums / parts + t->small_c.sum_launch + parts * part;
         if (time < shortest) best = n, c->parts = parts, shortest = time;
     }
-    if (c->parts > 1)
-        c->partials =
-            tmm__workspace((size_t)(c->parts * M * N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (c->partials == NULL) c->parts = 1, best = whole;
-    c->instance = all[best];
-    c->tiles = tiles[best];
+    c->time = c->parts > 1 ? shortest : alone;
+    c->instance = all[best], c->tiles = tiles[best];
+    c->whole = all[whole], c->whole_tiles = tiles[whole];
     return TMM_OK;
 }
 
@@ -129,6 +130,11 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     const long long busy = TMM__BUSY(device->processors), steps = (p->K + 7) / 8;
     tmm_status status = TMM_FN(gemm__small_plan)(&c, p);
     if (status != TMM_OK) return status;
+    void *partials = NULL;
+    if (c.parts > 1)
+        partials =
+            tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
+    if (partials == NULL) c.parts = 1, c.instance = c.whole, c.tiles = c.whole_tiles;
     /* Where there are many tiles, or few steps, fewer warps to each. */
     int team_log2 = 3;
     while (team_log2 > 0 && ((c.tiles << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
@@ -138,12 +144,11 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     int bytes = (int)tmm__min(c.instance.bytes, device->shared);
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
-    arguments[count++] = &p->batch, arguments[count++] = &team_log2,
-    arguments[count++] = &c.partials;
+    arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;
     status = tmm__launch(c.instance.kernel,
                          dim3((unsigned)(((c.tiles << team_log2) + 7) / 8), (unsigned)c.parts),
                          dim3(256), bytes, arguments, p->stream);
-    return TMM_FN(gemm__sum)(status, p, (int)c.parts, c.partials);
+    return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);
 }
 
 static inline tmm_status TMM_FN(gemm__small_takes)(const TMM_FN(gemm__product) * p,

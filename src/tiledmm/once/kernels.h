@@ -24,5 +24,6 @@
     KERNEL(TMM_SMALL, "small", TMM__IF_FAST(gemm__small), 16)                        \
     KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
     KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
-    NAME(TMM_AUTO_TENSOR, "auto_tensor")
+    NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
+    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)
 #endif

@@ -21,6 +21,9 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
+/* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
+enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
+
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 

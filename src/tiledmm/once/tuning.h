@@ -6,7 +6,7 @@
    how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
    else is said, and sizes in elements. */
 /* Instances that have numbers of their own. */
-enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
+enum { TMM__TUNED_SMALL = 4, TMM__TUNED_SKINNY = 5, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
@@ -66,14 +66,32 @@ typedef struct tmm__tuning {
 
     /* KERNEL SMALL, nanoseconds. tiles: a launch with each, and each k; 0: a type that has it not.
        Then KERNEL SUM, and each byte that it reads; what the host takes for two launches and memory.
-       gain: the part of the time that has to remain for K to be cut. */
+       gain: the part of the time that has to remain for K to be cut. round: of more tiles than
+       multiprocessors, what each further round takes besides. */
     struct {
         struct {
             int rows, cols;
             double launch, each_k[TMM__TUNED_TYPES];
         } tiles[TMM__TUNED_SMALL];
-        double sum_launch, sum_byte, host, gain;
+        double sum_launch, sum_byte, host, gain, round;
     } small_c;
+
+    /* KERNEL SKINNY, nanoseconds: by instance, of elements of 4 bytes and of 8, a launch, and a stage
+       of a block with copies of single elements and of 16 bytes. Blocks that share a multiprocessor
+       take as long as one after the other. */
+    struct {
+        struct {
+            int along_k, width;
+            double launch[2], stage[2][2];
+        } instances[TMM__TUNED_SKINNY];
+    } skinny;
+
+    /* KERNEL OUTER, nanoseconds: a launch, and each k; and for each four by four elements of C, of 4
+       bytes and of 8, each k and the rest. TMM_AUTO takes it up to most_k. */
+    struct {
+        double launch, each_k, four_k[2], four[2];
+        int most_k;
+    } outer;
 
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
        besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
@@ -153,6 +171,21 @@ static const tmm__tuning tmm__tunings[] = {
             1.4e-3, /* sum_byte */
             8000,   /* host */
             0.9,    /* gain */
+            150,    /* round */
+        },
+        {{
+            {1, 1, {1900, 1900}, {{550, 260}, {440, 260}}}, /* instances */
+            {1, 4, {1900, 1900}, {{700, 460}, {500, 390}}},
+            {1, 16, {1900, 1900}, {{1100, 800}, {1000, 1000}}},
+            {0, 4, {1900, 1900}, {{580, 440}, {520, 440}}},
+            {0, 16, {4000, 1900}, {{920, 900}, {600, 560}}},
+        }},
+        {
+            1700,             /* launch */
+            15,               /* each_k */
+            {0.0012, 0.0020}, /* four_k */
+            {0.010, 0.020},   /* four */
+            16,               /* most_k */
         },
         {
             {4400, 3450, 1300, 450, 4500, 2400},  /* window */
@@ -228,6 +261,21 @@ static const tmm__tuning tmm__tunings[] = {
             1.4e-3, /* sum_byte */
             8000,   /* host */
             0.9,    /* gain */
+            150,    /* round */
+        },
+        {{
+            {1, 1, {1900, 1900}, {{550, 260}, {440, 260}}}, /* instances */
+            {1, 4, {1900, 1900}, {{700, 460}, {500, 390}}},
+            {1, 16, {1900, 1900}, {{1100, 800}, {1000, 1000}}},
+            {0, 4, {1900, 1900}, {{580, 440}, {520, 440}}},
+            {0, 16, {4000, 1900}, {{920, 900}, {600, 560}}},
+        }},
+        {
+            1700,             /* launch */
+            15,               /* each_k */
+            {0.0012, 0.0020}, /* four_k */
+            {0.010, 0.020},   /* four */
+            16,               /* most_k */
         },
         {
             {4400, 3450, 1300, 450, 4500, 2400},  /* window */

@@ -42,6 +42,31 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 }
 #endif
 
+#if TMM__FAST
+/* Nanoseconds that KERNEL OUTER should take. */
+static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p, long long batch)
+{
+    const tmm__tuning *t = tmm__tuned();
+    const int size = sizeof(TMM_TYPE) > 4;
+    double fours = ceil((double)p->M / TMM__OUTER_EDGE) * ceil((double)p->N / TMM__OUTER_EDGE);
+    return t->outer.launch + t->outer.each_k * p->K +
+           fours * batch * (t->outer.four_k[size] * p->K + t->outer.four[size]);
+}
+
+/* One product with M or N of 16 at most: the kernel with the least predicted time. */
+static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given,
+                                                     double outer)
+{
+    TMM_FN(gemm__product) p = *given;
+    TMM_FN(small__choice) small;
+    p.batch = 1;
+    const double skinny = TMM_FN(gemm__skinny_plan)(&p).time;
+    if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) small.time = HUGE_VAL;
+    if (outer <= skinny && outer <= small.time) return TMM_OUTER;
+    return skinny <= small.time ? TMM_SKINNY : TMM_SMALL;
+}
+#endif
+
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
    multiprocessors; what fits first:
      float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
@@ -50,8 +75,10 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
        else                                          TMM_REGISTER
      devices from sm_80 on
        one product, M or N <= 16, the other or
-         K above 64                                  TMM_SKINNY: one operand is read once
+         K above 64                                  TMM_SKINNY, SMALL or OUTER: the least
+                                                     predicted time
        M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
+       K up to `most_k`                              TMM_OUTER: C is most of the work
        M N batch / P <= 2048, M and N <= 64 or
          M N K batch / P <= 4.2 million, unless
          long_k below                                TMM_SMALL
@@ -59,9 +86,10 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
        double, few: bound by units of double         as before sm_80
        batches of M and N <= 64                      as before sm_80
        else                                          TMM_PIPELINED */
-static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long long K,
-                                              long long batch, int tensor)
+static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, long long batch,
+                                              int tensor)
 {
+    const long long M = p->M, N = p->N, K = p->K;
     const tmm__device *device = tmm__current_device();
     const tmm__tuning *t = tmm__tuned();
     (void)tensor;
@@ -72,8 +100,12 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64)) return TMM_SKINNY;
+        /* A short K, for which C is most of the work; K = 0 is as good as any. */
+        const double outer = TMM_FN(gemm__outer_time)(p, batch);
+        if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64))
+            return TMM_FN(gemm__narrow_choice)(p, outer);
         if (M <= 32 && N <= 32) return TMM_SMALL;
+        if (K <= t->outer.most_k) return TMM_OUTER;
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
         bool long_k =
@@ -102,6 +134,7 @@ static inline tmm_kernel TMM_FN(gemm__choice)(long long M, long long N, long lon
 
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
 {
-    return TMM_FN(gemm__choice)(M, N, K, batch, TMM__AUTO_TENSOR);
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    return TMM_FN(gemm__choice)(&p, batch, TMM__AUTO_TENSOR);
 }
 #endif

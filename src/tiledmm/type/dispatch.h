@@ -45,10 +45,8 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
 static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
                                                long long batch)
 {
-    const long long M = p->M, N = p->N, K = p->K;
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
-        kernel =
-            TMM_FN(gemm__choice)(M, N, K, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
+        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
 #if TMM__FAST
         if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, p))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
@@ -56,14 +54,15 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
     }
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
-    if (kernel == TMM_TENSOR && ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K)))
-        kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(M, N, K, batch, 0)
-                                                      : TMM_REGISTER;
+    if (kernel == TMM_TENSOR &&
+        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
+        kernel =
+            TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
 #endif
 #if TMM__FAST && TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
 #endif
-    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(M, N, batch);
+    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(p->M, p->N, batch);
     return kernel;
 }
 
@@ -158,6 +157,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
+    p.A = A, p.B = B; /* whose alignment counts for the choice */
     kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
     status = TMM_FN(gemm__takes)(kernel, &p);
     if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;
