@@ -1258,6 +1258,12 @@ typedef struct tmm__tuning {
         double shared_area, small_area, small_work, small_long_k, small_long_k_area;
         /* What a tile of 64 x 64 and one of 128 x 128 of TMM_REGISTER cost. */
         double register_64, register_128;
+        /* Up to outer_k TMM_OUTER is the fastest; up to outer_small_k if there are at most outer_area
+           elements of C to a multiprocessor. Clocks a nanosecond, of KERNEL PIPELINED. */
+        double outer_k, outer_small_k, outer_area, clock;
+        /* Float, elements of C to a multiprocessor: from register_area on TMM_REGISTER is the fastest
+           up to register_k, and from register_mid_area to register_mid_most up to register_mid_k. */
+        double register_k, register_area, register_mid_k, register_mid_area, register_mid_most;
     } choice;
 
     /* KERNEL PACK: seconds of its launch, and which part of a product's time it saves: of one by
@@ -1310,20 +1316,15 @@ typedef struct tmm__tuning {
 
     /* KERNEL SKINNY, nanoseconds: by instance, of elements of 4 bytes and of 8, a launch, and a stage
        of a block with copies of single elements and of 16 bytes. Blocks that share a multiprocessor
-       take as long as one after the other. */
+       take as long as one after the other, and each of them `block` besides. bandwidth: bytes of the
+       large operand that are read in a nanosecond, at most. */
     struct {
         struct {
             int along_k, width;
             double launch[2], stage[2][2];
         } instances[TMM__TUNED_SKINNY];
+        double block, bandwidth;
     } skinny;
-
-    /* KERNEL OUTER, nanoseconds: a launch, and each k; and for each four by four elements of C, of 4
-       bytes and of 8, each k and the rest. TMM_AUTO takes it up to most_k. */
-    struct {
-        double launch, each_k, four_k[2], four[2];
-        int most_k;
-    } outer;
 
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
        besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
@@ -1358,6 +1359,15 @@ static const tmm__tuning tmm__tunings[] = {
             1600,  /* small_long_k_area */
             1.4,   /* register_64 */
             4.0,   /* register_128 */
+            4,     /* outer_k */
+            8,     /* outer_small_k */
+            8000,  /* outer_area */
+            1.9,   /* clock */
+            32,    /* register_k */
+            400,   /* register_area */
+            80,    /* register_mid_k */
+            1500,  /* register_mid_area */
+            5000,  /* register_mid_most */
         },
         {
             4e-6, /* launch */
@@ -1405,19 +1415,16 @@ static const tmm__tuning tmm__tunings[] = {
             0.9,    /* gain */
             150,    /* round */
         },
-        {{
-            {1, 1, {1900, 1900}, {{550, 260}, {440, 260}}}, /* instances */
-            {1, 4, {1900, 1900}, {{700, 460}, {500, 390}}},
-            {1, 16, {1900, 1900}, {{1100, 800}, {1000, 1000}}},
-            {0, 4, {1900, 1900}, {{580, 440}, {520, 440}}},
-            {0, 16, {4000, 1900}, {{920, 900}, {600, 560}}},
-        }},
         {
-            1700,             /* launch */
-            15,               /* each_k */
-            {0.0012, 0.0020}, /* four_k */
-            {0.010, 0.020},   /* four */
-            16,               /* most_k */
+            {
+                {1, 1, {2000, 2000}, {{550, 260}, {440, 260}}}, /* instances */
+                {1, 4, {2000, 2000}, {{700, 460}, {500, 390}}},
+                {1, 16, {2400, 2400}, {{1100, 800}, {1000, 1000}}},
+                {0, 4, {2000, 2000}, {{580, 440}, {520, 440}}},
+                {0, 16, {3800, 2400}, {{920, 900}, {600, 560}}},
+            },
+            500,  /* block */
+            4000, /* bandwidth */
         },
         {
             {4400, 3450, 1300, 450, 4500, 2400},  /* window */
@@ -1448,6 +1455,15 @@ static const tmm__tuning tmm__tunings[] = {
             1600,  /* small_long_k_area */
             1.4,   /* register_64 */
             4.0,   /* register_128 */
+            4,     /* outer_k */
+            8,     /* outer_small_k */
+            8000,  /* outer_area */
+            1.9,   /* clock */
+            32,    /* register_k */
+            400,   /* register_area */
+            80,    /* register_mid_k */
+            1500,  /* register_mid_area */
+            5000,  /* register_mid_most */
         },
         {
             4e-6, /* launch */
@@ -1495,19 +1511,16 @@ static const tmm__tuning tmm__tunings[] = {
             0.9,    /* gain */
             150,    /* round */
         },
-        {{
-            {1, 1, {1900, 1900}, {{550, 260}, {440, 260}}}, /* instances */
-            {1, 4, {1900, 1900}, {{700, 460}, {500, 390}}},
-            {1, 16, {1900, 1900}, {{1100, 800}, {1000, 1000}}},
-            {0, 4, {1900, 1900}, {{580, 440}, {520, 440}}},
-            {0, 16, {4000, 1900}, {{920, 900}, {600, 560}}},
-        }},
         {
-            1700,             /* launch */
-            15,               /* each_k */
-            {0.0012, 0.0020}, /* four_k */
-            {0.010, 0.020},   /* four */
-            16,               /* most_k */
+            {
+                {1, 1, {2000, 2000}, {{550, 260}, {440, 260}}}, /* instances */
+                {1, 4, {2000, 2000}, {{700, 460}, {500, 390}}},
+                {1, 16, {2400, 2400}, {{1100, 800}, {1000, 1000}}},
+                {0, 4, {2000, 2000}, {{580, 440}, {520, 440}}},
+                {0, 16, {3800, 2400}, {{920, 900}, {600, 560}}},
+            },
+            500,  /* block */
+            2700, /* bandwidth */
         },
         {
             {4400, 3450, 1300, 450, 4500, 2400},  /* window */
@@ -6226,17 +6239,18 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
                        long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
                        long long ldc, long long batchC)
 {
-    enum { EDGE = TMM__OUTER_EDGE };
+    enum { EDGE = TMM__OUTER_EDGE, DEEP = 4 };
     /* 32 bits suffice: there are at most 2^31 - 1 threads with elements. */
     const unsigned groups = (unsigned)((N + EDGE - 1) / EDGE);
     const unsigned number = blockIdx.x * TMM__OUTER_THREADS + threadIdx.x;
     const long long row = (long long)(number / groups) * EDGE, col = number % groups;
     if (row >= M) return;
 
+    /* What is outside reads the last row or column instead. */
     const TMM_TYPE *a[EDGE], *b[EDGE];
     TMM_SUM sum[EDGE][EDGE];
 #pragma unroll
-    for (int i = 0; i < EDGE; i++) { /* what is outside reads the last row or column instead */
+    for (int i = 0; i < EDGE; i++) {
         long long r = row + i < M ? row + i : M - 1;
         long long c = col + i * (long long)groups < N ? col + i * (long long)groups : N - 1;
         a[i] = A + blockIdx.z * batchA + r * rsA;
@@ -6244,18 +6258,26 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
 #pragma unroll
         for (int j = 0; j < EDGE; j++) sum[i][j] = 0;
     }
-#pragma unroll 4
-    for (int k = (int)K; k > 0; k--) {
-        TMM_SUM x[EDGE], y[EDGE];
+    /* All loads of DEEP k are under way before the first multiply-add. */
+#pragma unroll 1
+    for (int left = (int)K; left > 0; left -= DEEP) {
+        TMM_TYPE x[DEEP][EDGE], y[DEEP][EDGE];
 #pragma unroll
-        for (int i = 0; i < EDGE; i++) {
-            x[i] = (TMM_SUM)*a[i], y[i] = (TMM_SUM)*b[i];
-            a[i] += csA, b[i] += rsB;
-        }
+        for (int k = 0; k < DEEP; k++)
 #pragma unroll
-        for (int i = 0; i < EDGE; i++)
+            for (int i = 0; i < EDGE; i++) {
+                x[k][i] = y[k][i] = 0;
+                TMM_FN(load_if)(&x[k][i], a[i], k < left);
+                TMM_FN(load_if)(&y[k][i], b[i], k < left);
+                a[i] += csA, b[i] += rsB;
+            }
 #pragma unroll
-            for (int j = 0; j < EDGE; j++) TMM__MULTIPLY_ADD(sum[i][j], x[i], y[j]);
+        for (int k = 0; k < DEEP; k++)
+#pragma unroll
+            for (int i = 0; i < EDGE; i++)
+#pragma unroll
+                for (int j = 0; j < EDGE; j++)
+                    TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[k][i], (TMM_SUM)y[k][j]);
     }
     const TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
@@ -9175,6 +9197,7 @@ enum { TMM_FN(pipelined_any), TMM_FN(pipelined_tn), TMM_FN(pipelined_nn) };
 /* A choice of instance, tile and schedule. */
 typedef struct TMM_FN(pipelined__choice) {
     int instance, tile_m, tile_n, blocks;
+    double clocks; /* that it should take */
     tmm__schedule s;
 } TMM_FN(pipelined__choice);
 
@@ -9207,6 +9230,7 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
         d.clusters =
             tmm__clusters(TMM_FN(gemm__pipelined_kernel)(c->instance), 32, sizeof(TMM_FN(sums4)));
         c->blocks = tmm__plan_pipelined(&c->s, &d, &clocks);
+        c->clocks = clocks;
         if (!may_any) return;
     }
     /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
@@ -9227,7 +9251,7 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
     c->s = any;
     c->instance = TMM_FN(pipelined_any);
-    c->blocks = any_blocks;
+    c->blocks = any_blocks, c->clocks = any_clocks;
     c->tile_m = any_m, c->tile_n = any_n;
 }
 
@@ -9813,14 +9837,20 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     const double stages = ceil((double)p->K / best->depth), blocks = (double)c.blocks * p->batch;
     double launch, stage;
     TMM_FN(gemm__skinny_costs)(best, aligned, &launch, &stage);
+    const double reading =
+        (double)c.lines * p->K * sizeof(TMM_TYPE) * p->batch / t->skinny.bandwidth;
     for (long long parts = 1; parts <= MOST_PARTS && parts <= stages; parts++) {
-        double time = launch + stage * ceil(blocks * parts / busy) * ceil(stages / parts);
+        const double rounds = ceil(blocks * parts / busy);
+        double time = stage * (rounds * ceil(stages / parts) - 1) + t->skinny.block * (rounds - 1);
+        time = launch + fmax(time, reading);
         if (parts > 1)
             time += t->small_c.sum_launch +
                     t->small_c.sum_byte * sizeof(TMM_SUM) * parts * (double)p->M * p->N * p->batch;
-        if (parts == 1 || time < c.time) c.time = time, c.parts = parts;
-        if (c.time <= t->small_c.host || !device->pools || stages < 2) break;
+        if (parts == 1 || time < t->small_c.gain * c.time) c.time = time, c.parts = parts;
+        /* Two launches would take the host longer. */
+        if (parts == 1 && (time <= t->small_c.host || !device->pools)) break;
     }
+    if (c.parts == 0) c.parts = 1, c.time = launch; /* K is 0 */
     return c;
 }
 
@@ -10227,28 +10257,31 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 #endif
 
 #if TMM__FAST
-/* Nanoseconds that KERNEL OUTER should take. */
-static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p, long long batch)
-{
-    const tmm__tuning *t = tmm__tuned();
-    const int size = sizeof(TMM_TYPE) > 4;
-    double fours = ceil((double)p->M / TMM__OUTER_EDGE) * ceil((double)p->N / TMM__OUTER_EDGE);
-    return t->outer.launch + t->outer.each_k * p->K +
-           fours * batch * (t->outer.four_k[size] * p->K + t->outer.four[size]);
-}
-
 /* One product with M or N of 16 at most: the kernel with the least predicted time. */
-static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given,
-                                                     double outer)
+static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given)
 {
     TMM_FN(gemm__product) p = *given;
     TMM_FN(small__choice) small;
     p.batch = 1;
     const double skinny = TMM_FN(gemm__skinny_plan)(&p).time;
     if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) small.time = HUGE_VAL;
-    if (outer <= skinny && outer <= small.time) return TMM_OUTER;
     return skinny <= small.time ? TMM_SKINNY : TMM_SMALL;
 }
+
+#if TMM__IS_FLOAT
+/* The same with M or N of 64 at most, and too large for SMALL to be the first choice. */
+static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) * given)
+{
+    TMM_FN(gemm__product) p = *given;
+    TMM_FN(small__choice) small;
+    TMM_FN(pipelined__choice) pipelined;
+    p.batch = 1;
+    memset(&pipelined, 0, sizeof pipelined);
+    TMM_FN(gemm__pipelined_plan)(&pipelined, &p, 1, 1);
+    if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) return TMM_PIPELINED;
+    return small.time < pipelined.clocks / tmm__tuned()->choice.clock ? TMM_SMALL : TMM_PIPELINED;
+}
+#endif
 #endif
 
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
@@ -10258,15 +10291,19 @@ static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product)
        M N batch / P <= 900                          TMM_SHARED_16
        else                                          TMM_REGISTER
      devices from sm_80 on
+       K <= 4                                        TMM_OUTER: C is most of the work
        one product, M or N <= 16, the other or
-         K above 64                                  TMM_SKINNY, SMALL or OUTER: the least
-                                                     predicted time
+         K above 64                                  TMM_SKINNY or SMALL: the least predicted time
        M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
-       K up to `most_k`                              TMM_OUTER: C is most of the work
+       K <= 8, M N batch / P <= 8000                 TMM_OUTER
+       float, K <= 32, M N batch / P > 400; K <= 80,
+         M N batch / P from 1500 to 5000             TMM_REGISTER
        M N batch / P <= 2048, M and N <= 64 or
          M N K batch / P <= 4.2 million, unless
          long_k below                                TMM_SMALL
        double, many tensor cores for it              TMM_TENSOR
+       float, one product, M or N <= 64              TMM_SMALL or PIPELINED: the least predicted
+                                                     time
        double, few: bound by units of double         as before sm_80
        batches of M and N <= 64                      as before sm_80
        else                                          TMM_PIPELINED */
@@ -10284,12 +10321,18 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        /* A short K, for which C is most of the work; K = 0 is as good as any. */
-        const double outer = TMM_FN(gemm__outer_time)(p, batch);
+        if (K <= t->choice.outer_k) return TMM_OUTER;
         if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64))
-            return TMM_FN(gemm__narrow_choice)(p, outer);
+            return TMM_FN(gemm__narrow_choice)(p);
         if (M <= 32 && N <= 32) return TMM_SMALL;
-        if (K <= t->outer.most_k) return TMM_OUTER;
+        if (K <= t->choice.outer_small_k && area <= t->choice.outer_area) return TMM_OUTER;
+#if TMM__IS_FLOAT
+        if (K <= t->choice.register_k && area > t->choice.register_area)
+            return TMM_FN(gemm__register_tile)(M, N, batch);
+        if (K <= t->choice.register_mid_k && area > t->choice.register_mid_area &&
+            area <= t->choice.register_mid_most)
+            return TMM_FN(gemm__register_tile)(M, N, batch);
+#endif
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
         bool long_k =
@@ -10300,6 +10343,9 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
             !long_k)
             return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
+#if TMM__IS_FLOAT
+        if (narrow <= 64 && wide > 64 && batch == 1) return TMM_FN(gemm__wide_choice)(p);
+#endif
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
 #endif

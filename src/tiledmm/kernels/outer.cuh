@@ -27,17 +27,18 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
                        long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
                        long long ldc, long long batchC)
 {
-    enum { EDGE = TMM__OUTER_EDGE };
+    enum { EDGE = TMM__OUTER_EDGE, DEEP = 4 };
     /* 32 bits suffice: there are at most 2^31 - 1 threads with elements. */
     const unsigned groups = (unsigned)((N + EDGE - 1) / EDGE);
     const unsigned number = blockIdx.x * TMM__OUTER_THREADS + threadIdx.x;
     const long long row = (long long)(number / groups) * EDGE, col = number % groups;
     if (row >= M) return;
 
+    /* What is outside reads the last row or column instead. */
     const TMM_TYPE *a[EDGE], *b[EDGE];
     TMM_SUM sum[EDGE][EDGE];
 #pragma unroll
-    for (int i = 0; i < EDGE; i++) { /* what is outside reads the last row or column instead */
+    for (int i = 0; i < EDGE; i++) {
         long long r = row + i < M ? row + i : M - 1;
         long long c = col + i * (long long)groups < N ? col + i * (long long)groups : N - 1;
         a[i] = A + blockIdx.z * batchA + r * rsA;
@@ -45,18 +46,26 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
 #pragma unroll
         for (int j = 0; j < EDGE; j++) sum[i][j] = 0;
     }
-#pragma unroll 4
-    for (int k = (int)K; k > 0; k--) {
-        TMM_SUM x[EDGE], y[EDGE];
+    /* All loads of DEEP k are under way before the first multiply-add. */
+#pragma unroll 1
+    for (int left = (int)K; left > 0; left -= DEEP) {
+        TMM_TYPE x[DEEP][EDGE], y[DEEP][EDGE];
 #pragma unroll
-        for (int i = 0; i < EDGE; i++) {
-            x[i] = (TMM_SUM)*a[i], y[i] = (TMM_SUM)*b[i];
-            a[i] += csA, b[i] += rsB;
-        }
+        for (int k = 0; k < DEEP; k++)
 #pragma unroll
-        for (int i = 0; i < EDGE; i++)
+            for (int i = 0; i < EDGE; i++) {
+                x[k][i] = y[k][i] = 0;
+                TMM_FN(load_if)(&x[k][i], a[i], k < left);
+                TMM_FN(load_if)(&y[k][i], b[i], k < left);
+                a[i] += csA, b[i] += rsB;
+            }
 #pragma unroll
-            for (int j = 0; j < EDGE; j++) TMM__MULTIPLY_ADD(sum[i][j], x[i], y[j]);
+        for (int k = 0; k < DEEP; k++)
+#pragma unroll
+            for (int i = 0; i < EDGE; i++)
+#pragma unroll
+                for (int j = 0; j < EDGE; j++)
+                    TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[k][i], (TMM_SUM)y[k][j]);
     }
     const TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */

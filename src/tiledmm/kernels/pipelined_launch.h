@@ -7,6 +7,7 @@ enum { TMM_FN(pipelined_any), TMM_FN(pipelined_tn), TMM_FN(pipelined_nn) };
 /* A choice of instance, tile and schedule. */
 typedef struct TMM_FN(pipelined__choice) {
     int instance, tile_m, tile_n, blocks;
+    double clocks; /* that it should take */
     tmm__schedule s;
 } TMM_FN(pipelined__choice);
 
@@ -39,6 +40,7 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
         d.clusters =
             tmm__clusters(TMM_FN(gemm__pipelined_kernel)(c->instance), 32, sizeof(TMM_FN(sums4)));
         c->blocks = tmm__plan_pipelined(&c->s, &d, &clocks);
+        c->clocks = clocks;
         if (!may_any) return;
     }
     /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
@@ -59,7 +61,7 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
     c->s = any;
     c->instance = TMM_FN(pipelined_any);
-    c->blocks = any_blocks;
+    c->blocks = any_blocks, c->clocks = any_clocks;
     c->tile_m = any_m, c->tile_n = any_n;
 }
 

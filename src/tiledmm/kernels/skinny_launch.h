@@ -77,14 +77,20 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     const double stages = ceil((double)p->K / best->depth), blocks = (double)c.blocks * p->batch;
     double launch, stage;
     TMM_FN(gemm__skinny_costs)(best, aligned, &launch, &stage);
+    const double reading =
+        (double)c.lines * p->K * sizeof(TMM_TYPE) * p->batch / t->skinny.bandwidth;
     for (long long parts = 1; parts <= MOST_PARTS && parts <= stages; parts++) {
-        double time = launch + stage * ceil(blocks * parts / busy) * ceil(stages / parts);
+        const double rounds = ceil(blocks * parts / busy);
+        double time = stage * (rounds * ceil(stages / parts) - 1) + t->skinny.block * (rounds - 1);
+        time = launch + fmax(time, reading);
         if (parts > 1)
             time += t->small_c.sum_launch +
                     t->small_c.sum_byte * sizeof(TMM_SUM) * parts * (double)p->M * p->N * p->batch;
-        if (parts == 1 || time < c.time) c.time = time, c.parts = parts;
-        if (c.time <= t->small_c.host || !device->pools || stages < 2) break;
+        if (parts == 1 || time < t->small_c.gain * c.time) c.time = time, c.parts = parts;
+        /* Two launches would take the host longer. */
+        if (parts == 1 && (time <= t->small_c.host || !device->pools)) break;
     }
+    if (c.parts == 0) c.parts = 1, c.time = launch; /* K is 0 */
     return c;
 }
 

@@ -26,6 +26,12 @@ typedef struct tmm__tuning {
         double shared_area, small_area, small_work, small_long_k, small_long_k_area;
         /* What a tile of 64 x 64 and one of 128 x 128 of TMM_REGISTER cost. */
         double register_64, register_128;
+        /* Up to outer_k TMM_OUTER is the fastest; up to outer_small_k if there are at most outer_area
+           elements of C to a multiprocessor. Clocks a nanosecond, of KERNEL PIPELINED. */
+        double outer_k, outer_small_k, outer_area, clock;
+        /* Float, elements of C to a multiprocessor: from register_area on TMM_REGISTER is the fastest
+           up to register_k, and from register_mid_area to register_mid_most up to register_mid_k. */
+        double register_k, register_area, register_mid_k, register_mid_area, register_mid_most;
     } choice;
 
     /* KERNEL PACK: seconds of its launch, and which part of a product's time it saves: of one by
@@ -78,20 +84,15 @@ typedef struct tmm__tuning {
 
     /* KERNEL SKINNY, nanoseconds: by instance, of elements of 4 bytes and of 8, a launch, and a stage
        of a block with copies of single elements and of 16 bytes. Blocks that share a multiprocessor
-       take as long as one after the other. */
+       take as long as one after the other, and each of them `block` besides. bandwidth: bytes of the
+       large operand that are read in a nanosecond, at most. */
     struct {
         struct {
             int along_k, width;
             double launch[2], stage[2][2];
         } instances[TMM__TUNED_SKINNY];
+        double block, bandwidth;
     } skinny;
-
-    /* KERNEL OUTER, nanoseconds: a launch, and each k; and for each four by four elements of C, of 4
-       bytes and of 8, each k and the rest. TMM_AUTO takes it up to most_k. */
-    struct {
-        double launch, each_k, four_k[2], four[2];
-        int most_k;
-    } outer;
 
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
        besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
@@ -126,6 +127,15 @@ static const tmm__tuning tmm__tunings[] = {
             1600,  /* small_long_k_area */
             1.4,   /* register_64 */
             4.0,   /* register_128 */
+            4,     /* outer_k */
+            8,     /* outer_small_k */
+            8000,  /* outer_area */
+            1.9,   /* clock */
+            32,    /* register_k */
+            400,   /* register_area */
+            80,    /* register_mid_k */
+            1500,  /* register_mid_area */
+            5000,  /* register_mid_most */
         },
         {
             4e-6, /* launch */
@@ -173,19 +183,16 @@ static const tmm__tuning tmm__tunings[] = {
             0.9,    /* gain */
             150,    /* round */
         },
-        {{
-            {1, 1, {1900, 1900}, {{550, 260}, {440, 260}}}, /* instances */
-            {1, 4, {1900, 1900}, {{700, 460}, {500, 390}}},
-            {1, 16, {1900, 1900}, {{1100, 800}, {1000, 1000}}},
-            {0, 4, {1900, 1900}, {{580, 440}, {520, 440}}},
-            {0, 16, {4000, 1900}, {{920, 900}, {600, 560}}},
-        }},
         {
-            1700,             /* launch */
-            15,               /* each_k */
-            {0.0012, 0.0020}, /* four_k */
-            {0.010, 0.020},   /* four */
-            16,               /* most_k */
+            {
+                {1, 1, {2000, 2000}, {{550, 260}, {440, 260}}}, /* instances */
+                {1, 4, {2000, 2000}, {{700, 460}, {500, 390}}},
+                {1, 16, {2400, 2400}, {{1100, 800}, {1000, 1000}}},
+                {0, 4, {2000, 2000}, {{580, 440}, {520, 440}}},
+                {0, 16, {3800, 2400}, {{920, 900}, {600, 560}}},
+            },
+            500,  /* block */
+            4000, /* bandwidth */
         },
         {
             {4400, 3450, 1300, 450, 4500, 2400},  /* window */
@@ -216,6 +223,15 @@ static const tmm__tuning tmm__tunings[] = {
             1600,  /* small_long_k_area */
             1.4,   /* register_64 */
             4.0,   /* register_128 */
+            4,     /* outer_k */
+            8,     /* outer_small_k */
+            8000,  /* outer_area */
+            1.9,   /* clock */
+            32,    /* register_k */
+            400,   /* register_area */
+            80,    /* register_mid_k */
+            1500,  /* register_mid_area */
+            5000,  /* register_mid_most */
         },
         {
             4e-6, /* launch */
@@ -263,19 +279,16 @@ static const tmm__tuning tmm__tunings[] = {
             0.9,    /* gain */
             150,    /* round */
         },
-        {{
-            {1, 1, {1900, 1900}, {{550, 260}, {440, 260}}}, /* instances */
-            {1, 4, {1900, 1900}, {{700, 460}, {500, 390}}},
-            {1, 16, {1900, 1900}, {{1100, 800}, {1000, 1000}}},
-            {0, 4, {1900, 1900}, {{580, 440}, {520, 440}}},
-            {0, 16, {4000, 1900}, {{920, 900}, {600, 560}}},
-        }},
         {
-            1700,             /* launch */
-            15,               /* each_k */
-            {0.0012, 0.0020}, /* four_k */
-            {0.010, 0.020},   /* four */
-            16,               /* most_k */
+            {
+                {1, 1, {2000, 2000}, {{550, 260}, {440, 260}}}, /* instances */
+                {1, 4, {2000, 2000}, {{700, 460}, {500, 390}}},
+                {1, 16, {2400, 2400}, {{1100, 800}, {1000, 1000}}},
+                {0, 4, {2000, 2000}, {{580, 440}, {520, 440}}},
+                {0, 16, {3800, 2400}, {{920, 900}, {600, 560}}},
+            },
+            500,  /* block */
+            2700, /* bandwidth */
         },
         {
             {4400, 3450, 1300, 450, 4500, 2400},  /* window */

@@ -43,28 +43,31 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 #endif
 
 #if TMM__FAST
-/* Nanoseconds that KERNEL OUTER should take. */
-static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p, long long batch)
-{
-    const tmm__tuning *t = tmm__tuned();
-    const int size = sizeof(TMM_TYPE) > 4;
-    double fours = ceil((double)p->M / TMM__OUTER_EDGE) * ceil((double)p->N / TMM__OUTER_EDGE);
-    return t->outer.launch + t->outer.each_k * p->K +
-           fours * batch * (t->outer.four_k[size] * p->K + t->outer.four[size]);
-}
-
 /* One product with M or N of 16 at most: the kernel with the least predicted time. */
-static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given,
-                                                     double outer)
+static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given)
 {
     TMM_FN(gemm__product) p = *given;
     TMM_FN(small__choice) small;
     p.batch = 1;
     const double skinny = TMM_FN(gemm__skinny_plan)(&p).time;
     if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) small.time = HUGE_VAL;
-    if (outer <= skinny && outer <= small.time) return TMM_OUTER;
     return skinny <= small.time ? TMM_SKINNY : TMM_SMALL;
 }
+
+#if TMM__IS_FLOAT
+/* The same with M or N of 64 at most, and too large for SMALL to be the first choice. */
+static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) * given)
+{
+    TMM_FN(gemm__product) p = *given;
+    TMM_FN(small__choice) small;
+    TMM_FN(pipelined__choice) pipelined;
+    p.batch = 1;
+    memset(&pipelined, 0, sizeof pipelined);
+    TMM_FN(gemm__pipelined_plan)(&pipelined, &p, 1, 1);
+    if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) return TMM_PIPELINED;
+    return small.time < pipelined.clocks / tmm__tuned()->choice.clock ? TMM_SMALL : TMM_PIPELINED;
+}
+#endif
 #endif
 
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
@@ -74,15 +77,19 @@ static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product)
        M N batch / P <= 900                          TMM_SHARED_16
        else                                          TMM_REGISTER
      devices from sm_80 on
+       K <= 4                                        TMM_OUTER: C is most of the work
        one product, M or N <= 16, the other or
-         K above 64                                  TMM_SKINNY, SMALL or OUTER: the least
-                                                     predicted time
+         K above 64                                  TMM_SKINNY or SMALL: the least predicted time
        M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
-       K up to `most_k`                              TMM_OUTER: C is most of the work
+       K <= 8, M N batch / P <= 8000                 TMM_OUTER
+       float, K <= 32, M N batch / P > 400; K <= 80,
+         M N batch / P from 1500 to 5000             TMM_REGISTER
        M N batch / P <= 2048, M and N <= 64 or
          M N K batch / P <= 4.2 million, unless
          long_k below                                TMM_SMALL
        double, many tensor cores for it              TMM_TENSOR
+       float, one product, M or N <= 64              TMM_SMALL or PIPELINED: the least predicted
+                                                     time
        double, few: bound by units of double         as before sm_80
        batches of M and N <= 64                      as before sm_80
        else                                          TMM_PIPELINED */
@@ -100,12 +107,18 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        /* A short K, for which C is most of the work; K = 0 is as good as any. */
-        const double outer = TMM_FN(gemm__outer_time)(p, batch);
+        if (K <= t->choice.outer_k) return TMM_OUTER;
         if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64))
-            return TMM_FN(gemm__narrow_choice)(p, outer);
+            return TMM_FN(gemm__narrow_choice)(p);
         if (M <= 32 && N <= 32) return TMM_SMALL;
-        if (K <= t->outer.most_k) return TMM_OUTER;
+        if (K <= t->choice.outer_small_k && area <= t->choice.outer_area) return TMM_OUTER;
+#if TMM__IS_FLOAT
+        if (K <= t->choice.register_k && area > t->choice.register_area)
+            return TMM_FN(gemm__register_tile)(M, N, batch);
+        if (K <= t->choice.register_mid_k && area > t->choice.register_mid_area &&
+            area <= t->choice.register_mid_most)
+            return TMM_FN(gemm__register_tile)(M, N, batch);
+#endif
         /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
            most; the others do better. */
         bool long_k =
@@ -116,6 +129,9 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
             !long_k)
             return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
+#if TMM__IS_FLOAT
+        if (narrow <= 64 && wide > 64 && batch == 1) return TMM_FN(gemm__wide_choice)(p);
+#endif
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
 #endif
