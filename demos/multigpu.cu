@@ -56,7 +56,7 @@ static void print_help(void)
            "  --reps R               runs of each split, of which the fastest is shown (default "
            "3)\n"
            "  --csv FILE             write the table to FILE as well\n"
-           "  --help                 this text\n",
+           "  -h, --help             this text\n",
            DEFAULT_SIZE);
 }
 
