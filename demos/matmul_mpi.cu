@@ -17,14 +17,13 @@
    host, broadcast (MPI_Ibcast) and copied to the devices; with an MPI that takes device pointers,
    it goes from device to device.
 
-   The inputs are a hash of (seed, i, j): each rank makes its own share, and checks its share of C.
-   A rank takes the device of its number among the ranks of its node, round robin.
+   Each rank makes its own share of the inputs, and checks its share of C. It takes the device of
+   its number among the ranks of its node, round robin.
 
    Build   nvcc -ccbin mpicxx -O3 -arch=native demos/matmul_mpi.cu -o matmul_mpi
    or      CXX=mpicxx cpu/cucc demos/matmul_mpi.cu -o matmul_mpi      (the CPU runner, no GPU)
    Run     mpirun -n 4 ./matmul_mpi
            mpirun -n 6 ./matmul_mpi 20000 --type double --grid 2x3 --panel 768 --csv scaling.csv
-           mpirun -n 2 -x CUCC_THREADS=1 ./matmul_mpi    (CPU runner: a core to each rank)
            ./matmul_mpi --help                                                                  */
 #define OMPI_SKIP_MPICXX 1 /* not MPI's C++ face */
 #include <mpi.h>
@@ -43,15 +42,17 @@ enum { ON_CPU = 1, DEFAULT_SIZE = 256, DEFAULT_PANEL = 32 };
 #else
 enum { ON_CPU = 0, DEFAULT_SIZE = 8192, DEFAULT_PANEL = 512 };
 #endif
-enum { MOST_REPS = 100, MOST_COUNTS = 34, TRIALS = 4, SAMPLES = 64, SLOTS = 2 };
-
-typedef unsigned long long u64;
-static const u64 SEED = 20260901;
+enum { MOST = 1 << 20, MOST_REPS = 100, MOST_COUNTS = 34, SLOTS = 2 };
 
 static int world_rank, world_size;
-static cudaStream_t computing, copying;
-static int direct;   /* MPI takes device pointers */
-static int on_cores; /* --cpu: no kernels; device memory of the CPU runner is host memory */
+static int direct, staged; /* MPI takes device pointers; is to take pointers of the host */
+static int on_cores;       /* --cpu: no kernels; device memory of the CPU runner is host memory */
+static int rows, cols;     /* of the grid of all ranks; 0: chosen */
+static double network[2];  /* microseconds and GB/s that the model is about; 0: measured */
+static long long asked_N = DEFAULT_SIZE, asked_panel = DEFAULT_PANEL, reps = 3;
+static tmm_type type;
+static size_t size; /* of an element */
+static const char *csv_name;
 
 /* ---------------------------------- words to the user ----------------------------------------- */
 /* Ends all ranks. */
@@ -60,7 +61,6 @@ static void stop(const char *what, const char *why)
     fprintf(stderr, "matmul_mpi: rank %d: %s: %s\n", world_rank, what, why);
     fflush(NULL);
     MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
 }
 
 static void must(cudaError_t error, const char *what)
@@ -68,226 +68,125 @@ static void must(cudaError_t error, const char *what)
     if (error != cudaSuccess) stop(what, cudaGetErrorString(error));
 }
 
-typedef struct options {
-    long long N, panel;
-    tmm_type type;
-    int rows, cols; /* of the grid; 0: chosen */
-    int reps, staged;
-    double latency, bandwidth; /* of the network that the model is about; 0: measured */
-    const char *csv;
-} options;
+#define CHECK(call) must(call, #call)
 
 static void print_help(void)
 {
-    printf(
-        "usage: mpirun -n RANKS matmul_mpi [N] [options]\n"
-        "Multiplies two N x N matrices with 1, 2, 4, ... ranks up to all, and prints times,\n"
-        "speed-ups and what a model predicts for more nodes. Default: N = %d.\n\n"
-        "  --type float|double  element type (default float)\n"
-        "  --panel P            so many columns of A and rows of B at a time (default %d)\n"
-        "  --grid RxC           grid for all ranks, R C of them (default: nearest to square);\n"
-        "                       measures 1 rank and all\n"
-        "  --reps R             runs of each, of which the median is shown (default 3)\n"
-        "  --network US,GBS     latency in microseconds and GB/s of the network that the model\n"
-        "                       is about (default: as measured between these ranks)\n"
-        "  --cpu                each rank multiplies with the CPU's own product on one core, the\n"
-        "                       blocked one of tmm_sgemm_cpu (built by cpu/cucc only)\n"
-        "  --staged             by way of the host even if MPI takes device pointers\n"
-        "  --csv FILE           write the table to FILE as well\n"
-        "  --help               this text\n",
-        DEFAULT_SIZE, DEFAULT_PANEL);
+    printf("usage: mpirun -n RANKS matmul_mpi [N] [options]     (default: N = %d)\n"
+           "Times C = A B with 1, 2, 4, ... ranks up to all; a model predicts more nodes.\n\n"
+           "  --type float|double  element type (default float)\n"
+           "  --panel P            so many columns of A and rows of B at a time (default %d)\n"
+           "  --grid RxC           R C ranks (default: nearest to square); measures 1 and all\n"
+           "  --reps R             runs of each, of which the median is shown (default 3)\n"
+           "  --network US,GBS     microseconds and GB/s of messages of the model (else measured)\n"
+           "  --cpu                products by tmm_?gemm_cpu, no kernels (built by cpu/cucc only)\n"
+           "  --staged             by way of the host even if MPI takes device pointers\n"
+           "  --csv FILE           write the table to FILE as well\n"
+           "  -h, --help           this text\n",
+           DEFAULT_SIZE, DEFAULT_PANEL);
 }
 
-/* All ranks read the same words and come to the same verdict; rank 0 says it. */
-static int refuse(const char *format, const char *argument)
+/* NULL, or what is wanted instead. */
+static const char *parse_number(const char *text, long long most, long long *number)
 {
-    if (world_rank == 0) {
-        fprintf(stderr, "matmul_mpi: ");
-        fprintf(stderr, format, argument);
-        fprintf(stderr, "\nmatmul_mpi: --help lists what can be asked\n");
-    }
-    return 0;
+    static char wanted[48];
+    char *end;
+    *number = strtoll(text, &end, 10);
+    if (*text && !*end && *number >= 1 && *number <= most) return NULL;
+    snprintf(wanted, sizeof wanted, "must be a whole number from 1 to %lld", most);
+    return wanted;
 }
 
-/* A whole number in [low, high], or 0 with a sentence. */
-static int parse_number(const char *name, const char *text, long long low, long long high,
-                        long long *number)
+/* Returns 1, 0 with a sentence, or -1 if only help was asked for. All ranks read the same words and
+   come to the same verdict; rank 0 says it. */
+static int parse_options(int count, char **words)
 {
-    char *end, message[160];
-    *number = text ? strtoll(text, &end, 10) : 0;
-    if (text && *text && !*end && *number >= low && *number <= high) return 1;
-    snprintf(message, sizeof message, "%s must be a whole number from %lld to %lld, not '%%s'",
-             name, low, high);
-    return refuse(message, text ? text : "nothing");
-}
-
-/* Returns 1, 0 with a sentence, or -1 if only help was asked for. */
-static int parse_options(int count, char **words, options *o)
-{
-    int given = 0;
-    long long number;
-    memset(o, 0, sizeof *o);
-    o->N = DEFAULT_SIZE, o->panel = DEFAULT_PANEL, o->reps = 3;
-    for (int i = 1; i < count; i++) {
-        const char *word = words[i], *value = i + 1 < count ? words[i + 1] : NULL;
-        const char *shown = value ? value : "nothing";
-        int takes_value = 1;
+    const char *word = "", *value = "", *wrong = NULL;
+    int sizes = 0;
+    for (int i = 1; i < count && !wrong; i += 2) { /* most have a value */
         char rest;
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            if (world_rank == 0) print_help();
-            return -1;
-        } else if (strcmp(word, "--type") == 0) {
-            if (!value || (strcmp(value, "float") != 0 && strcmp(value, "double") != 0))
-                return refuse("--type is float or double, not '%s'", shown);
-            o->type = value[0] == 'f' ? TMM_FLOAT : TMM_DOUBLE;
-        } else if (strcmp(word, "--panel") == 0) {
-            if (!parse_number(word, value, 1, 1 << 20, &o->panel)) return 0;
-        } else if (strcmp(word, "--grid") == 0) {
-            if (!value || sscanf(value, "%dx%d%c", &o->rows, &o->cols, &rest) != 2 || o->rows < 1 ||
-                o->cols < 1 || o->rows > world_size || o->cols > world_size ||
-                o->rows * o->cols != world_size)
-                return refuse("--grid must be such as 2x3, for as many ranks as there are, not "
-                              "'%s'",
-                              shown);
+        word = words[i], value = i + 1 < count ? words[i + 1] : "";
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return -1;
+        if (strcmp(word, "--panel") == 0) {
+            wrong = parse_number(value, MOST, &asked_panel);
         } else if (strcmp(word, "--reps") == 0) {
-            if (!parse_number(word, value, 1, MOST_REPS, &number)) return 0;
-            o->reps = (int)number;
+            wrong = parse_number(value, MOST_REPS, &reps);
+        } else if (strcmp(word, "--type") == 0) {
+            type = strcmp(value, "double") == 0 ? TMM_DOUBLE : TMM_FLOAT;
+            if (type == TMM_FLOAT && strcmp(value, "float") != 0) wrong = "must be float or double";
+        } else if (strcmp(word, "--grid") == 0) {
+            if (sscanf(value, "%dx%d%c", &rows, &cols, &rest) != 2 || rows < 1 || cols < 1 ||
+                (long long)rows * cols != world_size)
+                wrong = "must be such as 2x3, for as many ranks as there are";
         } else if (strcmp(word, "--network") == 0) {
-            if (!value || sscanf(value, "%lf,%lf%c", &o->latency, &o->bandwidth, &rest) != 2 ||
-                !(o->latency >= 0 && o->latency < 1e9) || !(o->bandwidth > 0 && o->bandwidth < 1e9))
-                return refuse("--network is microseconds and GB/s, such as 2,25, not '%s'", shown);
-            o->latency *= 1e-6, o->bandwidth *= 1e9;
-        } else if (strcmp(word, "--staged") == 0) {
-            o->staged = 1;
-            takes_value = 0;
-        } else if (strcmp(word, "--cpu") == 0) {
-            if (!ON_CPU) return refuse("%s needs a program built by cpu/cucc", word);
-            on_cores = 1;
-            takes_value = 0;
+            if (sscanf(value, "%lf,%lf%c", &network[0], &network[1], &rest) != 2 ||
+                !(network[0] >= 0 && network[0] < 1e9 && network[1] > 0 && network[1] < 1e9))
+                wrong = "must be microseconds and GB/s, such as 2,25";
         } else if (strcmp(word, "--csv") == 0) {
-            if (!value || !*value || *value == '-')
-                return refuse("%s needs the name of a file", word);
-            o->csv = value;
-        } else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9')) {
-            return refuse("unknown option '%s'", word);
+            csv_name = value;
+            if (!*value || *value == '-') wrong = "needs the name of a file";
         } else {
-            if (given++) return refuse("one size only; '%s' is too many", word);
-            if (!parse_number("a size", word, 1, 1 << 20, &o->N)) return 0;
-            takes_value = 0;
+            i--, value = "";
+            if (strcmp(word, "--staged") == 0)
+                staged = 1;
+            else if (strcmp(word, "--cpu") == 0)
+                on_cores = 1, wrong = ON_CPU ? NULL : "needs a program built by cpu/cucc";
+            else if (word[0] == '-' && !(word[1] >= '0' && word[1] <= '9'))
+                wrong = "is an unknown option";
+            else
+                wrong = sizes++ ? "is one size too many" : parse_number(word, MOST, &asked_N);
         }
-        i += takes_value;
     }
-    if (o->panel > o->N) o->panel = o->N;
-    if (o->N * o->panel > INT_MAX) /* MPI counts in int */
-        return refuse("N times --panel must be below 2^31%s", "");
-    return 1;
+    size = type == TMM_FLOAT ? sizeof(float) : sizeof(double);
+    if (asked_panel > asked_N) asked_panel = asked_N;
+    if (!wrong && asked_N * asked_panel > INT_MAX) /* MPI counts in int */
+        word = "--panel", value = "", wrong = "must be smaller: N times it is 2^31 or more";
+    if (wrong && world_rank == 0)
+        fprintf(stderr, "matmul_mpi: '%s%s%s' %s; --help lists what can be asked\n", word,
+                *value ? " " : "", value, wrong);
+    return !wrong;
 }
 
-/* The CSV file appears whole or not at all, although any rank may end this one at any time: its text
-   is kept in memory, and at the end written beside its place and renamed. A link is followed; what
-   is no ordinary file, such as a pipe, is written to directly. */
-static FILE *csv;
-static const char *csv_name; /* as it was given */
-static char csv_path[4096], csv_beside[4100], *csv_text;
-static size_t csv_bytes;
-
-static int open_csv(const char *path)
-{
-    csv_name = path;
-    struct stat there;
-    int is_there = lstat(path, &there) == 0, direct;
-    direct = is_there && !(stat(path, &there) == 0 && S_ISREG(there.st_mode));
-    if (!is_there || direct || !realpath(path, csv_path))
-        snprintf(csv_path, sizeof csv_path, "%s", path);
-    snprintf(csv_beside, sizeof csv_beside, direct ? "%s" : "%s.tmp", csv_path);
-    FILE *trial = fopen(csv_beside, "w"); /* can it be written? */
-    if (trial) csv = direct ? trial : open_memstream(&csv_text, &csv_bytes);
-    if (trial && !direct) {
-        fclose(trial);
-        remove(csv_beside);
-    }
-    if (!csv) fprintf(stderr, "matmul_mpi: cannot write '%s'\n", path);
-    return csv != NULL;
-}
-
-static int close_csv(int keep)
-{
-    int good = !ferror(csv);
-    good &= fclose(csv) == 0;
-    if (csv_text && good && keep) {
-        FILE *whole = fopen(csv_beside, "w");
-        good = whole && fwrite(csv_text, 1, csv_bytes, whole) == csv_bytes;
-        if (whole) good &= fclose(whole) == 0;
-        if (good) good = rename(csv_beside, csv_path) == 0;
-        if (!good) remove(csv_beside);
-    }
-    free(csv_text);
-    if (!good) fprintf(stderr, "matmul_mpi: cannot write '%s'\n", csv_name);
-    return good;
-}
-
-/* Ends the program with a sentence if what it has printed cannot be written. A pipe that was closed
-   needs none. */
+/* Ends the program if what it has printed cannot be written. A closed pipe needs no words. */
 static void check_output(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
-    if (errno != EPIPE)
-        fprintf(stderr, "matmul_mpi: cannot write to standard output: %s\n", strerror(errno));
+    if (errno != EPIPE) perror("matmul_mpi: standard output");
     _Exit(1);
 }
 
-/* ---------------------------------- inputs ---------------------------------------------------- */
-enum { MATRIX_A = 1, MATRIX_B, RANDOM_SIGNS };
-
-static __host__ __device__ u64 mix(u64 z) /* splitmix64 */
-{
-    z += 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
-
-/* Element (i, j) of the N x N matrix that begins with `base`, uniform in (-1, 1). */
-static __host__ __device__ double element(tmm_type type, u64 base, long long N, long long i,
-                                          long long j)
-{
-    u64 bits = mix(base + (u64)(i * N + j)) >> 11;
-    double value = ((double)bits + 0.5) / 4503599627370496.0 - 1;
-    return type == TMM_FLOAT ? (double)(float)value : value;
-}
-
-static u64 base_of(int matrix)
-{
-    return mix(SEED + (u64)matrix);
-}
-
-/* A rank's block of a matrix, rows x cols elements that begin at (row, col). */
-static __global__ void fill(tmm_type type, void *X, long long rows, long long cols, long long row,
-                            long long col, long long N, u64 base)
-{
-    long long step = (long long)gridDim.x * blockDim.x;
-    for (long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; at < rows * cols;
-         at += step) {
-        double value = element(type, base, N, row + at / cols, col + at % cols);
-        if (type == TMM_FLOAT)
-            ((float *)X)[at] = (float)value;
-        else
-            ((double *)X)[at] = value;
-    }
-}
-
 /* ---------------------------------- who owns what --------------------------------------------- */
-/* Of n lines shared out over `parts`, where part number `part` begins. */
-static long long begin_of(long long n, long long parts, long long part)
-{
-    return n * part / parts;
-}
+/* A's panels go along the rows of the grid, B's along its columns. */
+typedef struct operand {
+    MPI_Comm comm;              /* the ranks that one panel is broadcast to */
+    int ranks, me;              /* of comm */
+    size_t bytes;               /* of a panel */
+    char *own, *device, *stage; /* this rank's block; slots on the device, in pinned memory */
+    int owner, elements;        /* of the step at hand: a panel to be sent, or 0 elements */
+    char *source, *buffer;      /* what is multiplied; what MPI sends or fills */
+    long long ld;
+    MPI_Request request;
+} operand;
 
-/* Whose line k is: the largest part that begins at k or before. */
-static int owner_of(long long n, long long parts, long long k)
+/* All blocks are `high` x `wide`, but for those at the edges; this rank's are m x n, at (row, col).
+   k is cut as the columns for A and as the rows for B. */
+typedef struct grid {
+    MPI_Comm comm;
+    int ranks, rank, rows, cols, steps;
+    long long N, panel, high, wide, row, col, m, n;
+    operand A, B;
+    char *C;
+    double idle, since; /* seconds without a product; when it was last looked at */
+} grid;
+
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define FLOPS(N)    (2.0 * (double)(N) * (double)(N) * (double)(N))
+
+static double combine(double x, MPI_Op how, MPI_Comm comm)
 {
-    return (int)(((k + 1) * parts - 1) / n);
+    MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, how, comm);
+    return x;
 }
 
 static void near_square(int ranks, int *rows, int *cols)
@@ -296,493 +195,247 @@ static void near_square(int ranks, int *rows, int *cols)
     *cols = ranks / *rows;
 }
 
-/* One operand's panel on its way through a slot. */
-enum { FREE, PACKING, TO_SEND, SENDING, READY };
-typedef struct panel {
-    int state, step, owner;
-    int elements;
-    char *stage, *device; /* pinned host memory, and where it is multiplied from on others */
-    const char *source;   /* what the product reads: device, or the owner's own matrix */
-    long long ld;
-    MPI_Request request;
-    cudaEvent_t copied;
-} panel;
-
-typedef struct operand {
-    MPI_Comm comm;       /* the ranks that one panel is broadcast to */
-    int ranks, me, next; /* next: the step whose broadcast is to begin next */
-    panel slot[SLOTS];
-} operand;
-
-typedef struct grid {
-    MPI_Comm comm;
-    int ranks, rank, rows, cols, row, col;
-    long long N, panel;
-    tmm_type type;
-    size_t size; /* of an element */
-    MPI_Datatype mpi_type;
-    long long m, n, kA, kB;         /* local: A is m x kA, B is kB x n, C is m x n */
-    long long row0, col0, kA0, kB0; /* where they begin in the whole matrices */
-    char *A, *B, *C;
-    long long *cuts; /* step s is k from cuts[s] to cuts[s + 1], of one owner of A and of B */
-    int steps;
-    operand along_row, along_col; /* A and B */
-    cudaEvent_t multiplied[SLOTS];
-} grid;
-
-static void make_operand(grid *g, operand *o, int color, int key, long long lines)
+/* A number in (-1, 1) of so many bits that belongs to n: splitmix64. */
+static inline double random_number(long long n, int bits)
 {
-    size_t bytes = (size_t)(lines * g->panel) * g->size + 1;
-    memset(o, 0, sizeof *o);
-    MPI_Comm_split(g->comm, color, key, &o->comm);
-    MPI_Comm_size(o->comm, &o->ranks);
-    MPI_Comm_rank(o->comm, &o->me);
-    for (int n = 0; n < SLOTS; n++) {
-        panel *p = &o->slot[n];
-        p->request = MPI_REQUEST_NULL;
-        must(cudaMallocHost((void **)&p->stage, direct ? 1 : bytes), "pinned memory for a panel");
-        must(cudaMalloc((void **)&p->device, bytes), "device memory for a panel");
-        must(cudaMemset(p->device, 0, bytes), "cudaMemset");
-        must(cudaEventCreateWithFlags(&p->copied, cudaEventDisableTiming), "cudaEventCreate");
-    }
+    unsigned long long z = (unsigned long long)n * 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return ((double)((z ^ (z >> 31)) >> (64 - bits)) + 0.5) / (double)(1ull << (bits - 1)) - 1;
 }
 
-static void free_operand(operand *o)
+/* A is random. B(k, j) = u(k) v(j), exactly: that way C(i, j) = v(j) sum A(i, k) u(k) is known. */
+#define U(k) random_number(-1 - (k), 12)
+#define V(j) random_number(-1 - MOST - (j), 12)
+static double A_at(const grid *g, long long i, long long k)
 {
-    for (int n = 0; n < SLOTS; n++) {
-        cudaFreeHost(o->slot[n].stage);
-        cudaFree(o->slot[n].device);
-        cudaEventDestroy(o->slot[n].copied);
-    }
-    MPI_Comm_free(&o->comm);
+    double a = random_number(i * g->N + k + 1, 52);
+    return type == TMM_FLOAT ? (double)(float)a : a;
 }
 
-static void fill_block(const grid *g, int matrix, char **X, long long rows, long long cols,
-                       long long row, long long col)
+/* The ranks of one `color` send each other panels of so many `lines`. */
+static void make_operand(grid *g, operand *o, int color, long long lines)
 {
-    long long blocks = (rows * cols + 255) / 256;
-    must(cudaMalloc((void **)X, (size_t)(rows * cols) * g->size + 1), "device memory for a block");
-    if (matrix && rows * cols > 0) {
-        fill<<<(unsigned)(blocks < 4096 ? blocks : 4096), 256, 0, computing>>>(g->type, *X, rows,
-                                                                               cols, row, col, g->N,
-                                                                               base_of(matrix));
-        must(cudaGetLastError(), "filling a matrix");
+    size_t block = (size_t)(g->m * g->n) * size;
+    void *X = malloc(block + 1);
+    if (!X) stop("malloc", "no memory for a block");
+    for (long long at = 0; at < g->m * g->n; at++) {
+        long long i = g->row + at / g->n, j = g->col + at % g->n;
+        double x = o == &g->A ? A_at(g, i, j) : U(i) * V(j);
+        type == TMM_FLOAT ? ((float *)X)[at] = (float)x : ((double *)X)[at] = x;
     }
-    must(cudaStreamSynchronize(computing), "filling a matrix");
+    MPI_Comm_split(g->comm, color, g->rank, &o->comm);
+    MPI_Comm_size(o->comm, &o->ranks), MPI_Comm_rank(o->comm, &o->me);
+    o->bytes = g->ranks == 1 ? 0 : (size_t)(lines * g->panel) * size;
+    must(cudaMalloc((void **)&o->own, block + 1), "device memory for a block");
+    must(cudaMalloc((void **)&o->device, SLOTS * o->bytes + 1), "device memory for panels");
+    must(cudaMallocHost((void **)&o->stage, SLOTS * o->bytes + 1), "pinned memory for panels");
+    CHECK(cudaMemcpy(o->own, X, block, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(o->device, 0, SLOTS * o->bytes + 1));
+    free(X);
 }
 
-static void make_grid(grid *g, MPI_Comm comm, const options *o, long long N)
+static void make_grid(grid *g, MPI_Comm comm, long long N)
 {
-    memset(g, 0, sizeof *g);
-    g->comm = comm;
-    MPI_Comm_size(comm, &g->ranks);
-    MPI_Comm_rank(comm, &g->rank);
+    memset(g, 0, sizeof *g), g->comm = comm, g->N = N;
+    MPI_Comm_size(comm, &g->ranks), MPI_Comm_rank(comm, &g->rank);
     near_square(g->ranks, &g->rows, &g->cols);
-    if (o->rows && g->ranks == world_size) g->rows = o->rows, g->cols = o->cols;
-    g->row = g->rank / g->cols, g->col = g->rank % g->cols;
-    g->N = N, g->type = o->type;
-    g->panel = g->ranks == 1 ? N : o->panel < N ? o->panel : N; /* alone: nothing to cut up for */
-    g->size = g->type == TMM_FLOAT ? sizeof(float) : sizeof(double);
-    g->mpi_type = g->type == TMM_FLOAT ? MPI_FLOAT : MPI_DOUBLE;
-    g->row0 = begin_of(N, g->rows, g->row), g->m = begin_of(N, g->rows, g->row + 1) - g->row0;
-    g->col0 = begin_of(N, g->cols, g->col), g->n = begin_of(N, g->cols, g->col + 1) - g->col0;
-    g->kA0 = g->col0, g->kA = g->n; /* k is cut as the columns for A, as the rows for B */
-    g->kB0 = g->row0, g->kB = g->m;
-    fill_block(g, MATRIX_A, &g->A, g->m, g->kA, g->row0, g->kA0);
-    fill_block(g, MATRIX_B, &g->B, g->kB, g->n, g->kB0, g->col0);
-    fill_block(g, 0, &g->C, g->m, g->n, 0, 0);
-    make_operand(g, &g->along_row, g->row, g->col, g->ranks == 1 ? 0 : g->m);
-    make_operand(g, &g->along_col, g->col, g->row, g->ranks == 1 ? 0 : g->n);
-    for (int n = 0; n < SLOTS; n++)
-        must(cudaEventCreateWithFlags(&g->multiplied[n], cudaEventDisableTiming),
-             "cudaEventCreate");
-    g->cuts =
-        (long long *)malloc((size_t)(N / g->panel + g->rows + g->cols + 2) * sizeof(*g->cuts));
-    if (!g->cuts) stop("malloc", "no memory");
-    for (long long k = g->cuts[0] = 0; k < N; g->cuts[++g->steps] = k) {
-        long long endA = begin_of(N, g->cols, owner_of(N, g->cols, k) + 1);
-        long long endB = begin_of(N, g->rows, owner_of(N, g->rows, k) + 1);
-        k += g->panel;
-        if (k > endA) k = endA;
-        if (k > endB) k = endB;
-    }
-}
-
-static void free_grid(grid *g)
-{
-    free_operand(&g->along_row);
-    free_operand(&g->along_col);
-    for (int n = 0; n < SLOTS; n++) cudaEventDestroy(g->multiplied[n]);
-    cudaFree(g->A);
-    cudaFree(g->B);
-    cudaFree(g->C);
-    free(g->cuts);
+    if (rows && g->ranks == world_size) g->rows = rows, g->cols = cols;
+    int row = g->rank / g->cols, col = g->rank % g->cols;
+    g->panel = g->ranks == 1 ? N : LEAST(N, asked_panel); /* alone: nothing to cut up for */
+    g->high = (N + g->rows - 1) / g->rows, g->wide = (N + g->cols - 1) / g->cols;
+    g->row = LEAST(N, row * g->high), g->m = LEAST(g->high, N - g->row);
+    g->col = LEAST(N, col * g->wide), g->n = LEAST(g->wide, N - g->col);
+    make_operand(g, &g->A, row, g->m);
+    make_operand(g, &g->B, col, g->n);
+    must(cudaMalloc((void **)&g->C, (size_t)(g->m * g->n) * size + 1), "device memory for a block");
 }
 
 /* ---------------------------------- the algorithm --------------------------------------------- */
+enum { MULTIPLIES = 1, BROADCASTS = 2, OF_ONE_ELEMENT = 4 }; /* what is to be timed */
+static cudaStream_t computing, copying;
+static cudaEvent_t copied, multiplied[SLOTS];
+
 /* Has all that was put into a stream before the event come to its end? */
 static int reached(cudaEvent_t event)
 {
     cudaError_t error = cudaEventQuery(event);
-    if (error == cudaErrorNotReady) {
-        cudaGetLastError(); /* no error: forget it */
-        return 0;
-    }
-    must(error, "a copy or a product");
-    return 1;
+    if (error != cudaErrorNotReady) must(error, "a copy or a product");
+    return error == cudaSuccess;
 }
 
-/* Step s begins for one operand: the owner's part of it is rows x cols elements at X. */
-static void start_panel(const grid *g, operand *o, int s, int owner, const char *X, long long ld,
-                        long long rows, long long cols)
+/* While waiting in step s: time in which the product of step s - 1 is over counts as idle. */
+static void wait_a_moment(grid *g, int s)
 {
-    panel *p = &o->slot[s % SLOTS];
-    int mine = owner == o->me;
-    p->step = s, p->owner = owner;
-    p->elements = (int)(rows * cols);
-    p->source = mine ? X : p->device; /* the owner has no need of a copy */
-    p->ld = mine ? ld : cols;
-    p->state = o->ranks == 1 || p->elements == 0 ? READY : mine ? PACKING : TO_SEND;
-    if (p->state == READY) o->next = s + 1;
-    if (p->state == PACKING) {
-        must(cudaMemcpy2DAsync(direct ? p->device : p->stage, (size_t)cols * g->size, X,
-                               (size_t)ld * g->size, (size_t)cols * g->size, (size_t)rows,
-                               direct ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost, copying),
-             "copy of a panel to be sent");
-        must(cudaEventRecord(p->copied, copying), "cudaEventRecord");
-    }
+    double now = MPI_Wtime();
+    if (reached(multiplied[(s + 1) % SLOTS])) g->idle += now - g->since;
+    g->since = now;
+    sched_yield(); /* for ranks that share a core */
 }
 
-static void start_step(grid *g, int s)
+/* Step s begins for one operand: its panel is height x width elements, in its owner's block from
+   element `at` on. The owner packs it; the others will find it in the slot. */
+static void pack(operand *o, int s, int what, int owner, long long at, long long ld,
+                 long long height, long long width)
 {
-    long long k = g->cuts[s], width = g->cuts[s + 1] - k;
-    int ownerA = owner_of(g->N, g->cols, k), ownerB = owner_of(g->N, g->rows, k);
-    start_panel(g, &g->along_row, s, ownerA, g->A + (size_t)(k - g->kA0) * g->size, g->kA, g->m,
-                width);
-    start_panel(g, &g->along_col, s, ownerB, g->B + (size_t)((k - g->kB0) * g->n) * g->size, g->n,
-                width, g->n);
+    size_t slot = (size_t)(s % SLOTS) * o->bytes;
+    o->owner = owner, o->ld = owner == o->me ? ld : width;
+    o->source = owner == o->me ? o->own + (size_t)at * size : o->device + slot;
+    o->buffer = (direct ? o->device : o->stage) + slot;
+    if (what & OF_ONE_ELEMENT) height = width = height * width > 0;
+    o->elements = o->ranks > 1 && (what & BROADCASTS) ? (int)(height * width) : 0;
+    if (owner == o->me && o->elements > 0)
+        CHECK(cudaMemcpy2DAsync(o->buffer, (size_t)width * size, o->source, (size_t)ld * size,
+                                (size_t)width * size, (size_t)height, cudaMemcpyDefault, copying));
 }
 
-/* Moves a panel on as far as it goes without waiting; MPI works only while it is called. Returns
-   whether it got anywhere. */
-static int advance(const grid *g, operand *o, panel *p)
+static void broadcast(operand *o)
 {
-    int before = p->state, arrived = 0;
-    if (p->state == PACKING && reached(p->copied)) p->state = TO_SEND;
-    if (p->state == TO_SEND && o->next == p->step) { /* all ranks broadcast in the same order */
-        MPI_Ibcast(direct ? p->device : p->stage, p->elements, g->mpi_type, p->owner, o->comm,
-                   &p->request);
-        o->next++;
-        p->state = SENDING;
-    }
-    if (p->state == SENDING) MPI_Test(&p->request, &arrived, MPI_STATUS_IGNORE);
-    if (arrived) {
-        if (!direct && p->owner != o->me) {
-            must(cudaMemcpyAsync(p->device, p->stage, (size_t)p->elements * g->size,
-                                 cudaMemcpyHostToDevice, copying),
-                 "copy of a panel that came");
-            must(cudaEventRecord(p->copied, copying), "cudaEventRecord");
-            must(cudaStreamWaitEvent(computing, p->copied, 0), "cudaStreamWaitEvent");
-        }
-        p->state = READY;
-    }
-    return p->state != before;
+    o->request = MPI_REQUEST_NULL;
+    if (o->elements > 0)
+        MPI_Ibcast(o->buffer, o->elements, type == TMM_FLOAT ? MPI_FLOAT : MPI_DOUBLE, o->owner,
+                   o->comm, &o->request);
 }
 
-/* C += the panel of A times the panel of B; the first one sets C. */
-static void multiply(const grid *g, int s, const char *A, long long lda, const char *B,
-                     long long ldb)
+/* Waits until the panel has come; MPI works only while it is called. Copies it to the device. */
+static void receive(grid *g, operand *o, int s)
 {
-    long long width = g->cuts[s + 1] - g->cuts[s];
-    tmm_status status = TMM_OK;
+    int there = 0;
+    while (MPI_Test(&o->request, &there, MPI_STATUS_IGNORE), !there) wait_a_moment(g, s);
+    if (o->elements > 0 && o->owner != o->me && !direct)
+        CHECK(cudaMemcpyAsync(o->source, o->buffer, (size_t)o->elements * size,
+                              cudaMemcpyHostToDevice, copying));
+}
+
+/* C += a panel of A times a panel of B, `k` wide; the first one, of step 0, sets C. */
+#define PRODUCT(T, g, s, k)                                                        \
+    TMM_OP_N, TMM_OP_N, (g)->m, (g)->n, k, 1, (const T *)(g)->A.source, (g)->A.ld, \
+        (const T *)(g)->B.source, (g)->B.ld, (s) > 0, (T *)(g)->C, (g)->n
+
+static void multiply(const grid *g, int s, long long k)
+{
+    tmm_status status;
     if (g->m == 0 || g->n == 0) return;
-    if (on_cores) must(cudaStreamSynchronize(computing), "copies of panels");
-    if (on_cores && g->type == TMM_FLOAT)
-        status = tmm_sgemm_cpu(TMM_OP_N, TMM_OP_N, g->m, g->n, width, 1, (const float *)A, lda,
-                               (const float *)B, ldb, s > 0, (float *)g->C, g->n);
-    else if (on_cores)
-        status = tmm_dgemm_cpu(TMM_OP_N, TMM_OP_N, g->m, g->n, width, 1, (const double *)A, lda,
-                               (const double *)B, ldb, s > 0, (double *)g->C, g->n);
-    else if (g->type == TMM_FLOAT)
-        status = tmm_sgemm(TMM_OP_N, TMM_OP_N, g->m, g->n, width, 1, (const float *)A, lda,
-                           (const float *)B, ldb, s > 0, (float *)g->C, g->n, computing);
+    if (on_cores) CHECK(cudaStreamSynchronize(computing)); /* panels have come */
+    if (type == TMM_FLOAT)
+        status = on_cores ? tmm_sgemm_cpu(PRODUCT(float, g, s, k))
+                          : tmm_sgemm(PRODUCT(float, g, s, k), computing);
     else
-        status = tmm_dgemm(TMM_OP_N, TMM_OP_N, g->m, g->n, width, 1, (const double *)A, lda,
-                           (const double *)B, ldb, s > 0, (double *)g->C, g->n, computing);
+        status = on_cores ? tmm_dgemm_cpu(PRODUCT(double, g, s, k))
+                          : tmm_dgemm(PRODUCT(double, g, s, k), computing);
     if (status != TMM_OK) stop("the product of two panels", tmm_last_error());
 }
 
-/* The whole product. Returns the seconds in which this rank's device had nothing to multiply. */
-static double summa(grid *g)
+/* All steps: while the device multiplies one, the panels of the next are packed, sent and copied to
+   the devices. Returns the seconds until the last rank is ready. */
+static double summa(grid *g, int what)
 {
-    int started = 0, launched = 0, finished = 0;
-    double idle = 0, since = MPI_Wtime();
-    g->along_row.next = g->along_col.next = 0;
-    while (started < SLOTS && started < g->steps) start_step(g, started++);
-    while (finished < g->steps) {
-        int moved = 0, waiting = launched == finished, s = launched;
-        for (int n = finished; n < started; n++) {
-            moved |= advance(g, &g->along_row, &g->along_row.slot[n % SLOTS]);
-            moved |= advance(g, &g->along_col, &g->along_col.slot[n % SLOTS]);
-        }
-        panel *a = &g->along_row.slot[s % SLOTS], *b = &g->along_col.slot[s % SLOTS];
-        double now = MPI_Wtime();
-        if (waiting) idle += now - since;
-        since = now;
-        /* owners could begin earlier, but others wait for what they still have to send */
-        if (s < started && a->state == READY && b->state == READY) {
-            multiply(g, s, a->source, a->ld, b->source, b->ld);
-            must(cudaEventRecord(g->multiplied[s % SLOTS], computing), "cudaEventRecord");
-            launched++;
-            moved = 1;
-            if (ON_CPU) since = MPI_Wtime(); /* launches there return when all is done */
-        }
-        if (finished < launched && reached(g->multiplied[finished % SLOTS])) {
-            finished++; /* and the slot is free again */
-            if (started < g->steps) start_step(g, started++);
-            moved = 1;
-        }
-        if (!moved) sched_yield(); /* for ranks that share a core */
+    MPI_Barrier(g->comm);
+    double start = g->since = MPI_Wtime();
+    g->idle = 0, g->steps = 0;
+    for (long long k = 0, width; k < g->N; k += width) {
+        int s = g->steps++, ownerA = (int)(k / g->wide), ownerB = (int)(k / g->high);
+        width = LEAST(g->panel, LEAST((ownerA + 1) * g->wide, (ownerB + 1) * g->high) - k);
+        width = LEAST(width, g->N - k);
+        while (!reached(multiplied[s % SLOTS])) wait_a_moment(g, s); /* then the slot is free */
+        pack(&g->A, s, what, ownerA, k - g->col, g->n, g->m, width);
+        pack(&g->B, s, what, ownerB, (k - g->row) * g->n, g->n, width, g->n);
+        CHECK(cudaEventRecord(copied, copying));
+        while (!reached(copied)) wait_a_moment(g, s);
+        broadcast(&g->A), broadcast(&g->B);
+        receive(g, &g->A, s), receive(g, &g->B, s);
+        CHECK(cudaEventRecord(copied, copying));
+        CHECK(cudaStreamWaitEvent(computing, copied, 0));
+        wait_a_moment(g, s);
+        if (what & MULTIPLIES) multiply(g, s, width);
+        CHECK(cudaEventRecord(multiplied[s % SLOTS], computing));
+        if (ON_CPU) g->since = MPI_Wtime(); /* launches there return when all is done */
     }
-    must(cudaStreamSynchronize(copying), "copies");
-    return idle;
-}
-
-/* The products of all steps without communication: on columns of the rank's own A and rows of its
-   own B, whichever they are (or, if it has too few, on what its slots hold). */
-static void products_alone(grid *g)
-{
-    for (int s = 0; s < g->steps; s++) {
-        long long width = g->cuts[s + 1] - g->cuts[s];
-        int ownA = g->kA >= width, ownB = g->kB >= width;
-        multiply(g, s, ownA ? g->A : g->along_row.slot[s % SLOTS].device, ownA ? g->kA : width,
-                 ownB ? g->B : g->along_col.slot[s % SLOTS].device, g->n);
-    }
-    must(cudaStreamSynchronize(computing), "products");
-}
-
-/* ---------------------------------- checks ---------------------------------------------------- */
-/* Some of this rank's elements against sums in long double: |C - Cref| / ((K + 2) u |A||B|), the
-   largest. Above 1, C is wrong. */
-static double check_samples(const grid *g)
-{
-    double unit = g->type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16, worst = 0;
-    u64 A = base_of(MATRIX_A), B = base_of(MATRIX_B), state = SEED + (u64)g->rank;
-    for (int n = 0; n < SAMPLES && g->m > 0 && g->n > 0; n++) {
-        long long i = (long long)((state = mix(state)) % (u64)g->m);
-        long long j = (long long)((state = mix(state)) % (u64)g->n);
-        if (n == 0) i = g->m - 1, j = g->n - 1; /* the corner, where edges of tiles meet */
-        long double sum = 0, absolute = 0;
-        for (long long k = 0; k < g->N; k++) {
-            long double term = (long double)element(g->type, A, g->N, g->row0 + i, k) *
-                               element(g->type, B, g->N, k, g->col0 + j);
-            sum += term;
-            absolute += term < 0 ? -term : term;
-        }
-        union {
-            float f;
-            double d;
-        } c;
-        must(cudaMemcpy(&c, g->C + (size_t)(i * g->n + j) * g->size, g->size,
-                        cudaMemcpyDeviceToHost),
-             "copy of an element of C");
-        double error = fabs((double)((g->type == TMM_FLOAT ? c.f : c.d) - sum)) /
-                       ((double)(g->N + 2) * unit * (double)absolute);
-        if (!(error <= worst)) worst = error == error ? error : HUGE_VAL;
-    }
-    return worst;
-}
-
-static double *doubles(long long count)
-{
-    double *x = (double *)calloc((size_t)count + 1, sizeof *x);
-    if (!x) stop("calloc", "no memory for the check");
-    return x;
-}
-
-/* Freivalds' check over all ranks: is C r = A (B r) for random vectors r of +1 and -1? Returns the
-   largest |C r - A B r|_i over 8 sqrt(N + 2) u |a_i|_2 |B|_F, a bound of rounding errors that are
-   independent (as in tmm_freivalds). Each trial finds a wrong C with probability 1/2 at least.
-   A and B are made anew from the hash, C is read from the device. */
-static double check_freivalds(const grid *g)
-{
-    enum { T = TRIALS, ROWS = 64 };
-    long long N = g->N;
-    double unit = g->type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16, worst = 0;
-    double norm = 0, *r = doubles(N * T), *Br = doubles(N * T);
-    double *row = doubles(g->m * (T + 1)), *mine = doubles(g->kB * T);
-    int *counts = (int *)calloc((size_t)g->rows * 2, sizeof *counts);
-    char *C = (char *)malloc((size_t)(ROWS * g->n) * g->size + 1);
-    if (!counts || !C) stop("malloc", "no memory for the check");
-    for (long long j = 0; j < N * T; j++) r[j] = mix(base_of(RANDOM_SIGNS) + (u64)j) >> 63 ? 1 : -1;
-    /* B r: sums over my columns, then over the grid's row; then all of it, from the grid's column */
-    for (long long k = 0; k < g->kB; k++)
-        for (long long j = 0; j < g->n; j++) {
-            double b = element(g->type, base_of(MATRIX_B), N, g->kB0 + k, g->col0 + j);
-            norm += b * b;
-            for (int t = 0; t < T; t++) mine[k * T + t] += b * r[(g->col0 + j) * T + t];
-        }
-    MPI_Allreduce(MPI_IN_PLACE, &norm, 1, MPI_DOUBLE, MPI_SUM, g->comm);
-    MPI_Allreduce(MPI_IN_PLACE, mine, (int)(g->kB * T), MPI_DOUBLE, MPI_SUM, g->along_row.comm);
-    for (int n = 0; n < g->rows; n++) {
-        counts[g->rows + n] = (int)begin_of(N, g->rows, n) * T;
-        counts[n] = (int)begin_of(N, g->rows, n + 1) * T - counts[g->rows + n];
-    }
-    MPI_Allgatherv(mine, (int)(g->kB * T), MPI_DOUBLE, Br, counts, counts + g->rows, MPI_DOUBLE,
-                   g->along_col.comm);
-    /* C r - A B r and the square of |a_i|: sums over my columns, then over the grid's row */
-    for (long long i = 0; i < g->m; i++) {
-        double *at = row + i * (T + 1);
-        for (long long k = 0; k < g->kA; k++) {
-            double a = element(g->type, base_of(MATRIX_A), N, g->row0 + i, g->kA0 + k);
-            at[T] += a * a;
-            for (int t = 0; t < T; t++) at[t] -= a * Br[(g->kA0 + k) * T + t];
-        }
-        if (i % ROWS == 0 && g->n > 0)
-            must(cudaMemcpy(C, g->C + (size_t)(i * g->n) * g->size,
-                            (size_t)((g->m - i < ROWS ? g->m - i : (long long)ROWS) * g->n) *
-                                g->size,
-                            cudaMemcpyDeviceToHost),
-                 "copy of C");
-        for (long long j = 0; j < g->n; j++) {
-            long long from = i % ROWS * g->n + j;
-            double c = g->type == TMM_FLOAT ? ((float *)C)[from] : ((double *)C)[from];
-            for (int t = 0; t < T; t++) at[t] += c * r[(g->col0 + j) * T + t];
-        }
-    }
-    MPI_Allreduce(MPI_IN_PLACE, row, (int)(g->m * (T + 1)), MPI_DOUBLE, MPI_SUM, g->along_row.comm);
-    for (long long i = 0; i < g->m; i++)
-        for (int t = 0; t < T; t++) {
-            double e = fabs(row[i * (T + 1) + t]) /
-                       (8 * sqrt((double)N + 2) * unit * sqrt(row[i * (T + 1) + T] * norm));
-            if (!(e <= worst)) worst = e == e ? e : HUGE_VAL;
-        }
-    free(r), free(Br), free(row), free(mine), free(counts), free(C);
-    return worst;
+    CHECK(cudaStreamSynchronize(computing));
+    return combine(MPI_Wtime() - start, MPI_MAX, g->comm);
 }
 
 /* ---------------------------------- measurements ---------------------------------------------- */
+/* The largest error in this rank's block of C, |C - Cref| / ((K + 2) u |A||B|). It is 1 at most. */
+static double check(const grid *g)
+{
+    size_t bytes = (size_t)(g->m * g->n) * size;
+    double unit = type == TMM_FLOAT ? 5.9604644775390625e-8 : 1.1102230246251565e-16, largest = 0;
+    void *C = malloc(bytes + 1);
+    if (!C) stop("malloc", "no memory for a block");
+    CHECK(cudaMemcpy(C, g->C, bytes, cudaMemcpyDeviceToHost));
+    for (long long i = 0; i < g->m; i++) {
+        long double sum = 0, absolute = 0; /* of A(i, k) u(k) */
+        for (long long k = 0; k < g->N; k++) {
+            double term = A_at(g, g->row + i, k) * U(k);
+            sum += term, absolute += fabs(term);
+        }
+        for (long long j = 0, at = i * g->n; j < g->n; j++, at++) {
+            double c = type == TMM_FLOAT ? (double)((float *)C)[at] : ((double *)C)[at];
+            double v = V(g->col + j), bound = (g->N + 2) * unit * fabs(v) * (double)absolute;
+            double e = (double)fabsl(c - v * sum) / bound;
+            if (!(e <= largest)) largest = e == e ? e : HUGE_VAL;
+        }
+    }
+    free(C);
+    return largest;
+}
+
+/* A line of the table. */
 typedef struct figures {
+    const char *source, *scaling, *verdict;
     long long N, panel;
     int ranks, rows, cols;
-    double seconds; /* the median run, from the first rank's start to the last one's end */
-    double least, mean, most; /* of the same runs */
-    double not_hidden; /* part of it in which a device had nothing to multiply, mean over ranks */
-    double rate;       /* flop/s of each rank's products, all at once, without communication */
-    double latency, bandwidth; /* of messages between pairs of ranks, all at once */
-    double error, excess;      /* checks: above 1 is wrong */
-    int good;
+    double seconds, least, mean, most; /* the median run, from start to the last rank's end; all */
+    double not_hidden; /* part of it without a product; of a forecast, of broadcasts in all work */
+    double gain, rate; /* flop/s: over those of one rank; of a rank's products, no broadcasts */
+    double latency, bandwidth;          /* of a message */
+    double products, broadcasts, model; /* by the model: seconds of both, and of all */
 } figures;
 
-static int compare_doubles(const void *a, const void *b)
+/* The median of so many runs in seconds; f gets the others, and what was waited. */
+static double time_runs(grid *g, int what, figures *f)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int count)
-{
-    qsort(x, (size_t)count, sizeof *x, compare_doubles);
-    return count % 2 ? x[count / 2] : 0.5 * (x[count / 2 - 1] + x[count / 2]);
-}
-
-static double largest(double x, MPI_Comm comm)
-{
-    MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_MAX, comm);
-    return x;
-}
-
-/* A message from device memory to the other rank's, the way that panels take. */
-static void send_or_receive(char *device, char *stage, size_t bytes, int other, int sends,
-                            MPI_Comm comm)
-{
-    char *at = direct ? device : stage;
-    if (sends) {
-        if (!direct)
-            must(cudaMemcpy(stage, device, bytes, cudaMemcpyDeviceToHost), "copy of a message");
-        MPI_Send(at, (int)bytes, MPI_BYTE, other, 0, comm);
-    } else {
-        MPI_Recv(at, (int)bytes, MPI_BYTE, other, 0, comm, MPI_STATUS_IGNORE);
-        if (!direct)
-            must(cudaMemcpy(device, stage, bytes, cudaMemcpyHostToDevice), "copy of a message");
+    double times[MOST_REPS];
+    f->mean = f->not_hidden = 0;
+    for (int n = -1; n < reps; n++) { /* the first loads kernels and counts for nothing */
+        CHECK(cudaMemset(g->C, 0xff, (size_t)(g->m * g->n) * size)); /* NaN */
+        CHECK(cudaDeviceSynchronize());
+        double took = summa(g, what), part = combine(g->idle, MPI_SUM, g->comm) / g->ranks / took;
+        int at = n;
+        if (n < 0) continue;
+        for (; at > 0 && times[at - 1] > took; at--) times[at] = times[at - 1]; /* in order */
+        times[at] = took, f->mean += took / (double)reps;
+        if (g->ranks > 1) f->not_hidden += part / (double)reps;
     }
+    f->least = times[0], f->most = times[reps - 1];
+    return f->seconds = 0.5 * (times[(reps - 1) / 2] + times[reps / 2]);
 }
 
-/* Latency and bandwidth from the times of a short and a long message, there and back, between
-   ranks i and i + half, all pairs at once. */
-static void measure_messages(MPI_Comm comm, size_t bytes, double *latency, double *bandwidth)
-{
-    enum { ROUNDS = 9 };
-    int ranks, rank;
-    double time[2], times[ROUNDS];
-    char *device, *stage;
-    MPI_Comm_size(comm, &ranks);
-    MPI_Comm_rank(comm, &rank);
-    if (bytes < 65536) bytes = 65536;
-    if (bytes > 1 << 28) bytes = 1 << 28;
-    must(cudaMalloc((void **)&device, bytes), "device memory for messages");
-    must(cudaMallocHost((void **)&stage, bytes), "pinned memory for messages");
-    must(cudaMemset(device, 1, bytes), "cudaMemset");
-    for (int n = 0; n < 2; n++) {
-        size_t length = n == 0 ? 8 : bytes;
-        int half = ranks / 2, first = rank < half, other = first ? rank + half : rank - half;
-        for (int round = -1; round < ROUNDS; round++) { /* one to begin with does not count */
-            MPI_Barrier(comm);
-            double start = MPI_Wtime();
-            if (rank < 2 * half) {
-                send_or_receive(device, stage, length, other, first, comm);
-                send_or_receive(device, stage, length, other, !first, comm);
-            }
-            if (round >= 0) times[round] = 0.5 * (MPI_Wtime() - start);
-        }
-        time[n] = largest(rank < 2 * half ? median(times, ROUNDS) : 0, comm);
-    }
-    cudaFree(device);
-    cudaFreeHost(stage);
-    *latency = time[0];
-    *bandwidth = (double)(bytes - 8) / (time[1] > 1.001 * time[0] ? time[1] - time[0] : time[1]);
-}
-
-static double flops(double N)
-{
-    return 2 * N * N * N;
-}
-
-/* Times the product of `N` over the ranks of `comm` and checks it. */
-static void measure(MPI_Comm comm, const options *o, long long N, figures *f)
+/* Times the product of `N` over the ranks of `comm` and its parts, and checks it. */
+static void measure(MPI_Comm comm, long long N, figures *f)
 {
     grid g;
-    double times[MOST_REPS], idle[MOST_REPS];
-    make_grid(&g, comm, o, N);
-    memset(f, 0, sizeof *f);
-    f->N = N, f->panel = g.panel, f->ranks = g.ranks, f->rows = g.rows, f->cols = g.cols;
-    for (int n = -1; n < o->reps; n++) { /* the first loads kernels and counts for nothing */
-        must(cudaMemset(g.C, 0xff, (size_t)(g.m * g.n) * g.size), "poisoning C"); /* with NaN */
-        must(cudaDeviceSynchronize(), "poisoning C");
-        MPI_Barrier(comm);
-        double start = MPI_Wtime(), waited = summa(&g), took = largest(MPI_Wtime() - start, comm);
-        MPI_Allreduce(MPI_IN_PLACE, &waited, 1, MPI_DOUBLE, MPI_SUM, comm);
-        if (n < 0) continue;
-        times[n] = took;
-        idle[n] = waited / g.ranks / took;
+    make_grid(&g, comm, N);
+    f->source = "measured", f->N = N, f->panel = g.panel;
+    f->ranks = g.ranks, f->rows = g.rows, f->cols = g.cols;
+    double levels = 0, bytes = 0; /* of the trees of messages, see below */
+    for (int p = 1; p < g.cols; p *= 2) levels++, bytes += (double)(N * N) * size / g.rows;
+    for (int p = 1; p < g.rows; p *= 2) levels++, bytes += (double)(N * N) * size / g.cols;
+    f->rate = FLOPS(N) / g.ranks / time_runs(&g, MULTIPLIES, f);
+    if (g.ranks > 1) {
+        double shortest = time_runs(&g, BROADCASTS | OF_ONE_ELEMENT, f);
+        double whole = time_runs(&g, BROADCASTS, f);
+        f->latency = shortest / g.steps / levels;
+        f->bandwidth = bytes / (whole > 1.001 * shortest ? whole - shortest : whole);
     }
-    f->seconds = median(times, o->reps); /* and they are in order now */
-    f->least = times[0], f->most = times[o->reps - 1];
-    for (int n = 0; n < o->reps; n++) f->mean += times[n] / o->reps;
-    f->not_hidden = g.ranks == 1 ? 0 : median(idle, o->reps);
-    f->error = largest(check_samples(&g), comm);
-    f->excess = largest(check_freivalds(&g), comm);
-    f->good = f->error <= 1 && f->excess <= 1;
-    for (int n = 0; n < 2; n++) { /* the second counts */
-        MPI_Barrier(comm);
-        double start = MPI_Wtime();
-        products_alone(&g);
-        f->rate = flops((double)N) / g.ranks / largest(MPI_Wtime() - start, comm);
-    }
-    if (g.ranks > 1)
-        measure_messages(comm, (size_t)(N / g.rows + 1) * (size_t)g.panel * g.size, &f->latency,
-                         &f->bandwidth);
-    free_grid(&g);
+    time_runs(&g, MULTIPLIES | BROADCASTS, f);
+    double error = combine(check(&g), MPI_MAX, comm);
+    f->verdict = error <= 1 ? "ok" : "WRONG";
+    if (!(error <= 1) && g.rank == 0) printf("largest error: %.3g of its bound\n", error);
+    cudaFree(g.A.own), cudaFree(g.A.device), cudaFreeHost(g.A.stage), MPI_Comm_free(&g.A.comm);
+    cudaFree(g.B.own), cudaFree(g.B.device), cudaFreeHost(g.B.stage), MPI_Comm_free(&g.B.comm);
+    cudaFree(g.C), MPI_Comm_free(&comm);
 }
 
 /* ---------------------------------- model ----------------------------------------------------- */
@@ -793,288 +446,193 @@ static void measure(MPI_Comm comm, const options *o, long long N, figures *f)
    by trees of messages. The first panel and the last product have nothing to hide behind:
      T = c + (S - 1) max(c, t) + t         if products and broadcasts overlap
      T = S (c + t)                         if not, as on the CPU runner
-   With R = C = sqrt(p): t / c grows with N / sqrt(p), so a fixed N (strong scaling) stops where
-   N / sqrt(p) falls below size * rate * log2(p) / (2 bandwidth) or so, while with fixed memory to
-   a rank (weak scaling: N grows with sqrt(p)) only the logarithm grows. */
-typedef struct forecast {
-    double seconds, product, communication; /* the latter two: sums over the steps */
-} forecast;
-
-static double tree(int ranks)
+   With R = C = sqrt(p), t / c is about N / sqrt(p) 2 bandwidth / (size rate log2(p)): for a fixed N
+   (strong scaling) it falls; for fixed memory to a rank (weak scaling) only the logarithm grows. */
+static void predict(figures *f)
 {
-    double levels = 0;
-    while ((1ll << (int)levels) < ranks) levels++;
-    return levels;
+    double N = (double)f->N, steps = f->panel < f->N ? N / (double)f->panel : 1;
+    double bytes = N * N * (double)size, t = FLOPS(f->N) / f->ranks / f->rate, c = 0;
+    for (int p = 1; p < f->cols; p *= 2) c += f->latency * steps + bytes / f->rows / f->bandwidth;
+    for (int p = 1; p < f->rows; p *= 2) c += f->latency * steps + bytes / f->cols / f->bandwidth;
+    f->products = t, f->broadcasts = c;
+    f->model = ON_CPU ? t + c : (t + c + (steps - 1) * (t > c ? t : c)) / steps;
 }
 
-static forecast predict(const figures *f, size_t size, double N, int rows, int cols)
+/* The forecast for `nodes` with a device each, as fast as `one`. */
+static figures forecast(const figures *one, int nodes, int weak)
 {
-    forecast t;
-    double panel = f->panel < N ? (double)f->panel : N, steps = N / panel;
-    t.product = flops(N) / ((double)rows * cols * f->rate);
-    t.communication = 0;
-    if (cols > 1)
-        t.communication +=
-            tree(cols) * (f->latency * steps + N / rows * N * (double)size / f->bandwidth);
-    if (rows > 1)
-        t.communication +=
-            tree(rows) * (f->latency * steps + N / cols * N * (double)size / f->bandwidth);
-    double longer = t.product > t.communication ? t.product : t.communication;
-    if (ON_CPU)
-        t.seconds = t.product + t.communication;
-    else
-        t.seconds = (t.product + t.communication + (steps - 1) * longer) / steps;
-    return t;
+    figures f = *one;
+    f.source = "model", f.scaling = weak ? "weak" : "strong", f.verdict = "predicted", f.least = 0;
+    f.N = (long long)((double)f.N * (weak ? sqrt((double)nodes) : 1) + 0.5), f.ranks = nodes;
+    near_square(nodes, &f.rows, &f.cols);
+    predict(&f);
+    f.seconds = f.model, f.not_hidden = f.broadcasts / (f.broadcasts + f.products);
+    f.gain = FLOPS(f.N) / f.seconds / one->rate;
+    return f;
 }
 
-/* The first power of two of nodes at which communication takes longer than the products, 0 if not
-   before 2^20. */
-static int where_it_stops(const figures *node, size_t size, int weak, forecast *there)
+/* ---------------------------------- the table ------------------------------------------------- */
+static figures lines[2 * MOST_COUNTS + 6]; /* those of the CSV file */
+static int line_count;
+
+static void put(FILE *out, const char *format, const figures *f)
 {
-    for (int p = 2; p <= 1 << 20; p *= 2) {
-        int rows, cols;
-        near_square(p, &rows, &cols);
-        double N = (double)node->N * (weak ? sqrt((double)p) : 1);
-        *there = predict(node, size, N, rows, cols);
-        if (there->communication > there->product) return p;
-    }
-    return 0;
+    fprintf(out, format, f->source, f->scaling, type == TMM_FLOAT ? "float" : "double", f->N,
+            f->panel, f->ranks, f->rows, f->cols, 1e3 * f->seconds, 1e-9 * FLOPS(f->N) / f->seconds,
+            f->gain, f->gain / f->ranks, f->not_hidden, 1e3 * f->model, f->verdict);
 }
 
-/* ---------------------------------- tables ---------------------------------------------------- */
-static void csv_row(const char *source, const char *scaling, const options *o, double N,
-                    long long panel, int ranks, int rows, int cols, double seconds, double one,
-                    double hidden, double model, const char *verdict, const figures *spread)
+static void print_row(const figures *f)
 {
-    double rate = flops(N) / seconds;
-    if (csv)
-        fprintf(csv, "%s,%s,%s,%.0f,%lld,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s,", source,
-                scaling, o->type == TMM_FLOAT ? "float" : "double", N, panel, ranks, rows, cols,
-                1e3 * seconds, 1e-9 * rate, rate / one, rate / one / ranks, hidden, 1e3 * model,
-                verdict);
-    if (csv && spread)
-        fprintf(csv, "%.9g,%.9g,%.9g\n", 1e3 * spread->least, 1e3 * spread->mean,
-                1e3 * spread->most);
-    else if (csv)
-        fprintf(csv, ",,\n");
-}
-
-static void print_head(const char *title)
-{
-    printf("\n%s\n%6s %9s %8s %6s %10s %10s %9s %11s %11s %10s  %s\n", title, "ranks", "grid", "N",
-           "panel", "ms", "GFLOP/s", "speed-up", "efficiency", "not hidden", "model ms", "check");
-}
-
-/* A line of the table; `one` is the rate of one rank. The model gets this count's own rates. */
-static void print_row(const figures *f, const options *o, const char *scaling, double one)
-{
-    size_t size = o->type == TMM_FLOAT ? sizeof(float) : sizeof(double);
-    double rate = flops((double)f->N) / f->seconds;
-    forecast model = predict(f, size, (double)f->N, f->rows, f->cols);
-    char shape[24];
-    snprintf(shape, sizeof shape, "%d x %d", f->rows, f->cols);
-    printf("%6d %9s %8lld %6lld %10.3f %10.1f %9.3f %10.1f%% %10.1f%% %10.3f  %s\n", f->ranks,
-           shape, f->N, f->panel, 1e3 * f->seconds, 1e-9 * rate, rate / one,
-           100 * rate / one / f->ranks, 100 * f->not_hidden, 1e3 * model.seconds,
-           f->good ? "ok" : "WRONG");
-    if (!f->good)
-        printf("       largest error %.3g of the bound, Freivalds' residual %.3g of it\n", f->error,
-               f->excess);
+    put(stdout, "%-9s%-8s%-7s%7lld%8lld%6d%5d%5d%12.3f%12.1f%9.3f%8.3f%8.3f%12.3f  %s\n", f);
     fflush(stdout);
-    csv_row("measured", scaling, o, (double)f->N, f->panel, f->ranks, f->rows, f->cols, f->seconds,
-            one, f->not_hidden, model.seconds, f->good ? "ok" : "wrong", f);
 }
 
-/* What the model says about nodes with a device each, as fast as one rank alone. */
-static void print_model(const figures *node, const options *o)
+/* The CSV file appears whole or not at all: written beside its place at the end, then renamed. A
+   link is followed, a pipe is written to directly. Tried before the work: can it be written? */
+static int write_csv(const char *name, int try_only)
 {
-    static const int nodes[3] = {2, 16, 128};
-    size_t size = o->type == TMM_FLOAT ? sizeof(float) : sizeof(double);
-    double one = node->rate;
+    static char path[4096], beside[4100];
+    struct stat there;
+    int special = !lstat(name, &there) && !(!stat(name, &there) && S_ISREG(there.st_mode));
+    if (special && try_only && !S_ISDIR(there.st_mode)) return 1;
+    if (special || !realpath(name, path)) snprintf(path, sizeof path, "%s", name);
+    snprintf(beside, sizeof beside, special ? "%s" : "%s.tmp", path);
+    FILE *csv = fopen(beside, "w");
+    if (csv)
+        fprintf(csv, "source,scaling,type,N,panel,ranks,rows,cols,real_time_ms,gflops,speed_up,"
+                     "efficiency,not_hidden,model_ms,verdict,min_ms,mean_ms,max_ms\n");
+    for (const figures *f = lines; csv && f < lines + line_count; f++) {
+        put(csv, "%s,%s,%s,%lld,%lld,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s,", f);
+        fprintf(csv, f->least > 0 ? "%.9g,%.9g,%.9g\n" : ",,\n", 1e3 * f->least, 1e3 * f->mean,
+                1e3 * f->most);
+    }
+    int bad = !csv || ferror(csv), good = csv && fclose(csv) == 0 && !bad;
+    if (good && !try_only && !special) good = rename(beside, path) == 0;
+    if (csv && !special && (try_only || !good)) remove(beside);
+    if (!good) fprintf(stderr, "matmul_mpi: cannot write '%s'\n", name);
+    return good;
+}
+
+/* What the model says about nodes with a device each, and the first power of two of them, up to
+   2^20, where communication takes longer than the products. */
+static void print_model(const figures *one)
+{
+    figures f;
+    for (int n = 0; n < 6; n++) { /* 2, 16 and 128 nodes */
+        lines[line_count] = forecast(one, 2 << 3 * (n % 3), n / 3);
+        print_row(&lines[line_count++]);
+    }
     printf("\nModel: nodes of %.1f GFLOP/s, messages of %.4g us + bytes / (%.4g GB/s), %s\n",
-           1e-9 * one, 1e6 * node->latency, 1e-9 * node->bandwidth,
-           o->latency > 0 || o->bandwidth > 0 ? "as given" : "as measured between two ranks");
-    printf("%6s %9s %-7s %8s %10s %10s %9s %11s %14s\n", "nodes", "grid", "scaling", "N", "ms",
-           "GFLOP/s", "speed-up", "efficiency", "communication");
-    for (int weak = 0; weak < 2; weak++)
-        for (int n = 0; n < 3; n++) {
-            int rows, cols;
-            char shape[24];
-            near_square(nodes[n], &rows, &cols);
-            snprintf(shape, sizeof shape, "%d x %d", rows, cols);
-            double N = floor((double)node->N * (weak ? sqrt((double)nodes[n]) : 1) + 0.5);
-            forecast t = predict(node, size, N, rows, cols);
-            double rate = flops(N) / t.seconds, share = t.communication + t.product;
-            share = t.communication / share;
-            printf("%6d %9s %-7s %8.0f %10.3f %10.1f %9.3f %10.1f%% %13.1f%%\n", nodes[n], shape,
-                   weak ? "weak" : "strong", N, 1e3 * t.seconds, 1e-9 * rate, rate / one,
-                   100 * rate / one / nodes[n], 100 * share);
-            csv_row("model", weak ? "weak" : "strong", o, N, node->panel, nodes[n], rows, cols,
-                    t.seconds, one, share, t.seconds, "predicted", NULL);
-        }
+           1e-9 * one->rate, 1e6 * one->latency, 1e-9 * one->bandwidth,
+           network[1] > 0 ? "as given" : "as measured between two ranks");
     for (int weak = 0; weak < 2; weak++) {
-        forecast t;
-        int p = where_it_stops(node, size, weak, &t);
-        char what[64];
-        snprintf(what, sizeof what,
-                 weak ? "Weak scaling (N = %lld on one)" : "Strong scaling of N = %lld", node->N);
-        if (p == 0) {
-            printf("%s: no end before 2^20 nodes.\n", what);
-        } else {
-            double N = (double)node->N * (weak ? sqrt((double)p) : 1);
-            printf("%s stops at %d nodes: from there on communication takes longer than the\n"
-                   "products (%.4g ms against %.4g ms); efficiency there %.0f%%.\n",
-                   what, p, 1e3 * t.communication, 1e3 * t.product,
-                   100 * flops(N) / t.seconds / one / p);
-        }
+        for (f.ranks = 1; f.ranks == 1 || (f.broadcasts <= f.products && f.ranks < MOST);)
+            f = forecast(one, 2 * f.ranks, weak);
+        printf(weak ? "Weak scaling (N = %lld on one)" : "Strong scaling of N = %lld", one->N);
+        if (f.broadcasts <= f.products)
+            printf(": no end before 2^20 nodes.\n");
+        else
+            printf(" stops at %d nodes: from there on communication takes longer than the\n"
+                   "products (%.4g ms against %.4g ms); efficiency there %.3f.\n",
+                   f.ranks, 1e3 * f.broadcasts, 1e3 * f.products, f.gain / f.ranks);
     }
 }
 
 /* ---------------------------------- main ------------------------------------------------------ */
-/* Waits for all ranks without keeping a core busy that another rank may be computing on. */
-static void wait_for_all(void)
+/* Strong scaling, then weak, then the model. Ends at a wrong product. */
+static int measure_all(void)
 {
-    MPI_Request request;
     struct timespec nap = {0, 300000};
-    int there = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (MPI_Test(&request, &there, MPI_STATUS_IGNORE), !there) nanosleep(&nap, NULL);
-}
-
-/* The ranks before `ranks` multiply, the others wait. Returns whether the result was right. */
-static int measure_ranks(int ranks, const options *o, long long N, figures *f)
-{
+    int counts[MOST_COUNTS], count = 0, good = 1, there;
     MPI_Comm comm;
-    int good = 1;
-    MPI_Comm_split(MPI_COMM_WORLD, world_rank < ranks ? 0 : MPI_UNDEFINED, world_rank, &comm);
-    if (comm != MPI_COMM_NULL) {
-        measure(comm, o, N, f);
-        good = f->good;
-        MPI_Comm_free(&comm);
-    }
-    wait_for_all();
-    MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return good;
-}
-
-static int measure_all(const options *o)
-{
-    int counts[MOST_COUNTS], count = 0, good = 1;
-    static figures strong[MOST_COUNTS], weak[MOST_COUNTS];
-    figures node;
-    for (int p = 1; p < world_size && !(o->rows && p > 1); p *= 2) counts[count++] = p;
+    MPI_Request request;
+    for (int p = 1; p < world_size && !(rows && p > 1); p *= 2) counts[count++] = p;
     counts[count++] = world_size;
-    for (int n = 0; n < count && good; n++) {
-        good = measure_ranks(counts[n], o, o->N, &strong[n]);
-        if (world_rank != 0) continue;
-        if (n == 0) print_head("Strong scaling: the same product over more ranks");
-        print_row(&strong[n], o, "strong", flops((double)o->N) / strong[0].seconds);
-    }
-    for (int n = 0; n < count && good && count > 1; n++) {
-        double share = sqrt((double)counts[n] / world_size);
-        long long N = (long long)((double)o->N * share + 0.5);
-        if (N < 1) N = 1;
-        if (n + 1 < count)
-            good = measure_ranks(counts[n], o, N, &weak[n]);
-        else
-            weak[n] = strong[n]; /* the same product */
-        if (world_rank != 0) continue;
-        if (n == 0) print_head("Weak scaling: as much memory to each rank, N grows with the root");
-        print_row(&weak[n], o, "weak", flops((double)weak[0].N) / weak[0].seconds);
+    for (int n = 0; n < (count > 1 ? 2 * count : 1) && good; n++) {
+        figures *f = &lines[line_count++], *one = n < count ? &lines[0] : &lines[count];
+        int ranks = counts[n % count], is_known = n > 1 && n + 1 == 2 * count;
+        double N = (double)asked_N * (n < count ? 1 : sqrt((double)ranks / world_size));
+        if (is_known) *f = lines[count - 1]; /* the same product */
+        MPI_Comm_split(MPI_COMM_WORLD, !is_known && world_rank < ranks ? 0 : MPI_UNDEFINED, 0,
+                       &comm);
+        if (comm != MPI_COMM_NULL) measure(comm, N > 1 ? (long long)(N + 0.5) : 1, f);
+        if (world_rank == 0) {
+            f->scaling = n < count ? "strong" : "weak";
+            f->gain = FLOPS(f->N) / f->seconds / (FLOPS(one->N) / one->seconds);
+            predict(f);
+            print_row(f);
+            good = *f->verdict == 'o';
+        }
+        MPI_Ibcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+        while (MPI_Test(&request, &there, MPI_STATUS_IGNORE), !there)
+            nanosleep(&nap, NULL); /* a core may be needed by the ranks that multiply */
     }
     if (world_rank != 0 || !good) return good;
-    printf(
-        "\nspeed-up: flop/s over those of one rank (strong: T1 / Tp); efficiency: speed-up / "
-        "ranks;\n"
-        "not hidden: time in which a device waited for panels; model ms: by the model below, with\n"
-        "the rates of products and messages measured at that many ranks.\n");
-    node = strong[count > 1 ? 1 : 0]; /* messages between two ranks, the speed of one alone */
-    node.rate = strong[0].rate, node.panel = o->panel;
-    if (o->bandwidth > 0) node.latency = o->latency, node.bandwidth = o->bandwidth;
+    figures node = lines[count > 1]; /* messages between two ranks, the speed of one alone */
+    node.rate = lines[0].rate, node.panel = asked_panel;
+    if (network[1] > 0) node.latency = network[0] * 1e-6, node.bandwidth = network[1] * 1e9;
     if (node.bandwidth > 0)
-        print_model(&node, o);
+        print_model(&node);
     else
         printf("\nModel: it needs two ranks to measure messages between, or --network.\n");
+    printf("\nstrong: one product over more ranks; weak: as much memory to each, N grows; effic.:\n"
+           "speed-up / ranks; waits: part of the time without a product, of the model the part of\n"
+           "broadcasts in all work; model ms: with the rates measured at that many ranks.\n");
     return good;
 }
 
-/* Who runs where, and what is shared: what speed-ups can mean here. Returns the device. */
-static int find_place(const options *o, int devices)
+/* Who runs where, and what is shared: what speed-ups can mean here. Takes this rank's device. */
+static void find_place(int devices)
 {
     MPI_Comm node;
-    int rank, ranks, leader, nodes, cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int rank, ranks, nodes, share = ON_CPU ? (int)sysconf(_SC_NPROCESSORS_ONLN) : devices;
     struct cudaDeviceProp device;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &rank);
-    MPI_Comm_size(node, &ranks);
-    MPI_Comm_free(&node);
-    leader = rank == 0;
-    MPI_Allreduce(&leader, &nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    must(cudaGetDeviceProperties(&device, rank % devices), "cudaGetDeviceProperties");
-    if (world_rank == 0) {
-        printf("C = A B, %lld x %lld, %s, %d rank%s on %d node%s; rank 0 on %s\n", o->N, o->N,
-               o->type == TMM_FLOAT ? "float" : "double", world_size, world_size > 1 ? "s" : "",
-               nodes, nodes > 1 ? "s" : "", device.name);
-        printf("Panels go %s.\n", direct ? "from device to device: MPI takes device pointers"
-                                         : "through pinned host memory");
-        if (on_cores)
-            printf("Each rank multiplies on the CPU, by blocks that its caches hold, no kernel.\n");
-        else if (ON_CPU)
-            printf("All times are CPU times of the real kernels; a product there keeps its rank\n"
-                   "busy, so that no broadcast is hidden behind it.\n");
-        if (ON_CPU ? ranks > cores : ranks > devices)
-            printf("The %d ranks of a node share %d %s: they take turns, so that speed-ups say\n"
-                   "little about as many nodes.\n",
-                   ranks, ON_CPU ? cores : devices,
-                   ON_CPU        ? cores > 1 ? "cores" : "core"
-                   : devices > 1 ? "devices"
-                                 : "device");
-        else if (ON_CPU && ranks > 1)
-            printf("Ranks of a node share its %d cores; CUCC_THREADS=1 gives each rank one.\n",
-                   cores);
-        fflush(stdout);
-    }
-    return rank % devices;
-}
-
-static int takes_device_pointers(void)
-{
-#ifdef MPIX_CUDA_AWARE_SUPPORT
-    return MPIX_Query_cuda_support() == 1;
-#else
-    return 0;
-#endif
+    MPI_Comm_rank(node, &rank), MPI_Comm_size(node, &ranks), MPI_Comm_free(&node);
+    nodes = (int)combine(rank == 0, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(cudaSetDevice(rank % devices)), CHECK(cudaGetDeviceProperties(&device, rank % devices));
+    CHECK(cudaStreamCreateWithFlags(&computing, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&copying, cudaStreamNonBlocking));
+    CHECK(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming));
+    for (int n = 0; n < SLOTS; n++)
+        CHECK(cudaEventCreateWithFlags(&multiplied[n], cudaEventDisableTiming));
+    if (world_rank != 0) return;
+    printf("C = A B, %lld x %lld, ranks: %d, nodes: %d; rank 0 on %s\nPanels go %s.\n", asked_N,
+           asked_N, world_size, nodes, device.name,
+           direct ? "from device to device" : "through pinned host memory");
+    if (ON_CPU)
+        printf("Times are CPU times. A product keeps its rank busy: no broadcast is hidden.\n");
+    if (ON_CPU || ranks > share)
+        printf("The %d ranks of a node share %s: %d.%s\n", ranks, ON_CPU ? "cores" : "devices",
+               share, ranks > share ? " They take turns: speed-ups say little." : "");
+    printf("\n%-9s%-8s%-7s%7s%8s%6s%5s%5s%12s%12s%9s%8s%8s%12s  check\n", "source", "scaling",
+           "type", "N", "panel", "ranks", "rows", "cols", "ms", "GFLOP/s", "speed-up", "effic.",
+           "waits", "model ms");
 }
 
 static int run(int count, char **words)
 {
-    options o;
-    int devices = 0, fewest, parsed = parse_options(count, words, &o), opened = 1;
+    int devices = 0, parsed = parse_options(count, words), good = 1;
+    if (parsed < 0 && world_rank == 0) print_help();
     if (parsed <= 0) return parsed < 0 ? 0 : 2;
     if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
-    MPI_Allreduce(&devices, &fewest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (fewest < 1) {
+    if (combine(devices, MPI_MIN, MPI_COMM_WORLD) < 1) {
         if (world_rank == 0)
-            fprintf(stderr, "matmul_mpi: a rank has no usable CUDA device; on the CPU: ./build.sh "
-                            "run matmul_mpi\n");
+            fputs("matmul_mpi: no usable CUDA device; on the CPU: ./build.sh run matmul_mpi\n",
+                  stderr);
         return 2;
     }
-    if (o.csv && world_rank == 0) opened = open_csv(o.csv); /* before the work */
-    MPI_Bcast(&opened, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (!opened) return 2;
-    direct = !o.staged && takes_device_pointers();
-    must(cudaSetDevice(find_place(&o, devices)), "cudaSetDevice");
-    must(cudaStreamCreateWithFlags(&computing, cudaStreamNonBlocking), "cudaStreamCreate");
-    must(cudaStreamCreateWithFlags(&copying, cudaStreamNonBlocking), "cudaStreamCreate");
-    if (csv)
-        fprintf(csv, "source,scaling,type,N,panel,ranks,rows,cols,real_time_ms,gflops,"
-                     "speed_up,efficiency,not_hidden,model_ms,verdict,"
-                     "min_ms,mean_ms,max_ms\n");
-    int good = measure_all(&o);
-    if (csv) good &= close_csv(good);
+    if (csv_name && world_rank == 0) good = write_csv(csv_name, 1);
     MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    cudaStreamDestroy(computing);
-    cudaStreamDestroy(copying);
+    if (!good) return 2;
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+    direct = !staged && MPIX_Query_cuda_support() == 1;
+#endif
+    find_place(devices);
+    good = measure_all();
+    if (csv_name && world_rank == 0 && good) good = write_csv(csv_name, 0);
+    MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (world_rank == 0) printf("\nTest %s\n", good ? "PASSED" : "FAILED");
     return good ? 0 : 1;
 }
@@ -1084,9 +642,9 @@ int main(int count, char **words)
     check_output(); /* before MPI opens files */
     atexit(check_output);
     MPI_Init(&count, &words);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank), MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     int status = run(count, words);
     MPI_Finalize();
+    cudaDeviceReset(); /* streams and events */
     return status;
 }

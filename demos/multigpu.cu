@@ -3,6 +3,9 @@
    Each device computes some rows of C: it needs the same rows of A, and all of B. How many rows
    should each get? The table shows seven splits and the one that the library chooses after a short
    measurement: with rows in proportion to speed all devices finish together, and nobody waits.
+   In these, A, B and C lie in host memory (tmm_?gemm_host). The last row shows the same product where
+   each device already has its rows of A, B and C, and keeps them (tmm_?gemm_multi): devices gather
+   the rest of B from each other, and nothing crosses the bus to the host.
 
         A            B            C
       +------+     +------+     +------+
@@ -53,7 +56,7 @@ static void print_help(void)
            "  --reps R               runs of each split, of which the fastest is shown (default "
            "3)\n"
            "  --csv FILE             write the table to FILE as well\n"
-           "  --help                 this text\n",
+           "  -h, --help             this text\n",
            DEFAULT_SIZE);
 }
 
@@ -249,6 +252,7 @@ typedef struct problem {
     options o;
     size_t bytes;
     void *A, *B, *C, *one; /* the last: the product by one device */
+    tmm_part parts[MOST];  /* the operands on the devices, for the last row of the table */
 } problem;
 
 static tmm_status multiply(const problem *p, const void *B, void *C, const tmm_host_options *how)
@@ -261,6 +265,16 @@ static tmm_status multiply(const problem *p, const void *B, void *C, const tmm_h
                           (const double *)B, N, 0, (double *)C, N, how);
 }
 
+/* The same where the operands lie on the devices; C is copied from there afterwards. */
+static tmm_status multiply_parts(problem *p)
+{
+    long long N = p->o.N;
+    int count = p->o.device_count;
+    if (p->o.type == TMM_FLOAT)
+        return tmm_sgemm_multi(TMM_OP_N, TMM_OP_N, N, N, N, 1, 0, p->parts, count, TMM_AUTO);
+    return tmm_dgemm_multi(TMM_OP_N, TMM_OP_N, N, N, N, 1, 0, p->parts, count, TMM_AUTO);
+}
+
 typedef struct spread {
     double median, mean, most;
 } spread;
@@ -271,46 +285,74 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Between host memory and the parts of a matrix on the devices; NaN goes to C if there is no host
+   memory. */
+enum matrix { MATRIX_A, MATRIX_B, MATRIX_C };
+static int copy_parts(const problem *p, enum matrix which, void *host, cudaMemcpyKind kind)
+{
+    size_t row = p->bytes / (size_t)p->o.N;
+    for (const tmm_part *part = p->parts; part < p->parts + p->o.device_count; part++) {
+        void *X = which == MATRIX_C ? part->C : (void *)(which == MATRIX_A ? part->A : part->B);
+        size_t bytes = row * (size_t)part->rows;
+        if (bytes == 0) continue;
+        if (!succeeded(cudaSetDevice(part->device), "cudaSetDevice") ||
+            !succeeded(host ? kind == cudaMemcpyHostToDevice ? cudaMemcpy(X, host, bytes, kind)
+                                                             : cudaMemcpy(host, X, bytes, kind)
+                            : cudaMemset(X, 0xff, bytes),
+                       "copy of a part"))
+            return 0;
+        if (host) host = (char *)host + bytes;
+    }
+    return 1;
+}
+
 /* The fastest of some runs: wall time, and what each device reported in that run. `around`: of the
-   wall times of all of them. */
-static int time_runs(const problem *p, tmm_host_options *how, void *C, tmm_host_report *report,
+   wall times of all of them. `how`: NULL for the parts on the devices. */
+static int time_runs(problem *p, tmm_host_options *how, void *C, tmm_host_report *report,
                      double *seconds, spread *around)
 {
-    int reps = p->o.reps;
+    int reps = p->o.reps, good = 1;
     double times[MOST_REPS];
-    tmm_host_report now_reported[MOST];
+    tmm_host_report reported[MOST];
+    memset(reported, 0, sizeof reported);
     *seconds = HUGE_VAL;
     for (int n = -1; n < reps; n++) { /* the first loads the kernels and counts for nothing */
         memset(C, 0xff, p->bytes);
-        how->report = now_reported;
+        if (how) how->report = reported;
+        if (!how && !copy_parts(p, MATRIX_C, NULL, cudaMemcpyDefault)) return 0;
         double start = now();
-        if (multiply(p, p->B, C, how) != TMM_OK) {
+        if ((how ? multiply(p, p->B, C, how) : multiply_parts(p)) != TMM_OK) {
             fprintf(stderr, "multigpu: %s\n", tmm_last_error());
             return 0;
         }
         double took = now() - start;
+        for (int d = 0; d < p->o.device_count && !how; d++)
+            reported[d].device = p->parts[d].device, reported[d].rows = p->parts[d].rows,
+            reported[d].seconds = p->parts[d].seconds;
         if (n >= 0) times[n] = took;
         if (n < 0 || took >= *seconds) continue;
         *seconds = took;
-        memcpy(report, now_reported, (size_t)how->device_count * sizeof *report);
+        memcpy(report, reported,
+               (size_t)(how ? how->device_count : p->o.device_count) * sizeof *report);
     }
+    if (!how) good = copy_parts(p, MATRIX_C, C, cudaMemcpyDeviceToHost);
     qsort(times, (size_t)reps, sizeof *times, by_value);
     around->median = 0.5 * (times[(reps - 1) / 2] + times[reps / 2]);
     around->most = times[reps - 1], around->mean = 0;
     for (int n = 0; n < reps; n++) around->mean += times[n] / reps;
-    return 1;
+    return good;
 }
 
-/* One split: its line of the table. */
-static int add_split(const problem *p, const char *name, const tmm_host_options *split,
-                     double alone)
+/* One split: its line of the table. Keeps its rows in `parts`. `how`: see time_runs. */
+static int add_split(problem *p, const char *name, tmm_host_options *how, double alone)
 {
     const options *o = &p->o;
-    tmm_host_options how = *split;
     tmm_host_report report[MOST];
     double seconds, fastest = HUGE_VAL, slowest = 0;
     spread around;
-    if (!time_runs(p, &how, p->C, report, &seconds, &around)) return 0;
+    if (!time_runs(p, how, p->C, report, &seconds, &around)) return 0;
+    for (int n = 0; n < o->device_count; n++)
+        p->parts[n].device = o->devices[n], p->parts[n].rows = report[n].rows;
     int same = memcmp(p->C, p->one, p->bytes) == 0;
     printf("%-10s", name);
     for (int n = 0; n < o->device_count; n++)
@@ -331,7 +373,35 @@ static int add_split(const problem *p, const char *name, const tmm_host_options 
     return same;
 }
 
-static int add_splits(const problem *p, double alone)
+/* The row of the table for operands on the devices, which have as many rows of A, B and C each as in
+   the split before. */
+static int add_resident(problem *p, double alone)
+{
+    const options *o = &p->o;
+    size_t row = p->bytes / (size_t)o->N;
+    int good = 1;
+    for (int n = 0; n < o->device_count && good; n++) {
+        tmm_part *part = &p->parts[n];
+        void *A = NULL, *B = NULL;
+        size_t bytes = row * (size_t)part->rows;
+        part->rows_B = part->rows, part->lda = part->ldb = part->ldc = o->N;
+        good = succeeded(cudaSetDevice(part->device), "cudaSetDevice") &&
+               (bytes == 0 || (succeeded(cudaMalloc(&A, bytes), "device memory for rows of A") &&
+                               succeeded(cudaMalloc(&B, bytes), "device memory for rows of B") &&
+                               succeeded(cudaMalloc(&part->C, bytes), "device memory for C")));
+        part->A = A, part->B = B;
+    }
+    good = good && copy_parts(p, MATRIX_A, p->A, cudaMemcpyHostToDevice) &&
+           copy_parts(p, MATRIX_B, p->B, cudaMemcpyHostToDevice) &&
+           add_split(p, "resident", NULL, alone);
+    for (int n = 0; n < o->device_count; n++) {
+        cudaSetDevice(p->parts[n].device);
+        cudaFree((void *)p->parts[n].A), cudaFree((void *)p->parts[n].B), cudaFree(p->parts[n].C);
+    }
+    return good;
+}
+
+static int add_splits(problem *p, double alone)
 {
     const options *o = &p->o;
     tmm_host_options how;
@@ -359,7 +429,7 @@ static int add_splits(const problem *p, double alone)
             how.weights = NULL;
         }
     }
-    return good && add_split(p, "automatic", &how, alone);
+    return good && add_split(p, "automatic", &how, alone) && add_resident(p, alone);
 }
 
 /* A x I = A, to the bit, and A x B by random projections. Leaves the product in p->one. */
@@ -466,7 +536,9 @@ int main(int count, char **words)
                 "\nOf each device: its rows, their share, its time. ratio: the slowest device's "
                 "time\n"
                 "over the fastest one's; 1 means that nobody waits. total: wall time of the call.\n"
-                "speed-up: over device %d alone.\n",
+                "speed-up: over device %d alone. resident: A, B and C lie on the devices, by rows "
+                "as in\n"
+                "the split before it; without copies from and to the host.\n",
                 o->devices[0]);
     }
     if (o->csv) good &= close_csv(good);

@@ -1,8 +1,8 @@
 /* outofcore.cu - a product whose matrices do not fit into the device memory it may use.
 
-   A, B and C stay in host memory; tmm_?gemm_host keeps some rows of A on the device and lets B pass
-   by in columns, block after block of C. It works in any amount of memory; less of it means that B
-   passes more often. The demo says how many bytes went to and fro and how many had to.
+   A, B and C stay in host memory. tmm_?gemm_host keeps some rows of A on the device and lets B pass
+   by in columns, block after block of C. With less memory B passes more often. The demo says how
+   many bytes went to and fro, and how many had to.
 
    Build   nvcc -O3 -arch=native demos/outofcore.cu -o outofcore
    Run     ./outofcore                             8192 x 8192, a sixth of the memory it takes
@@ -40,7 +40,7 @@ static void print_help(void)
            "                        (default: a sixth of what A, B and C take)\n"
            "  --pinned              matrices in pinned memory: faster copies\n"
            "  --csv FILE            write the figures to FILE as well\n"
-           "  --help                this text\n",
+           "  -h, --help            this text\n",
            DEFAULT_SIZE);
 }
 

@@ -1,9 +1,9 @@
 /* overlap.cu - what streams gain: copies in, kernels and copies out at the same time.
 
-   A row of products C = A B, each with its own matrices in pinned host memory. Done one after the
-   other, each waits for its copies; with streams, the copies of one product go on while another is
-   computed. A GPU has an engine for each direction of copies beside its multiprocessors, so the
-   whole cannot be faster than the slowest of the three, but it can come near to that:
+   Several products C = A B, each with its own matrices in pinned host memory. One after the other,
+   each waits for its copies. With streams, the copies of one product go on while another is
+   computed. A GPU has an engine for each direction of copies beside its multiprocessors. The slowest
+   of the three is the limit, and streams come near to it:
 
         serial      in 0  compute 0  out 0  in 1  compute 1  out 1  ...
         stream 0    in 0  compute 0  out 0        in 2 ...
@@ -44,7 +44,7 @@ static void print_help(void)
            "  --products P         how many products (default 8)\n"
            "  --streams S          how many streams (default 3)\n"
            "  --csv FILE           write the times to FILE as well\n"
-           "  --help               this text\n",
+           "  -h, --help           this text\n",
            DEFAULT_SIZE);
 }
 

@@ -60,7 +60,7 @@ static void print_help(void)
            "  --preview              show the picture in the terminal; done anyway if the output\n"
            "                         is one\n"
            "  --csv FILE             write the table to FILE as well\n"
-           "  --help                 this text\n",
+           "  -h, --help             this text\n",
            DEFAULT_WIDTH, DEFAULT_HEIGHT);
 }
 

@@ -65,9 +65,20 @@ check "outofcore in too little memory" refuses 1 "too few" "$program" --memory 1
 check "outofcore: memory that is none" refuses 2 "such as 64K" "$program" --memory 5T
 program=$work/multigpu
 check "multigpu: one device acts as two" passes 'acts as several' "$program" 96 --reps 1 --csv "$work/m.csv"
-check "multigpu: seven splits and the automatic one, with the same bits" lines 'same bits' 8
-check "multigpu: CSV" csv "$work/m.csv" 16 13
-check "multigpu: three devices" passes '^2: device 2' env CUCC_DEVICES=3 "$program" 70 --type double --reps 1
+check "multigpu: seven splits, the automatic one and operands on the devices, with the same bits" lines 'same bits' 9
+check "multigpu: CSV" csv "$work/m.csv" 18 13
+check "multigpu: operands on the devices, double, three of them" passes '^resident .* same bits$' \
+    env CUCC_DEVICES=3 "$program" 70 --type double --reps 1
+check "multigpu: it says which" grep -q '^2: device 2' "$work/out.txt"
+check "multigpu: more parts than rows" passes '^resident .* same bits$' env CUCC_DEVICES=3 "$program" 2 --reps 1
+no_memory() { # one of its calls of cudaMalloc is for rows of B
+    local call
+    for call in $(seq 40); do
+        refuses 1 "device memory for rows of B: out of memory" env "CUCC_FAIL=malloc:$call" "$program" 96 --rows 48,48 --reps 1 && return
+    done
+    return 1
+}
+check "multigpu: no memory for operands on the devices" no_memory
 check "multigpu --rows" passes '^as asked +50 ' env CUCC_DEVICES=2 "$program" 64 --rows 50,14 --reps 1
 check "multigpu --weights" passes '^as asked +48 ' "$program" 64 --devices 0,0 --weights 3,1 --reps 1
 check "multigpu: rows that do not add up" refuses 2 "adds up to 20, not to 64" "$program" 64 --rows 10,10 --reps 1

@@ -63,33 +63,33 @@ csv() {
 
 program=$work/matmul_mpi
 check "builds on the CPU runner" build demos/matmul_mpi.cu "$program"
-check "one rank" passes '^ +1 +1 x 1 +67 ' 1 "$program" 67 --reps 1
+check "one rank" passes '^measured strong +[a-z]+ +67 +[0-9]+ +1 +1 +1 .* ok$' 1 "$program" 67 --reps 1
 check "one rank says what the model lacks" grep -q 'it needs two ranks' "$work/out.txt"
 check "one rank, a network given" passes '^Strong scaling of N = 67 ' 1 "$program" 67 --reps 1 --network 2,25
-check "2 ranks" passes '^ +2 +1 x 2 +131 .* ok$' 2 "$program" 131 --reps 2 --csv "$work/2.csv"
+check "2 ranks" passes '^measured strong +[a-z]+ +131 +[0-9]+ +2 +1 +2 .* ok$' 2 "$program" 131 --reps 2 --csv "$work/2.csv"
 check "2 ranks: CSV" csv "$work/2.csv" 10
-check "3 ranks, double" passes '^ +3 +1 x 3 +97 .* ok$' 3 "$program" 97 --type double --panel 10 --reps 1
-check "4 ranks, panels of one" passes '^ +4 +2 x 2 +33 .* ok$' 4 "$program" 33 --panel 1 --reps 1
-check "6 ranks" passes '^ +6 +2 x 3 +113 .* ok$' 6 "$program" 113 --panel 17 --csv "$work/6.csv"
+check "3 ranks, double" passes '^measured strong +[a-z]+ +97 +[0-9]+ +3 +1 +3 .* ok$' 3 "$program" 97 --type double --panel 10 --reps 1
+check "4 ranks, panels of one" passes '^measured strong +[a-z]+ +33 +[0-9]+ +4 +2 +2 .* ok$' 4 "$program" 33 --panel 1 --reps 1
+check "6 ranks" passes '^measured strong +[a-z]+ +113 +[0-9]+ +6 +2 +3 .* ok$' 6 "$program" 113 --panel 17 --csv "$work/6.csv"
 check "6 ranks: CSV" csv "$work/6.csv" 14
-check "6 ranks on 2 cores, or so: says that they share" grep -qE 'ranks of a node share|Ranks of a node share' "$work/out.txt"
+check "6 ranks on 2 cores, or so: says that they share" grep -qE '^The 6 ranks of a node share cores: ' "$work/out.txt"
 check "6 ranks: where it stops" grep -qE '^Strong scaling of N = 113( stops at [0-9]+ nodes|: no end)' "$work/out.txt"
-check "6 ranks, 3 x 2, double" passes '^ +6 +3 x 2 +70 .* ok$' 6 "$program" 70 --type double --grid 3x2 --reps 1
-check "6 ranks, some without rows" passes '^ +6 +6 x 1 +4 .* ok$' 6 "$program" 4 --grid 6x1 --reps 1
-check "two devices to a node" passes '^ +4 +2 x 2 +40 .* ok$' 4 env CUCC_DEVICES=2 "$program" 40 --reps 1
-check "streams that advance late" passes '^ +4 +2 x 2 +90 .* ok$' 4 env CUCC_STREAMS=late:3 "$program" 90 --panel 7 --reps 1
+check "6 ranks, 3 x 2, double" passes '^measured strong +[a-z]+ +70 +[0-9]+ +6 +3 +2 .* ok$' 6 "$program" 70 --type double --grid 3x2 --reps 1
+check "6 ranks, some without rows" passes '^measured strong +[a-z]+ +4 +[0-9]+ +6 +6 +1 .* ok$' 6 "$program" 4 --grid 6x1 --reps 1
+check "two devices to a node" passes '^measured strong +[a-z]+ +40 +[0-9]+ +4 +2 +2 .* ok$' 4 env CUCC_DEVICES=2 "$program" 40 --reps 1
+check "streams that advance late" passes '^measured strong +[a-z]+ +90 +[0-9]+ +4 +2 +2 .* ok$' 4 env CUCC_STREAMS=late:3 "$program" 90 --panel 7 --reps 1
 
 check "--help" refuses 0 '^usage: mpirun ' 2 "$program" --help
-check "an unknown option: said once, no rank hangs" refuses 2 "unknown option '--nothing'" 3 "$program" --nothing
+check "an unknown option: said once, no rank hangs" refuses 2 "'--nothing' is an unknown option" 3 "$program" --nothing
 check "a size that is none" refuses 2 "whole number" 2 "$program" 12x
 check "two sizes" refuses 2 "too many" 2 "$program" 10 20
 check "a type that is none" refuses 2 "float or double" 1 "$program" --type int
 check "a grid for other ranks" refuses 2 "as many ranks" 4 "$program" --grid 3x1
 check "a network that is none" refuses 2 "microseconds and GB/s" 1 "$program" --network fast
 check "a file that cannot be written" refuses 2 "cannot write" 2 "$program" 20 --csv /none/x.csv
-check "--cpu: the product of the CPU itself" passes '^ +4 +2 x 2 +90 .* ok$' 4 "$program" 90 --panel 7 --reps 2 --cpu --csv "$work/c.csv"
+check "--cpu: the product of the CPU itself" passes '^measured strong +[a-z]+ +90 +[0-9]+ +4 +2 +2 .* ok$' 4 "$program" 90 --panel 7 --reps 2 --cpu --csv "$work/c.csv"
 check "--cpu: CSV" csv "$work/c.csv" 12
-check "--cpu, double, streams that advance late" passes '^ +3 +1 x 3 +50 .* ok$' 3 env CUCC_STREAMS=late:5 "$program" 50 --panel 9 --type double --cpu --reps 1
+check "--cpu, double, streams that advance late" passes '^measured strong +[a-z]+ +50 +[0-9]+ +3 +1 +3 .* ok$' 3 env CUCC_STREAMS=late:5 "$program" 50 --panel 9 --type double --cpu --reps 1
 check "no device" refuses 2 "no usable CUDA device" 2 env CUCC_DEVICES=0 "$program" 20
 check "no memory for panels ends all ranks" refuses 1 "memory for a block: out of memory" 2 env CUCC_MEMORY=20000 "$program" 100
 
@@ -118,13 +118,13 @@ sed 's/if (g->m == 0 || g->n == 0) return;/if (g->m == 0 || g->n == 0 || s == 2)
 check "a source with a fault" eval "! cmp -s demos/matmul_mpi.cu $work/fault/demos/matmul_mpi.cu"
 check "it builds" build "$work/fault/demos/matmul_mpi.cu" "$work/faulty" -O0
 check "it is found" refuses 1 '^Test FAILED' 4 "$work/faulty" 90 --reps 1
-check "in the table, too" grep -qE '^ +2 +1 x 2 .* WRONG$' "$work/out.txt"
+check "in the table, too" grep -qE '^measured strong +float +90 +[0-9]+ +2 +1 +2 .* WRONG$' "$work/out.txt"
 
 if have nvcc && have_gpu; then
     check "nvcc builds it" nvcc -ccbin mpicxx -O3 -arch=native demos/matmul_mpi.cu -o "$work/gpu"
-    check "GPU: 1 rank" passes '^ +1 +1 x 1 +1001 .* ok$' 1 "$work/gpu" 1001
-    check "GPU: 4 ranks" passes '^ +4 +2 x 2 +1001 .* ok$' 4 "$work/gpu" 1001 --panel 100
-    check "GPU: 3 ranks, double" passes '^ +3 +1 x 3 +500 .* ok$' 3 "$work/gpu" 500 --type double --reps 1
+    check "GPU: 1 rank" passes '^measured strong +[a-z]+ +1001 +[0-9]+ +1 +1 +1 .* ok$' 1 "$work/gpu" 1001
+    check "GPU: 4 ranks" passes '^measured strong +[a-z]+ +1001 +[0-9]+ +4 +2 +2 .* ok$' 4 "$work/gpu" 1001 --panel 100
+    check "GPU: 3 ranks, double" passes '^measured strong +[a-z]+ +500 +[0-9]+ +3 +1 +3 .* ok$' 3 "$work/gpu" 500 --type double --reps 1
 else
     skip "on a GPU" "no GPU here"
 fi

@@ -100,7 +100,7 @@ def stand_in(program, words):
         lines.append(f"model,strong,{kind},{size},128,128,8,16,1,1,1,1,0,1,predicted,,,")
     elif name == "multigpu":
         lines.append("name,type,N,place,device,rows,device_ms,real_time_ms,speed_up,verdict,median_ms,mean_ms,max_ms")
-        for split, first, ms in (("2/8 first", size // 4, 12), ("automatic", size // 2, 10)):
+        for split, first, ms in (("2/8 first", size // 4, 12), ("automatic", size // 2, 10), ("resident", size // 2, 6)):
             for place, rows in ((0, first), (1, size - first)):
                 lines.append(f"{split},{kind},{size},{place},{place},{rows},{8 + place},{ms},{18 / ms},ok,{ms + 1},"
                              f"{ms + 1},{ms + 2}")

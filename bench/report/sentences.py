@@ -423,6 +423,7 @@ def devices(f, kind):
     splits = {}
     for row in rows:
         splits.setdefault(row["name"], []).append(row)
+    resident = splits.pop("resident", None)  # the same split, without copies
     best = min(splits, key=lambda name: splits[name][0]["min_ms"])
     parts = [row["part_ms"] for row in splits[best] if row["part_rows"]]
     same = len({row["device_index"] for row in rows}) == 1
@@ -439,6 +440,8 @@ def devices(f, kind):
         ratio = splits["automatic"][0]["min_ms"] / splits[best][0]["min_ms"]
         if ratio > 1.02:
             said.append(f"The automatic split takes {digits(ratio)} times as long as that.")
+    if resident:
+        said.append(f"Where A, B and C lie on the devices (resident) it takes {time_text(resident[0]['min_ms'])}.")
     return said
 
 
