@@ -6,7 +6,7 @@
    how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
    else is said, and sizes in elements. */
 /* Instances that have numbers of their own. */
-enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
+enum { TMM__TUNED_SMALL = 4, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 4 };
 typedef struct tmm__tuning {
     const char *device;
     int capability; /* 10 major + minor */
@@ -49,14 +49,14 @@ typedef struct tmm__tuning {
         double sum_launch, sum_byte, host, gain;
     } small;
 
-    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
-       besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
-       tile of 64 x 64 costs so little that squares from 384 on, where it pays, take it.
+    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
+       mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles. A tile of
+       64 x 64 by wgmma is given so few that squares from 384 on, where it pays, take it.
        l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
        with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
        these K by 256 and 512. */
     struct {
-        double window[TMM__TUNED_FLOAT], tile[TMM__TUNED_FLOAT], l2_bytes;
+        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
         int convert_256_k, convert_few_k, convert_512_k;
         /* TMM_AUTO: the least M or N, and K. For wgmma: clocks and bytes a second, and what FP32
            multiply-adds do (FLOP a second) and take longer to launch (seconds). For mma.sync: the
@@ -110,8 +110,8 @@ static const tmm__tuning tmm__tunings[] = {
       1.4e-3,
       8000,
       0.9},
-     {{4400, 3450, 1300, 450, 4500, 2400},
-      {3000, 2500, 2000, 2900, 3500, 1800},
+     {{{4400, 3450, 1300, 450}, {4500, 2400}},
+      {{3000, 2500, 2000, 2900}, {3500, 1800}},
       6e7,
       256,
       512,

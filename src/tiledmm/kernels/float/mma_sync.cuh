@@ -1,15 +1,30 @@
-/* src/tiledmm/kernels/float/mma_sync.cuh. Floats as halves by mma.sync, from sm_80 on.
+/* src/tiledmm/kernels/float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
    Uses: kernels/float/recheck.cuh, kernels/float/ptx.cuh. Used by: kernels/float/launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_FLOAT_MMA
-#ifndef TMM__FLOAT_MMA_ONCE
-#define TMM__FLOAT_MMA_ONCE
-/* Shared memory of the kernel below. */
-#define TMM__FLOAT_MMA_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128)
+/* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages of
+   32 k, blocks to a multiprocessor. */
+#ifndef TMM__MMA_LIST
+#define TMM__MMA_LIST(_)   \
+    _(5, 128x128, 4, 3, 1) \
+    _(6, 64x64, 2, 4, 2)
+#define TMM__MMA_PARTS  (TMM__MMA_LIST(TMM__VALUE_1) 0)
+#define TMM__MMA_STAGES (TMM__MMA_LIST(TMM__VALUE_2) 0)
+#define TMM__MMA_BLOCKS (TMM__MMA_LIST(TMM__VALUE_3) 0)
+#define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
+#define TMM__MMA_STAGE  (2 * TMM__MMA_EDGE * 128) /* bytes */
+
+/* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
+#define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
+enum {
+    TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,
+    TMM__MMA_LIST(TMM__MMA_ENUMERATOR) TMM__PORTABLE_64x64,
+    TMM__FLOAT_INSTANCES
+};
 #endif
 
+#if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__MMA_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where
    wgmma is twice as fast: tiles of 32 PARTS x 32 PARTS elements of C, with PARTS = TMM__MMA_PARTS,
-   256 threads, a ring of TMM__MMA_RING stages of 32 k.
+   256 threads, a ring of TMM__MMA_STAGES stages of 32 k.
 
    Eight warps share a tile, each has 16 PARTS x 8 PARTS of it, in parts of 16 x 8:
                    +----+----+----+----+                       +--+--+--+--+
@@ -30,14 +45,18 @@
    clock, 16 a byte: bound by tensor cores; tiles of 64 x 64, with 12 a byte, by shared memory. On
    sm_90 mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor
    core, with 4 mma under way each, cannot hide how long these take. */
-TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
-    tmm_gemm_float_mma(const tmm__float_job job)
+enum {
+    TMM__INSTANCE(mma_edge_, MMA) = TMM__MMA_EDGE,
+    TMM__INSTANCE(mma_bytes_, MMA) = TMM__MMA_STAGES * TMM__MMA_STAGE
+};
+
+TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const tmm__float_job job)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum {
         DOWN = TMM__MMA_PARTS,
         COLS = TMM__MMA_PARTS,
-        STAGES = TMM__MMA_RING,
+        STAGES = TMM__MMA_STAGES,
         TILE_M = 32 * DOWN,
         TILE_N = 32 * COLS,
         STAGE = (TILE_M + TILE_N) * 128,
@@ -45,7 +64,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
     };
     static_assert(TILE_M % 64 == 0 && TILE_N % 64 == 0, "tiles are made of whole blocks");
     extern __shared__ __align__(16) unsigned char tmm_memory[];
-    const tmm__split a = job.a, b = job.b;
+    const tmm__fp16_operand a = job.a, b = job.b;
     const long long M = job.M, N = job.N, ldc = job.ldc;
     const tmm__schedule s = job.s;
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
@@ -186,8 +205,8 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
                     float p = fabsf(row_scale * col_scale[j][n]);
                     float *one = &sum[i / 2][j][i % 2 * 2 + n];
                     bool exists = row < M && col0 + 8 * j + n < N;
-                    if (exists && !tmm__is_strict(p, job.least, job.most)) {
-                        if (tmm__is_unproven(row_scale, col_scale[j][n], *one, job.proof))
+                    if (exists && !tmm__is_rejected(p, job.scale_min, job.scale_max)) {
+                        if (tmm__is_doubtful(row_scale, col_scale[j][n], *one, job.doubt_below))
                             bits |= 1u << (2 * j + n);
                         else
                             wanted[j] |= 1u << n;
@@ -199,7 +218,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
             }
             if (wide && row < M) {
                 unsigned char *notes =
-                    (unsigned char *)tmm__unproven_at(&job, product, (int)row, col0) + lane % 4;
+                    (unsigned char *)tmm__doubt_word(&job, product, (int)row, col0) + lane % 4;
 #pragma unroll
                 for (int j = 0; j < COLS; j += 2)
                     if (col0 - lane % 4 * 2 + 8 * j < N)
@@ -223,7 +242,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
     if (noted) scales[4] = 1;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const tmm__split *split = i == 0 ? &a : &b;
+        const tmm__fp16_operand *split = i == 0 ? &a : &b;
         bool shared = (i == 0 ? job.from_a.product_stride : job.from_b.product_stride) == 0;
         long long fours = (shared ? 1 : job.batch) * 16ll * split->line_blocks;
         unsigned lowest = 0xffffffffu, highest = 0;
@@ -243,13 +262,13 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
     __syncthreads();
     float lowest = tmm__bits_float(scales[0]) * tmm__bits_float(scales[2]);
     float highest = tmm__bits_float(scales[1]) * tmm__bits_float(scales[3]);
-    bool by_scales =
-        tmm__is_strict(lowest, job.least, job.most) || tmm__is_strict(highest, job.least, job.most);
+    bool by_scales = tmm__is_rejected(lowest, job.scale_min, job.scale_max) ||
+                     tmm__is_rejected(highest, job.scale_min, job.scale_max);
     noted = scales[4] != 0;
     __syncthreads();
     if (by_scales || noted)
-        tmm_float_strict(&job, (float *)tmm_memory, thread, false, by_scales, noted,
-                         TILE_M * TILE_N > 128 * 64, TILE_M, TILE_N);
+        tmm_recheck(&job, (float *)tmm_memory, thread, false, by_scales, noted,
+                    TILE_M * TILE_N > 128 * 64, TILE_M, TILE_N);
 #else
     (void)job;
 #endif

@@ -1,11 +1,53 @@
-/* src/tiledmm/kernels/float/wgmma.cuh. Floats as halves by wgmma, for sm_90a.
-   Uses: kernels/float/recheck.cuh, kernels/float/ptx.cuh. Used by: kernels/float/launch.h. */
+/* src/tiledmm/kernels/float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: the tiles.
+   Uses: kernels/float/numbers.cuh, ptx.cuh, kernels/store.cuh. Used by: kernels/float/wgmma_kernel.cuh, launch.h. */
+/* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and among
+   how many warpgroups the k of a tile are distributed. Each takes all of the shared memory. */
+#ifndef TMM__WGMMA_LIST
+#define TMM__WGMMA_LIST(_)      \
+    _(1, 256x128, 2, 128, 4, 1) \
+    _(2, 128x192, 1, 192, 5, 1) \
+    _(3, 128x64, 1, 64, 8, 1)   \
+    _(4, 64x64, 1, 64, 12, 2)
+/* The kernels: pass, name, the two instances in each. One kernel for two is less to compile. One for
+   all four would be slower: in small products code takes longer to arrive than to run. */
+#define TMM__WGMMA_KERNEL_LIST(_) \
+    _(2, large, 256x128, 128x192) \
+    _(4, small, 128x64, 64x64)
+
+#define TMM__WGMMA_DOWN     (TMM__WGMMA_LIST(TMM__VALUE_1) 0)
+#define TMM__WGMMA_COLS     (TMM__WGMMA_LIST(TMM__VALUE_2) 0)
+#define TMM__WGMMA_STAGES   (TMM__WGMMA_LIST(TMM__VALUE_3) 0)
+#define TMM__WGMMA_K_GROUPS (TMM__WGMMA_LIST(TMM__VALUE_4) 0)
+#define TMM__WGMMA_ROWS     (128 / TMM__WGMMA_K_GROUPS * TMM__WGMMA_DOWN)
+#define TMM__WGMMA_SUMS     (TMM__WGMMA_COLS / 2) /* of a thread, in 64 rows */
+/* Columns that a warpgroup stores, and pairs of neighbours in a row that a thread does. */
+#define TMM__WGMMA_STORED (TMM__WGMMA_COLS / TMM__WGMMA_K_GROUPS)
+#define TMM__WGMMA_PAIRS  (TMM__WGMMA_STORED / 8)
+/* Whether all columns go at once, not one half after the other; columns of a wgmma. */
+#define TMM__WGMMA_AT_ONCE (TMM__WGMMA_DOWN * TMM__WGMMA_COLS <= 64)
+#define TMM__WGMMA_WIDTH   (TMM__WGMMA_AT_ONCE ? TMM__WGMMA_COLS : TMM__WGMMA_COLS / 2)
+#define TMM__WGMMA_A_BYTES (TMM__WGMMA_ROWS / 64 * TMM__BLOCK_BYTES) /* of a stage */
+#define TMM__WGMMA_B_BYTES (TMM__WGMMA_COLS / 64 * TMM__BLOCK_BYTES)
+#define TMM__WGMMA_STAGE   (TMM__WGMMA_A_BYTES + TMM__WGMMA_B_BYTES)
+
+/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name with the first or second instance of this pass's
+   kernel behind it. */
+#define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
+#define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
+#define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
+#define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
+
+/* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
+#define TMM__WGMMA_ENUMERATOR(pass, name, ...) TMM__WGMMA_##name,
+enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
+#endif
+
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 
 /* For the kernel for wgmma, with tiles of tile_m x tile_n, of which a warpgroup stores 64 `downs` x
    `cols` from (row, col) on: where in C the first sum of a thread that multiplies lies, and the
    scales of all its columns and rows. */
-static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *job, int tile,
+static __device__ __forceinline__ void tmm_wgmma_scales(const tmm__float_job *job, int tile,
                                                         int tile_m, int tile_n, int row, int col,
                                                         int downs, int cols, int thread,
                                                         int *product, int *row0, int *col0,
@@ -38,12 +80,13 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
 
 #if TMM__WGMMA
 /* In the kernel for wgmma 96 threads look for the least and largest scales of A and B. */
-static __device__ __forceinline__ void tmm_float_look(const tmm__float_job *job, int thread,
-                                                      unsigned *scales_least, unsigned *scales_most)
+static __device__ __forceinline__ void tmm_wgmma_scale_range(const tmm__float_job *job, int thread,
+                                                             unsigned *scales_least,
+                                                             unsigned *scales_most)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
-        const tmm__split *split = i == 0 ? &job->a : &job->b;
+        const tmm__fp16_operand *split = i == 0 ? &job->a : &job->b;
         bool shared = (i == 0 ? &job->from_a : &job->from_b)->product_stride == 0;
         long long fours = (shared ? 1 : job->batch) * 16ll * split->line_blocks;
         unsigned lowest = 0xffffffffu, highest = 0;
@@ -62,9 +105,19 @@ static __device__ __forceinline__ void tmm_float_look(const tmm__float_job *job,
 #endif
 #endif
 
-#if defined(TMM__PASS) && TMM__EMIT_FLOAT_TILES && TMM__WGMMA
-/* One form of tiles for wgmma: 128 TMM__DOWN x TMM__COLS elements of C, a ring of TMM__RING stages;
-   with TMM__SHARED_K, 64 TMM__DOWN. What the two warpgroups do that multiply, each the upper or the
+#if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0)
+enum {
+    TMM__INSTANCE(wgmma_rows_, WGMMA) = TMM__WGMMA_ROWS,
+    TMM__INSTANCE(wgmma_cols_, WGMMA) = TMM__WGMMA_COLS,
+    TMM__INSTANCE(wgmma_stages_, WGMMA) = TMM__WGMMA_STAGES,
+    TMM__INSTANCE(wgmma_readers_, WGMMA) =
+        8 / TMM__WGMMA_K_GROUPS, /* warps that multiply a stage */
+    TMM__INSTANCE(wgmma_bytes_, WGMMA) = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
+};
+
+#if TMM__WGMMA
+/* One form of tiles for wgmma: 128 TMM__WGMMA_DOWN x TMM__WGMMA_COLS elements of C, a ring of TMM__WGMMA_STAGES stages;
+   with (TMM__WGMMA_K_GROUPS > 1), 64 TMM__WGMMA_DOWN. What the two warpgroups do that multiply, each the upper or the
    lower half of a tile, 64 rows after 64 rows.
 
              columns  0 .. COLS / 2 - 1     COLS / 2 .. COLS - 1      a tile with DOWN = 2
@@ -93,16 +146,17 @@ static __device__ __forceinline__ void tmm_float_look(const tmm__float_job *job,
 
    `memory` are the stages, `fulls` and `empties` the barriers, as KERNEL TENSOR FLOAT by wgmma has
    them; *noted becomes 1 if there are elements whose size is no proof. */
-static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job,
-                                                       unsigned char *memory, unsigned fulls,
-                                                       unsigned empties, int *noted)
+static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *job,
+                                                          unsigned char *memory, unsigned fulls,
+                                                          unsigned empties, int *noted)
 {
     enum {
-        DOWN = TMM__DOWN,         /* times 64 rows of a warpgroup */
-        SHARED_K = TMM__SHARED_K, /* both warpgroups have the same rows, and every other window */
+        DOWN = TMM__WGMMA_DOWN, /* times 64 rows of a warpgroup */
+        SHARED_K = (TMM__WGMMA_K_GROUPS >
+                    1), /* both warpgroups have the same rows, and every other window */
         TILE_M = (SHARED_K ? 64 : 128) * DOWN,
-        COLS = TMM__COLS,
-        STAGES = TMM__RING,
+        COLS = TMM__WGMMA_COLS,
+        STAGES = TMM__WGMMA_STAGES,
         BLOCKS_A = TILE_M / 64, /* of 8 KB, in a stage */
         BLOCKS_B = COLS / 64,
         STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
@@ -115,12 +169,12 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
         WIDTH = SMALLEST ? COLS : COLS / 2,  /* columns of a wgmma */
         HALF = WIDTH / 2                     /* sums of a thread in them */
     };
-    static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(TILE_M, COLS, STAGES),
+    static_assert(STAGES * STAGE + 1024 == TMM__INSTANCE(wgmma_bytes_, WGMMA),
                   "what the launcher asks for");
     static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
-    const tmm__split a = job->a;
+    const tmm__fp16_operand a = job->a;
     const long long M = job->M, N = job->N, ldc = job->ldc;
-    const float least = job->least, most = job->most, alpha = job->alpha, beta = job->beta;
+    const float least = job->scale_min, most = job->scale_max, alpha = job->alpha, beta = job->beta;
     const tmm__schedule s = job->s;
     const int batch = job->batch;
     unsigned stages = (unsigned)__cvta_generic_to_shared(memory);
@@ -135,7 +189,7 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
         int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (SMALLEST) /* which has the registers: now, while the first copies are under way */
-            tmm_float_scales(job, tile, TILE_M, COLS, rows, first_col, DOWN, STORED, thread,
+            tmm_wgmma_scales(job, tile, TILE_M, COLS, rows, first_col, DOWN, STORED, thread,
                              &product, &row0, &col0, col_scale, row_scale);
 #pragma unroll
         for (int d = 0; d < DOWN; d++)
@@ -281,7 +335,7 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
         /* Scale and store. All scales are read before the first store: the compiler cannot know
            that they are not what is stored, and would wait. */
         if (!SMALLEST)
-            tmm_float_scales(job, tile, TILE_M, COLS, rows, first_col, DOWN, STORED, thread,
+            tmm_wgmma_scales(job, tile, TILE_M, COLS, rows, first_col, DOWN, STORED, thread,
                              &product, &row0, &col0, col_scale, row_scale);
         float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
@@ -301,8 +355,8 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
         int cols = (int)N - col0; /* that exist, from col0 on */
         bool fast = !wide && ((size_t)to | (size_t)ldc * 4) % 8 == 0 &&
                     (N % 2 == 0 || cols >= 8 * PAIRS - 6) && /* no half pair */
-                    !tmm__is_strict(row_lowest * lowest, least, most) &&
-                    !tmm__is_strict(row_highest * highest, least, most);
+                    !tmm__is_rejected(row_lowest * lowest, least, most) &&
+                    !tmm__is_rejected(row_highest * highest, least, most);
         /* One row after the other, each moved to the place of the first, so that there is code for
            one row, except in tiles of 128 x 64; and if elements are to be judged one by one, for 32
            columns. */
@@ -342,7 +396,7 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
                 }
             } else {
                 unsigned char *notes =
-                    (unsigned char *)tmm__unproven_at(job, product, row, col0) + lane % 4;
+                    (unsigned char *)tmm__doubt_word(job, product, row, col0) + lane % 4;
 #pragma unroll 1
                 for (int first = 0; first < 8 * PAIRS; first += 32) {
                     unsigned bits = 0; /* whose size is no proof, of 16 columns */
@@ -351,9 +405,9 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
                         int col = first + 8 * (j / 2) + j % 2;
                         float one = sum[0][4 * (j / 2) + j % 2];
                         float scale = fabsf(row_scale[0] * col_scale[j]);
-                        bool mine = (col < cols) & !tmm__is_strict(scale, least, most);
-                        bool unproven =
-                            mine & tmm__is_unproven(row_scale[0], col_scale[j], one, job->proof);
+                        bool mine = (col < cols) & !tmm__is_rejected(scale, least, most);
+                        bool unproven = mine & tmm__is_doubtful(row_scale[0], col_scale[j], one,
+                                                                job->doubt_below);
                         if (unproven) bits |= 1u << j % 4;
                         one *= scale;
                         tmm_store_some(c + col, row, col0 + col, 1, mine & !unproven, alpha, beta,
@@ -393,21 +447,21 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
 }
 
 /* What the thread does that copies, if tiles have this form. */
-static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *job,
-                                                        unsigned char *memory, unsigned fulls,
-                                                        unsigned empties)
+static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
+                                                      unsigned char *memory, unsigned fulls,
+                                                      unsigned empties)
 {
     enum {
-        BLOCKS_A = (TMM__SHARED_K ? 1 : 2) * TMM__DOWN, /* of 8 KB, in a stage */
-        BLOCKS_B = TMM__COLS / 64,
+        BLOCKS_A = ((TMM__WGMMA_K_GROUPS > 1) ? 1 : 2) * TMM__WGMMA_DOWN, /* of 8 KB, in a stage */
+        BLOCKS_B = TMM__WGMMA_COLS / 64,
         STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES
     };
-    const tmm__split a = job->a, b = job->b;
+    const tmm__fp16_operand a = job->a, b = job->b;
     const tmm__schedule s = job->s;
     const int tiles = s.tiles_down * s.tiles_across, all = tiles * job->batch;
     const unsigned stages = (unsigned)__cvta_generic_to_shared(memory);
     unsigned parity = 1; /* all stages are empty to begin with */
-    unsigned *pace = TMM__DOWN * TMM__COLS > 64 ? job->pace : NULL, due = 0;
+    unsigned *pace = TMM__WGMMA_DOWN * TMM__WGMMA_COLS > 64 ? job->pace : NULL, due = 0;
     int stage = 0;
     for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
         int product = tile / tiles, down, across;
@@ -441,7 +495,7 @@ static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *jo
                 tmm__copy_bulk(to + BLOCKS_A * TMM__BLOCK_BYTES, next_b, bytes_b, barrier);
                 next_a += step_a;
                 next_b += step_b;
-                if (++stage == TMM__RING) stage = 0, parity ^= 1;
+                if (++stage == TMM__WGMMA_STAGES) stage = 0, parity ^= 1;
             }
         }
     }
@@ -450,75 +504,4 @@ static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *jo
         atomicAdd(pace, (a.k_blocks - 1) / TMM__FLOAT_PACE + 1);
 }
 #endif
-
-#if defined(TMM__PASS) && TMM__EMIT_FLOAT
-/* KERNEL TENSOR FLOAT by wgmma. 384 threads: of the first warpgroup one thread copies, and others
-   look whether there are elements to be left to multiply-adds; two warpgroups multiply. Both forms
-   of large tiles are in one kernel, and both of small ones, which is less to compile; but not all
-   four, for in small products code takes longer to arrive than to run. TMM__FORMS(what, arguments)
-   calls tmm_float_copies or tmm_float_tiles of the form, of which TMM__READERS warps multiply each
-   stage.
-
-   A stage is 32 k of a tile: blocks of A, then blocks of B. A window is two stages. They go round:
-       copies        | s0 | s1 | s2 | s3 | s0 | s1 |        a thread waits until `empty`, copies,
-       warpgroup 1        [ window    ][ window    ]        which makes the stage `full`
-       warpgroup 2          [ window    ][ window    ]      when both are through, it is `empty`
-   Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR.
-
-   A window of 256 x 128 is 12.6 million operations and 96 KB copied: 128 operations a byte of the
-   second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes
-   the tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds
-   it on an H200 is the power that the device may take; so blocks keep together along k, for what
-   comes from memory, not from the second-level cache, takes more (tmm__keep_pace). */
-TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job job)
-{
-#if TMM__WGMMA
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    __shared__ __align__(8) unsigned long long full[TMM__RING], empty[TMM__RING];
-    __shared__ unsigned scales_least[2], scales_most[2]; /* of A and B */
-    __shared__ int noted;                                /* elements whose size is no proof */
-    unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm_memory) & 1023;
-    unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
-    unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-
-    if (threadIdx.x == 0) {
-#pragma unroll
-        for (int i = 0; i < TMM__RING; i++) {
-            tmm__barrier_init(fulls + 8 * i, 1);
-            tmm__barrier_init(empties + 8 * i, TMM__READERS); /* warps that multiply it */
-        }
-        for (int i = 0; i < 2; i++) scales_least[i] = 0xffffffffu, scales_most[i] = 0;
-        noted = 0;
-        /* So that copies find the barriers (PTX ISA 9.7, "membar / fence", "Async proxy"). */
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    }
-    __syncthreads();
-    tmm__let_next_begin();
-
-    /* Each of the 384 threads has 168 registers. What 128 of them give away is what 256 take, or
-       these would wait for ever. */
-    if (threadIdx.x < 128) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        if (threadIdx.x >= 32) {
-            tmm_float_look(&job, threadIdx.x - 32, scales_least, scales_most);
-            asm volatile("bar.arrive 1, 352;" ::: "memory");
-        } else if (threadIdx.x == 0) {
-            TMM__FORMS(copies, (&job, tmm_memory + skip, fulls, empties));
-        }
-    } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        TMM__FORMS(tiles, (&job, tmm_memory + skip, fulls, empties, &noted));
-        asm volatile("bar.sync 1, 352;" ::: "memory");
-        float lowest = __uint_as_float(scales_least[0]) * __uint_as_float(scales_least[1]);
-        float highest = __uint_as_float(scales_most[0]) * __uint_as_float(scales_most[1]);
-        bool by_scales = tmm__is_strict(lowest, job.least, job.most) ||
-                         tmm__is_strict(highest, job.least, job.most);
-        if (by_scales || noted)
-            tmm_float_strict(&job, (float *)(tmm_memory + skip), threadIdx.x - 128, true, by_scales,
-                             noted, TMM__LARGE_TILES, job.tile_m, job.tile_n);
-    }
-#else
-    (void)job;
-#endif
-}
 #endif
