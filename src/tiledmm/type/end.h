@@ -43,7 +43,6 @@
 #undef tmm_wgmma_scales
 #undef tmm_wgmma_store_row
 #undef tmm_wgmma_store_checked
-#undef tmm_wgmma_store
 #undef tmm_wgmma_multiply
 #undef tmm_wgmma_copy
 #undef tmm_mma_copy

@@ -36,7 +36,6 @@
 #define tmm_wgmma_scales        TMM_FN(wgmma_scales)
 #define tmm_wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
 #define tmm_wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
-#define tmm_wgmma_store         TMM__INSTANCE(wgmma_store_, WGMMA)
 #define tmm_wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
 #define tmm_wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
 #define tmm_mma_copy            TMM__INSTANCE(mma_copy_, MMA)
