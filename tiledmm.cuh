@@ -372,10 +372,10 @@ typedef enum tmm_kernel TMM__INT {
 #undef TMM__NAME
 #undef TMM__KERNEL
 
-/* An operand that tmm_?gemm_prepare_A or _B has split for TMM_TENSOR; its members are theirs. */
+/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR; its members are theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
-    void *memory;  /* halves and scales */
+    void *memory;  /* FP16 and scales */
     int owned;     /* from the pool */
     int is_B;
     tmm_op op;
@@ -384,7 +384,7 @@ typedef struct tmm_prepared {
 
 /* Options of tmm_?gemm_tensor. All zeros are the defaults. */
 typedef struct tmm_tensor_options {
-    const tmm_prepared *A, *B; /* operands that are prepared; NULL: split now */
+    const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
     void *memory;              /* device memory to work in, aligned to 16 bytes; NULL: allocates */
     size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
 } tmm_tensor_options;
@@ -1238,7 +1238,7 @@ static inline unsigned long long tmm__ticket(void)
    how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
    else is said, and sizes in elements. */
 /* Instances that have numbers of their own. */
-enum { TMM__TUNED_SMALL = 4, TMM__TUNED_SKINNY = 5, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
+enum { TMM__TUNED_SMALL = 4, TMM__TUNED_SKINNY = 5, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 4 };
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
@@ -1326,14 +1326,14 @@ typedef struct tmm__tuning {
         double block, bandwidth;
     } skinny;
 
-    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
-       besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
-       tile of 64 x 64 costs so little that squares from 384 on, where it pays, take it.
+    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
+       mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles. A tile of
+       64 x 64 by wgmma is given so few that squares from 384 on, where it pays, take it.
        l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
        with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
        these K by 256 and 512. */
     struct {
-        double window[TMM__TUNED_FLOAT], tile[TMM__TUNED_FLOAT], l2_bytes;
+        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
         int convert_256_k, convert_few_k, convert_512_k;
         /* TMM_AUTO: the least M or N, and K. For wgmma: clocks and bytes a second, and what FP32
            multiply-adds do (FLOP a second) and take longer to launch (seconds). For mma.sync: the
@@ -1427,20 +1427,20 @@ static const tmm__tuning tmm__tunings[] = {
             4000, /* bandwidth */
         },
         {
-            {4400, 3450, 1300, 450, 4500, 2400},  /* window */
-            {3000, 2500, 2000, 2900, 3500, 1800}, /* tile */
-            6e7,                                  /* l2_bytes */
-            256,                                  /* convert_256_k */
-            512,                                  /* convert_few_k */
-            2048,                                 /* convert_512_k */
-            64,                                   /* least_edge */
-            256,                                  /* least_k */
-            1.9e9,                                /* clock */
-            4.3e12,                               /* bandwidth */
-            40e12,                                /* fp32_flops */
-            1.05e-6,                              /* fp32_launch */
-            7e8,                                  /* mma_least_work */
-            200,                                  /* mma_least_edge */
+            {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */
+            {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
+            6e7,                                      /* l2_bytes */
+            256,                                      /* convert_256_k */
+            512,                                      /* convert_few_k */
+            2048,                                     /* convert_512_k */
+            64,                                       /* least_edge */
+            256,                                      /* least_k */
+            1.9e9,                                    /* clock */
+            4.3e12,                                   /* bandwidth */
+            40e12,                                    /* fp32_flops */
+            1.05e-6,                                  /* fp32_launch */
+            7e8,                                      /* mma_least_work */
+            200,                                      /* mma_least_edge */
         },
     },
     {
@@ -1523,20 +1523,20 @@ static const tmm__tuning tmm__tunings[] = {
             2700, /* bandwidth */
         },
         {
-            {4400, 3450, 1300, 450, 4500, 2400},  /* window */
-            {3000, 2500, 2000, 2900, 3500, 1800}, /* tile */
-            6e7,                                  /* l2_bytes */
-            256,                                  /* convert_256_k */
-            512,                                  /* convert_few_k */
-            2048,                                 /* convert_512_k */
-            64,                                   /* least_edge */
-            256,                                  /* least_k */
-            1.9e9,                                /* clock */
-            4.3e12,                               /* bandwidth */
-            40e12,                                /* fp32_flops */
-            1.05e-6,                              /* fp32_launch */
-            7e8,                                  /* mma_least_work */
-            200,                                  /* mma_least_edge */
+            {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */
+            {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
+            6e7,                                      /* l2_bytes */
+            256,                                      /* convert_256_k */
+            512,                                      /* convert_few_k */
+            2048,                                     /* convert_512_k */
+            64,                                       /* least_edge */
+            256,                                      /* least_k */
+            1.9e9,                                    /* clock */
+            4.3e12,                                   /* bandwidth */
+            40e12,                                    /* fp32_flops */
+            1.05e-6,                                  /* fp32_launch */
+            7e8,                                      /* mma_least_work */
+            200,                                      /* mma_least_edge */
         },
     },
 };
@@ -1671,32 +1671,8 @@ static inline tmm_status tmm__check_gemm(const tmm__operands *o)
 #define TMM__INSTANCE(function, kernel) \
     TMM__JOIN(TMM_FN(function), TMM__##kernel##_LIST(TMM__NAME_IN_PASS))
 
-#define TMM__EMIT_TYPE         (TMM__PASS == 1)
-#define TMM__EMIT_FLOAT_TILES  (TMM__FLOAT_TENSOR && TMM__PASS <= 4)
-#define TMM__EMIT_FLOAT        (TMM__FLOAT_TENSOR && (TMM__PASS == 2 || TMM__PASS == 4))
-#define TMM__EMIT_FLOAT_MMA    (TMM__FLOAT_TENSOR && TMM__PASS >= 5)
-#define TMM__TILES_LIST(_)     _(1, 256x128) _(2, 128x192) _(3, 128x64) _(4, 64x64)
-#define TMM__FLOAT_LIST(_)     _(2, large) _(4, small)
-#define TMM__FLOAT_MMA_LIST(_) _(5, 128) _(6, 64)
-#define TMM__TILES_1           256x128
-#define TMM__TILES_3           128x64
-/* TENSOR FLOAT by wgmma, whose kernels have barriers for the longer ring of their two forms: */
-#define TMM__DOWN        (TMM__PASS == 1 ? 2 : 1)
-#define TMM__COLS        (TMM__PASS == 1 ? 128 : TMM__PASS == 2 ? 192 : 64)
-#define TMM__RING        (TMM__PASS == 1 ? 4 : TMM__PASS == 2 ? 5 : TMM__PASS == 3 ? 8 : 12)
-#define TMM__SHARED_K    (TMM__PASS == 4)
-#define TMM__LARGE_TILES (TMM__PASS == 2)
-#define TMM__READERS     (TMM__PASS == 2 || job.form == 2 ? 8 : 4)
-#define TMM__FIRST_2     TMM__TILES_1 /* the form of the pass before */
-#define TMM__FIRST_4     TMM__TILES_3
-#define TMM__FORMS(what, arguments)                                                      \
-    if (job.form == (TMM__PASS == 2 ? 0 : 2))                                            \
-        TMM__JOIN(TMM_FN(float_##what##_), TMM__JOIN(TMM__FIRST_, TMM__PASS)) arguments; \
-    else                                                                                 \
-        tmm_float_##what arguments
-/* by mma.sync: */
-#define TMM__MMA_PARTS (TMM__PASS == 5 ? 4 : 2)
-#define TMM__MMA_RING  (TMM__PASS == 5 ? 3 : 4)
+/* The first pass also compiles what a type has once. */
+#define TMM__EMIT_TYPE (TMM__PASS == 1)
 #endif
 /* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
    Uses: once/. Used by: host/. */
@@ -3943,7 +3919,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR
-/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are split already, or in memory
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already, or in memory
    of the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading
    dimensions as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and
    leading dimension are ignored: they are those it was prepared with. The bits are those of
@@ -6693,120 +6669,119 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
 #define TMM__PART_FLOAT_TYPES
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
-/* Products of float matrices on tensor cores, which multiply elements of 16 bits: each operand is
-   split in a high and a low half, and three products of halves are added. The error is no larger
-   than that of multiply-adds in float, (K + 2) u (|A||B|)_ij in the worst case; elements of C for
-   which that does not hold are found beforehand and computed by multiply-adds.
+/* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
+   makes two FP16 of each element. Three products of FP16 then give one of floats, after Ootomo and
+   Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32
+   theoretical peak performance", 2022. The error is no larger than that of FP32 multiply-adds, in
+   the worst case (K + 2) u (|A||B|)_ij. bench/notes/tensor_float.md derives it.
 
-   Where a number goes. Of an element x of A or B:
-       x' = x 2^s       exact; s is such that the largest |x'| of the line, a row of op(A) or a
-                        column of op(B), is in [2^14, 2^15)
-       hi = half(x')    11 bits, rounded to nearest; x' - hi is exact in float
-       lo = half((x' - hi) 2^11)       the next 11 bits, or 12
-   An element of C is, over windows of 64 k,
-       c    = sum lo_a hi_b + sum hi_a lo_b      on tensor cores, in float; lo_a lo_b is left out
+   An element x of A or B becomes
+       x' = x 2^s      exact; the largest |x'| of the line is in [2^14, 2^15)
+       hi = fp16(x')   11 bits, rounded to nearest; x' - hi is exact in float
+       lo = fp16((x' - hi) 2^11)   the next 11 bits, or 12
+   An element of C is, window by window,
+       c    = sum lo_a hi_b + sum hi_a lo_b      on tensor cores; lo_a lo_b is left out
        c    = c 2^-11 + sum hi_a hi_b            the largest products come last
-       sum += c                                  by an ordinary addition, which rounds to nearest;
-                                                 tensor cores cut off
+       sum += c                                  by FADD, which rounds; tensor cores cut off
        C    = alpha (sum 2^-(s_a + s_b)) + beta C
-   after Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing
-   the FP32 theoretical peak performance", 2022. bench/NOTES.md derives the bound.
 
-   What does not fit is left to multiply-adds: lines with an element that is not finite; elements of
-   C that 2^-(s_a + s_b) could make overflow, or tiny; and some of wide lines. A line is wide if it
-   has elements that are not zero but so small (below 2^-29 to 2^-35 of the largest, see
-   gemm__float_least) that their halves lack bits. What they lack is less than K 2^-18 in the sum of
-   an element of C before it is scaled back, which is 2^28 where large elements meet. So of wide
-   lines each element of C is judged by itself: from gemm__float_proof on, about 40, its size proves
-   the bound; smaller ones are noted. In all this row and column decide, so the bits of an element
-   depend on its row, its column and K alone. What is noted is computed once more, by the block that
-   noted it: by multiply-adds; or, where its tiles are large, K may be shared out, too, and a square
-   has many, from A and B again by six products of pieces in BF16, without scales (tmm_float_six).
+   Glossary:
+     line       a row of op(A) or a column of op(B); its scale is 2^-s
+     window     the 64 k (mma.sync and BF16: 32) that are added up before FADD
+     wide       a line with small elements that FP16 cannot hold: below gemm__least_element, some
+                2^-29 to 2^-35 of the largest, and not zero
+     rejected   an element of C whose scales rule FP16 out: not finite, or their product is out of
+                [scale_min, scale_max]; found by its row and column alone
+     doubtful   an element of C with a wide line whose sum is below doubt_below, too small to prove
+                the bound; the kernels leave a bit for it, and store the others
+     BF16x6     six products of BF16 pieces, without scales: tmm_recheck_bf16x6
+     recheck    computes rejected and doubtful elements again: by FP32 multiply-adds in ascending k,
+                or doubtful ones in large tiles by BF16x6
+   What wide lines lack is less than K 2^-18 of a sum, which is 2^28 where large elements meet. So
+   most of their elements are not doubtful. The bits of an element depend on its row, its column and
+   K alone; with BF16x6, which is for one product only, also on M and N.
 
-   KERNEL SPLIT leaves each operand in blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64],
-   with zeros up to whole blocks and an even number of them along k. A line has 128 bytes of a
-   block, eight chunks of 8 halves:
+   KERNEL CONVERT leaves blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64]. They are
+   padded with zeros to whole blocks, and to an even number along k. A line has 128 bytes of a block,
+   eight chunks of 8 FP16:
        chunk      0     1     2     3     4     5     6     7       chunk c of line r lies at place
        k        0-7  8-15 16-23 24-31   0-7  8-15 16-23 24-31      c ^ (r % 8)
                +-----------------------+-----------------------+
        line    |          hi           |          lo           |
                +-----------------------+-----------------------+
-   which is what wgmma calls a K-major matrix with 128-byte swizzle (PTX ISA 9.7, "Asynchronous
-   Warpgroup Level Matrix Shared Memory Layout"): eight neighbouring lines, read at the same k, lie
-   in different banks. As memory holds it like this, plain copies bring it to shared memory. */
+   wgmma calls this a K-major matrix with 128-byte swizzle (PTX ISA 9.7, "Asynchronous Warpgroup
+   Level Matrix Shared Memory Layout"). Eight neighbouring lines, read at the same k, lie in
+   different banks. Plain copies bring a block to shared memory as it is. */
 
-/* An operand as it was given: lines are rows of op(A) or columns of op(B). */
+/* An operand as it was given. */
 typedef struct tmm__lines {
     const float *X;
     long long lines, line_stride, k_stride; /* in elements */
     long long product_stride;               /* 0: all products of a batch share it */
 } tmm__lines;
 
-/* An operand as KERNEL SPLIT leaves it. */
-typedef struct tmm__split {
+/* An operand as KERNEL CONVERT leaves it. */
+typedef struct tmm__fp16_operand {
     unsigned char *blocks; /* [product][k / 32][line / 64], 8 KB each */
     float *scales;         /* [product][line]: 2^-s; negative if the line is wide; 0: not finite */
     int line_blocks;       /* ceil(lines / 64) */
     int k_blocks;          /* 2 ceil(K / 64) */
-} tmm__split;
+} tmm__fp16_operand;
 
-/* Shared memory of the kernel for wgmma. */
-#define TMM__FLOAT_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128 + 1024)
-
-/* What the kernels behind KERNEL SPLIT are to do: `batch` products; number p has C + p batchC. */
+/* What the kernels behind KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
 typedef struct tmm__float_job {
     long long M, N, K;
     tmm__lines from_a, from_b;
-    tmm__split a, b;
+    tmm__fp16_operand a, b;
     float *C;
     long long ldc, batchC;
     float alpha, beta;
-    float least, most;  /* of the product of two scales: see tmm__is_strict */
-    float proof;        /* see tmm__is_unproven */
-    unsigned *unproven; /* [product][row][column / 16]: see tmm__unproven_at */
-    int units;          /* ceil(N / 16) */
+    float scale_min, scale_max; /* of the product of two scales: see tmm__is_rejected */
+    float doubt_below;          /* see tmm__is_doubtful */
+    unsigned *doubt;            /* [product][row][column / 16]: see tmm__doubt_word */
+    int doubt_pitch;            /* ceil(N / 16) */
     int batch;
-    tmm__schedule s;          /* the tiles of C */
-    unsigned *pace;           /* to one 0, or NULL: see tmm__keep_pace */
-    int form, tile_m, tile_n; /* of large tiles, for wgmma */
-    int six;                  /* whether noted elements may go by tmm_float_six */
+    tmm__schedule s;              /* the tiles of C */
+    unsigned *pace;               /* a counter that is 0, or NULL: see tmm__keep_pace */
+    int instance, tile_m, tile_n; /* instance: TMM__WGMMA_256x128 and the like */
+    int bf16x6;                   /* whether doubtful elements may go by BF16x6 */
 } tmm__float_job;
 
 enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
-enum { TMM__FLOAT_PACE = 8 }; /* times 32 k: after so many a block asks where the others are */
-enum { TMM__SPLIT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
+enum { TMM__FLOAT_PACE = 8 }; /* blocks of 32 k from one tmm__keep_pace to the next */
+enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
 
 /* Bits of lo below those of hi: the factor of lo is 2 to this power. */
 enum { TMM__LO_SHIFT = 11 };
 
-/* Elements of C that are left to multiply-adds: floats from one k to the next of a tile in shared
-   memory, and of its 16 k; shared memory for what 8 warps find and two stages of A and B. */
-/* Of a quarter of 128 x 128, or of all of it where tmm_float_six may compute it: tmm__are_few. */
-enum { TMM__STRICT_FEW = 64, TMM__SIX_FEW = 64 };
-enum { TMM__STRICT_PITCH = 132, TMM__STRICT_STEP = 16 * TMM__STRICT_PITCH };
-enum { TMM__STRICT_SQUARE = 1024 };
-#define TMM__STRICT_BYTES (TMM__STRICT_SQUARE + 16 * TMM__STRICT_STEP)
+/* Up to so many doubtful elements are computed one by one: of a quarter of a region, or of all of
+   it where BF16x6 may compute it. See tmm__is_sparse. */
+enum { TMM__SPARSE_FP32 = 64, TMM__SPARSE_BF16X6 = 64 };
 
-/* Elements of C that are left to multiply-adds, by 256 threads of a block: those that their row and
-   column leave to them, which are looked for in all of C, shared out over all blocks; then, `own`,
-   those that have been noted in the tiles of tile_m x tile_n that the block itself has computed by
-   tensor cores. Both by tiles, `edge` x `edge`, 64 or 128, each in one of the squares of 128 x 128
-   that cover C, or such a tile. */
-typedef struct tmm__square {
-    long long next;                 /* tile of the block */
-    int pass, end;                  /* of tmm_float_strict: this one, behind the last */
+/* Shared memory of the recheck: a region, and two stages of 16 k of A and B, 128 lines each. PITCH:
+   floats from one k to the next. STEP: floats of 16 k of one operand. */
+enum { TMM__RECHECK_PITCH = 132, TMM__RECHECK_STEP = 16 * TMM__RECHECK_PITCH };
+enum { TMM__REGION_BYTES = 1024 };
+#define TMM__RECHECK_BYTES (TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP)
+
+/* Where the recheck of a block is: a region of 128 x 128 of C, and a tile of 64 x 64 or 128 x 128
+   in it. Regions of rejected elements cover C and are distributed over all blocks. Those of doubtful
+   elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
+typedef struct tmm__region {
+    long long next;                 /* tile of the block, behind this one */
+    int pass, end;                  /* of tmm_recheck: this one, behind the last */
     int own;                        /* see above */
     int product, row, col;          /* of the tile */
-    int row128, col128;             /* of the square */
+    int row128, col128;             /* of the region */
     int row_end, col_end;           /* where what it may have ends */
-    unsigned lowest[8], highest[8]; /* of 32 lines each, rows first: scales */
-    unsigned wide[8];               /* and which lines are wide */
-    unsigned noted[4];              /* in each quarter: how many */
-    int inexact;                    /* see tmm_float_six */
-} tmm__square;
-static_assert(sizeof(tmm__square) <= TMM__STRICT_SQUARE, "it has room");
+    unsigned lowest[8], highest[8]; /* scales of 32 lines each, rows first */
+    unsigned wide[8];               /* and which of these lines are wide */
+    unsigned doubtful[4];           /* elements of each quarter */
+    int inexact;                    /* see tmm_recheck_bf16x6 */
+} tmm__region;
+static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
-/* src/tiledmm/kernels/float/numbers.cuh. Halves and pieces of a float; which elements of C need more.
+/* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
    Uses: kernels/float/types.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
@@ -6831,7 +6806,7 @@ static __device__ __forceinline__ float tmm__bits_float(unsigned bits)
     return x;
 }
 
-/* The bits of the half nearest to x, ties to even, as cvt.rn.f16.f32 gives them; and its value. */
+/* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. And its value. */
 static __device__ __forceinline__ unsigned tmm__to_half(float x)
 {
     unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
@@ -6853,10 +6828,15 @@ static __device__ __forceinline__ float tmm__from_half(unsigned half)
     return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
 }
 
-/* Splits two neighbours in three pieces of BF16 each, x = x1 + x2 + x3, the first neighbour in the
-   lower 16 bits: the upper half of a float is a BF16, cut towards zero. Returns bits of which the
-   lower 16 are 0 if that is exact: where x is 0 or |x| at least 2^-110. */
-static __device__ __forceinline__ unsigned tmm__split_three(float x, float y, unsigned *pieces)
+static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
+{
+    return tmm__from_half(*(const unsigned short *)at);
+}
+
+/* Three BF16 pieces of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
+   upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are 0
+   if the pieces are exact, which they are where x is 0 or |x| at least 2^-110. */
+static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *pieces)
 {
     unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
 #pragma unroll
@@ -6873,8 +6853,8 @@ static __device__ __forceinline__ unsigned tmm__split_three(float x, float y, un
     return bits_x | bits_y;
 }
 
-/* Splits two neighbours: their halves hi and lo, the first one in the lower 16 bits. */
-static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned *hi, unsigned *lo)
+/* hi and lo of two neighbours; x goes to the lower 16 bits. */
+static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
 {
     const float factor = (float)(1 << TMM__LO_SHIFT);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -6896,19 +6876,19 @@ static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned
 #endif
 }
 
-/* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by 16 bytes. */
-static __device__ __forceinline__ bool tmm__loads_wide(const tmm__lines *from)
+/* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by vectors of 16 bytes. */
+static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
 {
     return from->k_stride == 1 && (size_t)from->X % 16 == 0 && from->line_stride % 4 == 0 &&
            from->product_stride % 4 == 0;
 }
 
-/* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `wide`: they
-   can be loaded by 16 bytes. */
+/* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `vectors`: see
+   tmm__vector_loads. */
 static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
-                                                       long long stride, int left, bool wide)
+                                                       long long stride, int left, bool vectors)
 {
-    if (wide && left >= 8) {
+    if (vectors && left >= 8) {
         float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
         eight[0] = first.x, eight[1] = first.y, eight[2] = first.z, eight[3] = first.w;
         eight[4] = second.x, eight[5] = second.y, eight[6] = second.z, eight[7] = second.w;
@@ -6922,12 +6902,12 @@ static __device__ __forceinline__ void tmm__load_eight(float *eight, const float
     }
 }
 
-/* The same; with addresses that take the fewest instructions, for where all count. */
+/* The same by the fewest instructions for addresses, for a loop that is bound by issue. */
 static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float *x,
-                                                       long long stride, int left, bool wide)
+                                                       long long stride, int left, bool vectors)
 {
-    if (wide || left < 8) {
-        tmm__load_eight(eight, x, stride, left, wide);
+    if (vectors || left < 8) {
+        tmm__load_eight(eight, x, stride, left, vectors);
         return;
     }
 #pragma unroll
@@ -6941,53 +6921,52 @@ static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float
     }
 }
 
-/* Whether the element of C where a row and a column meet is left to multiply-adds whatever it is:
-   `p` is the product of their scales, [least, most] what its magnitude may be. */
-static __device__ __forceinline__ bool tmm__is_strict(float p, float least, float most)
+/* Whether an element of C is rejected: `p` is the product of the scales of its row and column, and
+   [scale_min, scale_max] what its magnitude may be. */
+static __device__ __forceinline__ bool tmm__is_rejected(float p, float scale_min, float scale_max)
 {
-    return !((fabsf(p) >= least) & (fabsf(p) <= most)); /* no branch: it is asked often */
+    return !((fabsf(p) >= scale_min) & (fabsf(p) <= scale_max)); /* no branch */
 }
 
-/* Whether it is left to them because of what its `sum` is, before scaling; one of the lines must be
-   wide. */
-static __device__ __forceinline__ bool tmm__is_unproven(float row_scale, float col_scale, float sum,
-                                                        float proof)
+/* Whether an element of C is doubtful: a line is wide, and `sum`, before scaling, is small. */
+static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float col_scale, float sum,
+                                                        float doubt_below)
 {
-    return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= proof);
+    return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
 
-/* Where the bits of 16 elements of a row of C are that are noted because of what they are. Byte t is
-   of the thread with t = lane % 4 in a fragment of C, columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9, bits 0
-   to 3. Written only by a warp that finds a wide line among its rows and columns, and then for all
-   of them; read by the block that wrote it, where the row or one of the 16 columns is wide. */
-static __device__ __forceinline__ unsigned *tmm__unproven_at(const tmm__float_job *job, int product,
-                                                             int row, int col)
+/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane %
+   4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
+   all of its words if one of its lines is wide, else none. The same block reads those whose row is
+   wide, or one of whose 16 columns. */
+static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
+                                                            int row, int col)
 {
-    return job->unproven + (product * job->M + row) * job->units + col / 16;
+    return job->doubt + (product * job->M + row) * job->doubt_pitch + col / 16;
 }
 
 /* The bit of a column. */
-static __device__ __forceinline__ int tmm__unproven_bit(int col)
+static __device__ __forceinline__ int tmm__doubt_bit(int col)
 {
     return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
 }
 
-/* Where the eight bytes of halves of line `line` and from k on lie: hi; those of lo are at ^ 64. */
-static __device__ __forceinline__ size_t tmm__halves_at(const tmm__split *s, int line, int k)
+/* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^ 64. */
+static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
 {
-    size_t block = (size_t)(k / 32) * s->line_blocks + line / 64;
+    size_t block = (size_t)(k / 32) * x->line_blocks + line / 64;
     return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
 }
 
-/* Whether elements that have been noted in a quarter are so few that threads compute one each. That
-   takes a block some 3 microseconds an element for K = 4096; a tile of 64 x 64 takes 280, one of
-   128 x 128 by tmm_float_six, if that is allowed, 220. */
-static __device__ __forceinline__ bool tmm__are_few(const tmm__square *square, int quarter,
-                                                    bool six)
+/* Whether a quarter has so few doubtful elements that threads compute one each. For K = 4096 that
+   takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x 128
+   by BF16x6 220. */
+static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region, int quarter,
+                                                      bool bf16x6)
 {
-    const unsigned *noted = square->noted;
-    if (six) return noted[0] + noted[1] + noted[2] + noted[3] <= TMM__SIX_FEW;
-    return noted[quarter] <= TMM__STRICT_FEW;
+    const unsigned *doubtful = region->doubtful;
+    if (bf16x6) return doubtful[0] + doubtful[1] + doubtful[2] + doubtful[3] <= TMM__SPARSE_BF16X6;
+    return doubtful[quarter] <= TMM__SPARSE_FP32;
 }
 #endif
 /* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores take.
@@ -6996,7 +6975,8 @@ static __device__ __forceinline__ bool tmm__are_few(const tmm__square *square, i
 #define TMM__PART_FLOAT_PTX
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 /* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
-   "griddepcontrol"): the next one may; and wait until all before is complete and visible. */
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
 static __device__ __forceinline__ void tmm__let_next_begin(void)
 {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -7059,23 +7039,35 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
                  : "memory");
 }
 
-/* Tensor cores work on what a warpgroup, four warps, has in registers and shared memory, and while
-   the warps go on (PTX ISA 9.7, "wgmma"). BEGIN: registers and memory are as they should be;
-   COMMIT: ends a group of multiplications; WAIT: all groups but the last `pending` are complete. */
+/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
+   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
+   of multiplications. WAIT waits for all groups but the last `pending`. */
 #define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
 #define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
 #define TMM__WGMMA_WAIT(pending) \
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
-/* What tells wgmma where an operand lies: address / 16; distance of groups of eight lines / 16 from
-   bit 32 on; layout with 128-byte swizzle, bit 62. */
+/* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
+   them; before that the compiler must not touch them. */
+static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int pending)
+{
+    if (pending == 0)
+        TMM__WGMMA_WAIT(0);
+    else
+        TMM__WGMMA_WAIT(1);
+#pragma unroll
+    for (int i = 0; i < count; i++) asm volatile("" : "+f"(c[i])::"memory");
+}
+
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
+   / 16; bit 62, the layout with 128-byte swizzle. */
 static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
 {
     return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
-/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), halves in
-   shared memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
+/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
+   memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
@@ -7121,13 +7113,13 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
                  : "l"(a), "l"(b), "r"(add));
 }
 
-/* Blocks of a band read the same lines of A and B, once from memory and then from the second-level
-   cache, as long as they are at about the same k. Left alone they drift apart: copies run ahead of
-   what is needed, so a block whose lines come from memory is not slower than the others, and gets
-   no nearer to them. At N = 16384 they read 2.9 TB/s of memory then, and took a fifth longer, being
-   bound by the power that the device may take. So the thread that copies counts itself in `pace`
-   now and then, and waits until all blocks have been here as often but for this time, `due` in all.
-   Not for ever, for they need not all be on the device at once; false: it gave up. */
+/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
+   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
+   memory then, and took a fifth longer, bound by the power that the device may draw.
+   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
+   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
+   all need be on the device at once: false says that it gave up. */
 static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
@@ -7138,7 +7130,7 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 }
 #endif /* TMM__WGMMA */
 
-/* Four matrices of 8 x 8 halves from shared memory: lane l gives the address of row l % 8 of matrix
+/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
    l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
    (PTX ISA 9.7, "ldmatrix"). */
 static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
@@ -7157,7 +7149,7 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const 
 #endif
 }
 
-/* c += a b by a warp on tensor cores, halves, or BF16, with sums in float: a 16 x 16, b 16 x 8. For
+/* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
    lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
    "Matrix Fragments for mma.m16n8k16 with floating point type"):
        a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
@@ -7194,8 +7186,8 @@ static __device__ __forceinline__ void tmm__mma_16(float *c, const unsigned *a, 
 #endif
 }
 
-/* A barrier of the 256 threads that multiply; `named`: these are not all threads of the block. */
-static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
+/* A barrier of 256 threads. `named`: the block has others, so it is named barrier 2. */
+static __device__ __forceinline__ void tmm__sync_256(bool named)
 {
 #if TMM__WGMMA
     if (named) {
@@ -7207,31 +7199,33 @@ static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
     __syncthreads();
 }
 #endif
-/* src/tiledmm/kernels/float/split.cuh. KERNEL SPLIT: an operand becomes halves.
+/* src/tiledmm/kernels/float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
    Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* KERNEL SPLIT. Splits op(A) and op(B) as above. A block, of 1024 threads at most, has 8 lines, the
-   first groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
+/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A block, of 1024 threads at most, has 8 lines.
+   The first groups_A blocks have those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at
+   a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
-   It looks for the largest magnitudes of the lines, which say how they are scaled; then it scales
-   and splits them. For K up to four times the threads they are in registers by then; longer ones
-   are read again, from the second-level cache if it holds what all blocks read. Moves 8 bytes an
-   element through memory, 12 if the cache is too small: bound by memory.
+   A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
+   converts. For K up to four times the threads the elements are in registers by then. Longer lines
+   are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element through
+   memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
-   A line with an element that is not finite gets scale 0, and its halves are never used; a wide one
-   (see above; `least`: the least magnitude after scaling) minus its scale. A line of zeros has scale
-   1. */
+   A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
+   line gets minus its scale: it has elements below least_element after scaling, and not zero. A line
+   of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    tmm_split(int K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
-              const tmm__lines b, const tmm__split split_b)
+    tmm_gemm_convert(int K, float least_element, int groups_A, const tmm__lines a,
+                     const tmm__fp16_operand out_a, const tmm__lines b,
+                     const tmm__fp16_operand out_b)
 {
-    enum { LINES = TMM__SPLIT_LINES, AHEAD = 4 };
+    enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
     const int depth = blockDim.x; /* k that all threads have at a time */
     bool is_A = (int)blockIdx.x < groups_A;
     const tmm__lines from = is_A ? a : b;
-    const tmm__split to = is_A ? split_a : split_b;
+    const tmm__fp16_operand to = is_A ? out_a : out_b;
     int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
     int line = ((int)blockIdx.x - (is_A ? 0 : groups_A)) * LINES + r;
     unsigned product = blockIdx.y;
@@ -7244,14 +7238,14 @@ TMM_KERNEL void __launch_bounds__(1024)
 
     const float *x = from.X + product * from.product_stride + line * from.line_stride;
     int here = line < from.lines ? K : 0; /* elements of this line */
-    bool wide = tmm__loads_wide(&from);
+    bool vectors = tmm__vector_loads(&from);
     float eight[AHEAD][8];
     unsigned most = 0;
     for (int k = 0; k < K; k += AHEAD * depth) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + k0 + i * depth;
-            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD * 8; i++) {
@@ -7277,14 +7271,15 @@ TMM_KERNEL void __launch_bounds__(1024)
     unsigned char *blocks =
         to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
     int padded = 32 * to.k_blocks;
-    unsigned least_bits = tmm__float_bits(least), least_size = 0xffffffffu;
+    unsigned least_bits = tmm__float_bits(least_element), least_size = 0xffffffffu;
     bool again = K > AHEAD * depth;
     for (int k = k0; k < padded; k += AHEAD * depth) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + i * depth;
             if (again)
-                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at,
+                                vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
@@ -7296,12 +7291,12 @@ TMM_KERNEL void __launch_bounds__(1024)
                 unsigned size = (tmm__float_bits(eight[i][j]) & 0x7fffffffu) - 1;
                 least_size = least_size < size ? least_size : size;
             }
-            tmm__split_two(eight[i][0], eight[i][1], &hi.x, &lo.x);
-            tmm__split_two(eight[i][2], eight[i][3], &hi.y, &lo.y);
-            tmm__split_two(eight[i][4], eight[i][5], &hi.z, &lo.z);
-            tmm__split_two(eight[i][6], eight[i][7], &hi.w, &lo.w);
+            tmm__fp16_pair(eight[i][0], eight[i][1], &hi.x, &lo.x);
+            tmm__fp16_pair(eight[i][2], eight[i][3], &hi.y, &lo.y);
+            tmm__fp16_pair(eight[i][4], eight[i][5], &hi.z, &lo.z);
+            tmm__fp16_pair(eight[i][6], eight[i][7], &hi.w, &lo.w);
             if (k + i * depth < padded) {
-                size_t chunk = tmm__halves_at(&to, line, k + i * depth);
+                size_t chunk = tmm__chunk_at(&to, line, k + i * depth);
                 *(uint4 *)(blocks + chunk) = hi;
                 *(uint4 *)(blocks + (chunk ^ 64)) = lo;
             }
@@ -7314,42 +7309,218 @@ TMM_KERNEL void __launch_bounds__(1024)
             fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
 }
 #endif
-/* src/tiledmm/kernels/float/recheck.cuh. Elements of C for which halves do not suffice.
-   Uses: kernels/float/numbers.cuh, kernels/store.cuh. Used by: kernels/float/portable.cuh, wgmma.cuh, mma_sync.cuh. */
+/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 pieces.
+   Uses: kernels/float/numbers.cuh, kernels/float/ptx.cuh. Used by: kernels/float/recheck.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES
+/* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
+   element is the sum of three pieces of 8 bits:
+       x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2
+   An element of C is, over windows of 32 k,
+       c    = sum a3 b1 + sum a1 b3 + sum a2 b2    the smallest products first
+       c   += sum a2 b1 + sum a1 b2
+       c   += sum a1 b1
+       sum += c
+   a2 b3, a3 b2 and a3 b3 are left out. bench/notes/tensor_float.md derives the bound, which needs no
+   scales. False: some x3 is not exact (see tmm__bf16_triple), and sum has not changed.
+
+   A thread has four chunks of 8 k of a window at a time, two of A and two of B. Where an operand is
+   contiguous along k, four lanes load a line. Else 32 lanes load one chunk each of as many lines. So
+   neighbours in memory are loaded together. A stage of 64 KB holds A, then B: 128 lines of 128 bytes
+   (x1 | x2), then as many (x3 | nothing), chunks placed as by KERNEL CONVERT. There are two stages for
+   wgmma, one for mma.sync:
+       tensor cores  | window 0         | window 1         |      window 2 begins when window 1 is
+       registers       pieces of 1        pieces of 2             complete and added
+   A warp has 16 rows x 128 columns of C in either case, as in a fragment of wgmma.
+
+   A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB: 192 operations
+   a byte. It takes some 2900 clocks. Converting and adding is 430 instructions for each of two warps a
+   scheduler, which issue one in three clocks. So it is bound by latency; there are no registers for a
+   third warp. */
+static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *job,
+                                                          tmm__region *region,
+                                                          unsigned char *stages, int thread,
+                                                          bool named, float (*sum)[8])
+{
+    enum { THIRD = 128 * 128, OPERAND = 2 * THIRD, STAGE = 2 * OPERAND, PITCH = 136 };
+    const int K = (int)job->K, half = thread / 128;
+    /* Of A and B: where this thread's first chunk is in memory, and how far behind it the second;
+       how many elements there are from each on; where they lie in a stage. */
+    const float *x[2];
+    const long long stride[2] = {job->from_a.k_stride, job->from_b.k_stride};
+    long long step[2];
+    int left[2][2], place[2][2];
+    bool vectors[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const tmm__lines *from = i == 0 ? &job->from_a : &job->from_b;
+        bool along_k = stride[i] == 1;
+        /* Lines that are 4 apart take turns: stored at a time, they lie in different banks. */
+        int first = along_k ? thread / 32 * 8 + thread / 4 % 2 * 4 + thread / 8 % 4 : thread % 128;
+        int chunk = along_k ? thread % 4 : 2 * half, at = (i == 0 ? region->row : region->col);
+        step[i] = along_k ? 64 * from->line_stride : 8 * stride[i];
+        x[i] = from->X + region->product * from->product_stride + (at + first) * from->line_stride +
+               8 * chunk * stride[i];
+        vectors[i] = tmm__vector_loads(from);
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            bool exists =
+                at + first + (along_k ? 64 * j : 0) < (i == 0 ? region->row_end : region->col_end);
+            left[i][j] = exists ? K - 8 * chunk - (along_k ? 0 : 8 * j) : 0;
+            place[i][j] = i * OPERAND + first * 128 + (chunk ^ first % 8) * 16;
+        }
+        place[i][1] = along_k ? place[i][0] + 64 * 128 : place[i][0] ^ 16;
+    }
+    float total[64], next[32];
+    unsigned inexact = 0;
+    /* Which pieces of A and B are multiplied: a digit for each product, the first one on the right. */
+    const unsigned pieces_a = 0x001102, pieces_b = 0x010120;
+#if TMM__WGMMA
+    const unsigned address = (unsigned)__cvta_generic_to_shared(stages);
+    float c[64];
+#pragma unroll
+    for (int i = 0; i < 64; i++) c[i] = 0;
+#endif
+#pragma unroll
+    for (int i = 0; i < 64; i++) total[i] = 0;
+#pragma unroll
+    for (int i = 0; i < 32; i++) next[i] = 0;
+#pragma unroll 1
+    for (int k = -32;; k += 32) { /* the first time only to load, the last one only to add */
+        const int at = TMM__WGMMA ? (k & 32) * (STAGE / 32) : 0;
+        if (!TMM__WGMMA) tmm__sync_256(named); /* all have read the stage */
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            unsigned words[4][3];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                inexact |= tmm__bf16_triple(next[8 * i + 2 * j], next[8 * i + 2 * j + 1], words[j]);
+            unsigned char *chunk = stages + at + place[i / 2][i % 2];
+            *(uint4 *)chunk = make_uint4(words[0][0], words[1][0], words[2][0], words[3][0]);
+            *(uint4 *)(chunk + THIRD) =
+                make_uint4(words[0][2], words[1][2], words[2][2], words[3][2]);
+            chunk = stages + at + (place[i / 2][i % 2] ^ 64);
+            *(uint4 *)chunk = make_uint4(words[0][1], words[1][1], words[2][1], words[3][1]);
+            tmm__load_chunk(next + 8 * i, x[i / 2] + i % 2 * step[i / 2], stride[i / 2],
+                            left[i / 2][i % 2], vectors[i / 2]);
+            left[i / 2][i % 2] -= 32;
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++) x[i] += 32 * stride[i];
+#if TMM__WGMMA
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* wgmma sees what is stored */
+        TMM__WGMMA_WAIT(0);
+#pragma unroll
+        for (int i = 0; i < 64; i++) asm volatile("" : "+f"(c[i])::"memory");
+#pragma unroll
+        for (int i = 0; i < 64; i++) total[i] += c[i];
+        if (k >= K) break;
+        if (k < 0) continue;
+        tmm__sync_256(named);
+        TMM__WGMMA_BEGIN();
+#pragma unroll
+        for (int i = 0; i < 12; i++) {
+            int a = pieces_a >> i / 2 * 4 & 3, b = pieces_b >> i / 2 * 4 & 3;
+            tmm__wgmma_bfloat(c,
+                              tmm__descriptor(address + at + half * (64 * 128)) +
+                                  (a / 2 * THIRD + a % 2 * 64 + i % 2 * 32) / 16,
+                              tmm__descriptor(address + at + OPERAND) +
+                                  (b / 2 * THIRD + b % 2 * 64 + i % 2 * 32) / 16,
+                              i > 0);
+        }
+        TMM__WGMMA_COMMIT();
+#else
+        tmm__sync_256(named);
+        if (k >= K) break;
+        if (k < 0) continue;
+        int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
+        int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
+        unsigned a[3][2][4], b[3][2][4];
+#pragma unroll
+        for (int i = 0; i < 6; i++) {
+            int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_a) ^ row_a % 8;
+            tmm__load_matrices(a[i / 2][i % 2], stages + i / 4 * THIRD + row_a * 128 + chunk * 16);
+        }
+#pragma unroll
+        for (int j = 0; j < 8; j++) { /* 16 columns */
+            float c[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) c[i] = 0;
+#pragma unroll
+            for (int i = 0; i < 6; i++) {
+                int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_b) ^ row_b % 8;
+                tmm__load_matrices(b[i / 2][i % 2], stages + OPERAND + i / 4 * THIRD +
+                                                        (16 * j + row_b) * 128 + chunk * 16);
+            }
+#pragma unroll
+            for (int i = 0; i < 12; i++) {
+                const unsigned *from_a = a[pieces_a >> i / 2 * 4 & 3][i % 2];
+                const unsigned *from_b = b[pieces_b >> i / 2 * 4 & 3][i % 2];
+                tmm__mma_16(c, from_a, from_b, true);
+                tmm__mma_16(c + 4, from_a, from_b + 2, true);
+            }
+#pragma unroll
+            for (int i = 0; i < 8; i++) total[8 * j + i] += c[i];
+        }
+#endif
+    }
+    if (inexact & 0xffff) region->inexact = 1;
+    tmm__sync_256(named);
+    if (region->inexact) return false;
+
+    /* The sums go to the threads of tmm_recheck_tile that store them. */
+    float *tile = (float *)stages;
+    float *to = tile + (thread / 32 * 16 + thread % 32 / 4) * PITCH + thread % 4 * 2;
+    const float *own = tile + thread / 16 * 4 * PITCH + thread % 16 * 4;
+#pragma unroll
+    for (int i = 0; i < 32; i++)
+        *(float2 *)(to + i % 2 * 8 * PITCH + i / 2 * 8) =
+            make_float2(total[2 * i], total[2 * i + 1]);
+    tmm__sync_256(named);
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        float4 four = *(const float4 *)(own + (i / 8 * 64 + i / 2 % 4) * PITCH + i % 2 * 64);
+        float *row = sum[i / 2] + i % 2 * 4;
+        row[0] = four.x, row[1] = four.y, row[2] = four.z, row[3] = four.w;
+    }
+    return true;
+}
+#endif
+/* src/tiledmm/kernels/float/recheck.cuh. Elements of C for which FP16 does not suffice.
+   Uses: kernels/float/bf16x6.cuh, kernels/store.cuh. Used by: kernels/float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
-/* 256 threads begin to bring 64 `fours` lines x 16 k to shared memory, zeros beyond the `lines` and
-   `depth` that are left. Copied one by one, and turned by that: k goes down, lines across. A thread
-   begins with line *line and k *k, which `at` points to. */
-static __device__ __forceinline__ void tmm_float_begin(const tmm__lines *from, int fours,
-                                                       int thread, int *line, int *k)
+/* 256 threads copy 64 `fours` lines x 16 k to shared memory, as [k][line], with zeros beyond the `lines`
+   and `depth` that are left. Element by element, which transposes. A thread begins with line *line and
+   k *k, to which `at` points. */
+static __device__ __forceinline__ void tmm_recheck_first(const tmm__lines *from, int fours,
+                                                         int thread, int *line, int *k)
 {
     bool along_k = from->k_stride == 1;
     *line = along_k ? thread / 16 : thread % (64 * fours);
     *k = along_k ? thread % 16 : thread / (64 * fours);
 }
 
-static __device__ __forceinline__ void tmm_float_load(float *to, const tmm__lines *from,
-                                                      const float *at, int fours, int lines,
-                                                      int depth, int thread)
+static __device__ __forceinline__ void tmm_recheck_copy(float *to, const tmm__lines *from,
+                                                        const float *at, int fours, int lines,
+                                                        int depth, int thread)
 {
     int deeper = from->k_stride == 1 ? 0 : 4 / fours, further = from->k_stride == 1 ? 16 : 0;
     long long stride = deeper * from->k_stride + further * from->line_stride;
     int line, k;
-    tmm_float_begin(from, fours, thread, &line, &k);
-    to += k * TMM__STRICT_PITCH + line;
+    tmm_recheck_first(from, fours, thread, &line, &k);
+    to += k * TMM__RECHECK_PITCH + line;
 #pragma unroll 4
     for (int i = 0; i < 4 * fours; i++) {
         bool exists = line < lines && k < depth;
         tmm__copy_async(to, exists ? at : from->X, 4, exists);
         at += stride, k += deeper, line += further;
-        to += deeper * TMM__STRICT_PITCH + further;
+        to += deeper * TMM__RECHECK_PITCH + further;
     }
 }
 
-/* One element of C that is left to multiply-adds, by one thread. */
-static __device__ __forceinline__ void tmm_float_single(const tmm__float_job *job, int product,
-                                                        int row, int col)
+/* One element of C by FP32 multiply-adds of one thread, with 24 loads of A and of B under way. */
+static __device__ __forceinline__ void tmm_recheck_element(const tmm__float_job *job, int product,
+                                                           int row, int col)
 {
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
@@ -7357,7 +7528,7 @@ static __device__ __forceinline__ void tmm_float_single(const tmm__float_job *jo
     const int K = (int)job->K;
     float sum = 0;
 #pragma unroll 1
-    for (int k = 0; k < K; k += 24) { /* 24 of each are under way */
+    for (int k = 0; k < K; k += 24) {
         float x[24], y[24];
 #pragma unroll
         for (int i = 0; i < 24; i++) {
@@ -7373,13 +7544,13 @@ static __device__ __forceinline__ void tmm_float_single(const tmm__float_job *jo
                    job->alpha, job->beta, &sum);
 }
 
-/* Finds tile `n` of a block; false: there is none. All threads then have the square, in shared
-   memory, without `noted`. `named`: there are other threads in the block. */
-static __device__ __forceinline__ bool tmm_float_find(const tmm__float_job *job, tmm__square *to,
-                                                      long long n, int thread, bool named, bool own,
-                                                      int edge, int tile_m, int tile_n)
+/* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the region in
+   shared memory, with `doubtful` 0. `named`: there are other threads in the block. */
+static __device__ __forceinline__ bool tmm_recheck_find(const tmm__float_job *job, tmm__region *to,
+                                                        long long n, int thread, bool named,
+                                                        bool own, int edge, int tile_m, int tile_n)
 {
-    const int across_own = (tile_n + edge - 1) / edge; /* tiles in one of the block's own */
+    const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
     int M = (int)job->M, N = (int)job->N, row, col, row128, col128, row_end = M, col_end = N;
     int down = (M + edge - 1) / edge, across = (N + edge - 1) / edge;
@@ -7405,12 +7576,12 @@ static __device__ __forceinline__ bool tmm_float_find(const tmm__float_job *job,
     }
 
     int line = thread < 128 ? row128 + thread : col128 + thread - 128;
-    const tmm__split *split = thread < 128 ? &job->a : &job->b;
+    const tmm__fp16_operand *x = thread < 128 ? &job->a : &job->b;
     if ((thread < 128 ? job->from_a : job->from_b).product_stride == 0) product = 0;
     float scale = 1;
     unsigned lowest = 0x7f800000u, highest = 0;
     if (line < (thread < 128 ? row_end : col_end)) {
-        scale = split->scales[product * 64ll * split->line_blocks + line];
+        scale = x->scales[product * 64ll * x->line_blocks + line];
         lowest = highest = tmm__float_bits(fabsf(scale));
     }
     unsigned wide = __ballot_sync(0xffffffffu, scale < 0);
@@ -7429,15 +7600,15 @@ static __device__ __forceinline__ bool tmm_float_find(const tmm__float_job *job,
         to->col = col;
         to->row128 = row128, to->col128 = col128, to->row_end = row_end, to->col_end = col_end;
     }
-    if (thread < 4) to->noted[thread] = 0, to->inexact = 0;
-    tmm__sync_multiply_adds(named);
+    if (thread < 4) to->doubtful[thread] = 0, to->inexact = 0;
+    tmm__sync_256(named);
     return true;
 }
 
-/* A thread has half of a row of the square, four times 16 elements: which have been noted. Returns
-   how many; all threads then have `noted`. */
-static __device__ __forceinline__ int tmm_float_noted(const tmm__float_job *job, tmm__square *in,
-                                                      int thread, bool named, unsigned *four)
+/* Counts doubtful elements. A thread has half of a row of the region: the bits of its four times 16
+   elements go to words[4]. Returns how many; all threads then have the region's `doubtful`. */
+static __device__ __forceinline__ int tmm_recheck_count(const tmm__float_job *job, tmm__region *in,
+                                                        int thread, bool named, unsigned *words)
 {
     int half = thread / 128, row = in->row128 + thread % 128, col = in->col128 + half * 64,
         count = 0;
@@ -7445,219 +7616,50 @@ static __device__ __forceinline__ int tmm_float_noted(const tmm__float_job *job,
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         unsigned cols_wide = in->wide[4 + half * 2 + i / 2] >> i % 2 * 16 & 0xffff;
-        four[i] = 0;
+        words[i] = 0;
         if (row < in->row_end && col + 16 * i < in->col_end && (row_wide || cols_wide))
-            four[i] = *tmm__unproven_at(job, in->product, row, col + 16 * i);
-        count += __popc(four[i]);
+            words[i] = *tmm__doubt_word(job, in->product, row, col + 16 * i);
+        count += __popc(words[i]);
     }
-    if (count > 0) atomicAdd(&in->noted[thread % 128 / 64 * 2 + half], (unsigned)count);
-    tmm__sync_multiply_adds(named);
+    if (count > 0) atomicAdd(&in->doubtful[thread % 128 / 64 * 2 + half], (unsigned)count);
+    tmm__sync_256(named);
     return count;
 }
 
-/* Such elements are gathered, `found` many in a list (product, row, column of each), which a later
-   call computes, one by each thread: when there are 256, or at the end, `last`. */
-static __device__ __forceinline__ void tmm_float_gather(const tmm__square *square, int thread,
-                                                        bool six, int count, const unsigned *four,
-                                                        int *found)
+/* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The list is
+   a count, and from word 4 on product, row and column of each. */
+static __device__ __forceinline__ void tmm_recheck_list(const tmm__region *region, int thread,
+                                                        bool bf16x6, int count,
+                                                        const unsigned *words, int *list)
 {
     int quarter = thread % 128 / 64 * 2 + thread / 128;
-    if (count == 0 || !tmm__are_few(square, quarter, six)) return;
-    int *to = found + 4 + 3 * atomicAdd(found, count);
+    if (count == 0 || !tmm__is_sparse(region, quarter, bf16x6)) return;
+    int *to = list + 4 + 3 * atomicAdd(list, count);
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll 1
-        for (int j = 0; j < 16 && four[i]; j++)
-            if (four[i] >> tmm__unproven_bit(j) & 1) {
-                *to++ = square->product, *to++ = square->row128 + thread % 128;
-                *to++ = square->col128 + thread / 128 * 64 + 16 * i + j;
+        for (int j = 0; j < 16 && words[i]; j++)
+            if (words[i] >> tmm__doubt_bit(j) & 1) {
+                *to++ = region->product, *to++ = region->row128 + thread % 128;
+                *to++ = region->col128 + thread / 128 * 64 + 16 * i + j;
             }
 }
 
-static __device__ __forceinline__ void tmm_float_few(const tmm__float_job *job, int thread,
-                                                     bool named, bool last, int *found)
+/* Computes the listed elements, one by each thread: when there are 256, or at the end, `last`. */
+static __device__ __forceinline__ void tmm_recheck_flush(const tmm__float_job *job, int thread,
+                                                         bool named, bool last, int *list)
 {
-    int count = *found, *list = found + 4;
-    tmm__sync_multiply_adds(named);
+    int count = *list, *entries = list + 4;
+    tmm__sync_256(named);
     if (count < 256 && !last) return;
     for (int i = thread; i < count; i += 256)
-        tmm_float_single(job, list[3 * i], list[3 * i + 1], list[3 * i + 2]);
-    if (thread == 0) *found = 0;
-    tmm__sync_multiply_adds(named);
+        tmm_recheck_element(job, entries[3 * i], entries[3 * i + 1], entries[3 * i + 2]);
+    if (thread == 0) *list = 0;
+    tmm__sync_256(named);
 }
 
-/* A tile of 128 x 128 with noted elements on tensor cores once more, in BF16. That has the exponents
-   of float, so an element is the sum of three pieces of 8 bits:
-       x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2
-   and an element of C is, over windows of 32 k,
-       c    = sum a3 b1 + sum a1 b3 + sum a2 b2    the smallest products first
-       c   += sum a2 b1 + sum a1 b2
-       c   += sum a1 b1
-       sum += c
-   a2 b3, a3 b2 and a3 b3 are left out. bench/NOTES.md derives the bound, which needs no scales and
-   no proof. False: some x3 is not exact (see tmm__split_three), and nothing is computed.
-
-   A thread has four chunks of 8 k of a window at a time, two of A and two of B. Along k, four lanes
-   load a line, otherwise 32 lanes a chunk each of as many lines: neighbours from memory together. It
-   leaves their pieces in a stage of 64 KB, in which A, then B, has 128 lines of 128 bytes (x1 | x2),
-   then as many (x3 | nothing), chunks placed as by KERNEL SPLIT. There are two stages for wgmma, one
-   for mma.sync:
-       tensor cores  | window 0         | window 1         |      window 2 begins when window 1 is
-       registers       pieces of 1        pieces of 2             complete and added
-   A warp has 16 rows x 128 columns of C in either case, as in a fragment of wgmma.
-
-   A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB. It takes
-   some 2900: splitting and adding is 430 instructions for each of two warps a scheduler, which issue
-   one in three clocks. So it is bound by latency; there are no registers for a third warp. */
-static __device__ __forceinline__ bool tmm_float_six(const tmm__float_job *job, tmm__square *square,
-                                                     unsigned char *stages, int thread, bool named,
-                                                     float (*sum)[8])
-{
-    enum { THIRD = 128 * 128, OPERAND = 2 * THIRD, STAGE = 2 * OPERAND, PITCH = 136 };
-    const int K = (int)job->K, half = thread / 128;
-    /* Of A and B: where this thread's first chunk is in memory, and how far from it the second one;
-       how many elements there are from each on; and where they lie in a stage. */
-    const float *x[2];
-    const long long stride[2] = {job->from_a.k_stride, job->from_b.k_stride};
-    long long step[2];
-    int left[2][2], place[2][2];
-    bool wide[2];
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const tmm__lines *from = i == 0 ? &job->from_a : &job->from_b;
-        bool along_k = stride[i] == 1;
-        /* Lines that are 4 apart take turns: stored at a time, they lie in different banks. */
-        int first = along_k ? thread / 32 * 8 + thread / 4 % 2 * 4 + thread / 8 % 4 : thread % 128;
-        int chunk = along_k ? thread % 4 : 2 * half, at = (i == 0 ? square->row : square->col);
-        step[i] = along_k ? 64 * from->line_stride : 8 * stride[i];
-        x[i] = from->X + square->product * from->product_stride + (at + first) * from->line_stride +
-               8 * chunk * stride[i];
-        wide[i] = tmm__loads_wide(from);
-#pragma unroll
-        for (int j = 0; j < 2; j++) {
-            bool exists =
-                at + first + (along_k ? 64 * j : 0) < (i == 0 ? square->row_end : square->col_end);
-            left[i][j] = exists ? K - 8 * chunk - (along_k ? 0 : 8 * j) : 0;
-            place[i][j] = i * OPERAND + first * 128 + (chunk ^ first % 8) * 16;
-        }
-        place[i][1] = along_k ? place[i][0] + 64 * 128 : place[i][0] ^ 16;
-    }
-    float total[64], next[32];
-    unsigned inexact = 0;
-    /* Which pieces of A and B are multiplied: a digit for each product, the first one on the right. */
-    const unsigned pieces_a = 0x001102, pieces_b = 0x010120;
-#if TMM__WGMMA
-    const unsigned address = (unsigned)__cvta_generic_to_shared(stages);
-    float c[64];
-#pragma unroll
-    for (int i = 0; i < 64; i++) c[i] = 0;
-#endif
-#pragma unroll
-    for (int i = 0; i < 64; i++) total[i] = 0;
-#pragma unroll
-    for (int i = 0; i < 32; i++) next[i] = 0;
-#pragma unroll 1
-    for (int k = -32;; k += 32) { /* the first time only to load, the last one only to add */
-        const int at = TMM__WGMMA ? (k & 32) * (STAGE / 32) : 0;
-        if (!TMM__WGMMA) tmm__sync_multiply_adds(named); /* all have read the stage */
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            unsigned of[4][3];
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                inexact |= tmm__split_three(next[8 * i + 2 * j], next[8 * i + 2 * j + 1], of[j]);
-            unsigned char *chunk = stages + at + place[i / 2][i % 2];
-            *(uint4 *)chunk = make_uint4(of[0][0], of[1][0], of[2][0], of[3][0]);
-            *(uint4 *)(chunk + THIRD) = make_uint4(of[0][2], of[1][2], of[2][2], of[3][2]);
-            chunk = stages + at + (place[i / 2][i % 2] ^ 64);
-            *(uint4 *)chunk = make_uint4(of[0][1], of[1][1], of[2][1], of[3][1]);
-            tmm__load_chunk(next + 8 * i, x[i / 2] + i % 2 * step[i / 2], stride[i / 2],
-                            left[i / 2][i % 2], wide[i / 2]);
-            left[i / 2][i % 2] -= 32;
-        }
-#pragma unroll
-        for (int i = 0; i < 2; i++) x[i] += 32 * stride[i];
-#if TMM__WGMMA
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* wgmma sees what is stored */
-        TMM__WGMMA_WAIT(0);
-#pragma unroll
-        for (int i = 0; i < 64; i++) asm volatile("" : "+f"(c[i])::"memory");
-#pragma unroll
-        for (int i = 0; i < 64; i++) total[i] += c[i];
-        if (k >= K) break;
-        if (k < 0) continue;
-        tmm__sync_multiply_adds(named);
-        TMM__WGMMA_BEGIN();
-#pragma unroll
-        for (int i = 0; i < 12; i++) {
-            int a = pieces_a >> i / 2 * 4 & 3, b = pieces_b >> i / 2 * 4 & 3;
-            tmm__wgmma_bfloat(c,
-                              tmm__descriptor(address + at + half * (64 * 128)) +
-                                  (a / 2 * THIRD + a % 2 * 64 + i % 2 * 32) / 16,
-                              tmm__descriptor(address + at + OPERAND) +
-                                  (b / 2 * THIRD + b % 2 * 64 + i % 2 * 32) / 16,
-                              i > 0);
-        }
-        TMM__WGMMA_COMMIT();
-#else
-        tmm__sync_multiply_adds(named);
-        if (k >= K) break;
-        if (k < 0) continue;
-        int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
-        int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
-        unsigned a[3][2][4], b[3][2][4];
-#pragma unroll
-        for (int i = 0; i < 6; i++) {
-            int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_a) ^ row_a % 8;
-            tmm__load_matrices(a[i / 2][i % 2], stages + i / 4 * THIRD + row_a * 128 + chunk * 16);
-        }
-#pragma unroll
-        for (int j = 0; j < 8; j++) { /* 16 columns */
-            float c[8];
-#pragma unroll
-            for (int i = 0; i < 8; i++) c[i] = 0;
-#pragma unroll
-            for (int i = 0; i < 6; i++) {
-                int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_b) ^ row_b % 8;
-                tmm__load_matrices(b[i / 2][i % 2], stages + OPERAND + i / 4 * THIRD +
-                                                        (16 * j + row_b) * 128 + chunk * 16);
-            }
-#pragma unroll
-            for (int i = 0; i < 12; i++) {
-                const unsigned *of_a = a[pieces_a >> i / 2 * 4 & 3][i % 2];
-                const unsigned *of_b = b[pieces_b >> i / 2 * 4 & 3][i % 2];
-                tmm__mma_16(c, of_a, of_b, true);
-                tmm__mma_16(c + 4, of_a, of_b + 2, true);
-            }
-#pragma unroll
-            for (int i = 0; i < 8; i++) total[8 * j + i] += c[i];
-        }
-#endif
-    }
-    if (inexact & 0xffff) square->inexact = 1;
-    tmm__sync_multiply_adds(named);
-    if (square->inexact) return false;
-
-    /* To who stores them. */
-    float *all = (float *)stages;
-    float *to = all + (thread / 32 * 16 + thread % 32 / 4) * PITCH + thread % 4 * 2;
-    const float *own = all + thread / 16 * 4 * PITCH + thread % 16 * 4;
-#pragma unroll
-    for (int i = 0; i < 32; i++)
-        *(float2 *)(to + i % 2 * 8 * PITCH + i / 2 * 8) =
-            make_float2(total[2 * i], total[2 * i + 1]);
-    tmm__sync_multiply_adds(named);
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        float4 four = *(const float4 *)(own + (i / 8 * 64 + i / 2 % 4) * PITCH + i % 2 * 64);
-        float *row = sum[i / 2] + i % 2 * 4;
-        row[0] = four.x, row[1] = four.y, row[2] = four.z, row[3] = four.w;
-    }
-    return true;
-}
-
-/* Adds up `depth` k of A and B, whose elements for this thread begin at a and b. */
-static __device__ __forceinline__ void tmm_float_depth(const float *a, const float *b, int depth,
+/* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and b. */
+static __device__ __forceinline__ void tmm_recheck_add(const float *a, const float *b, int depth,
                                                        const int FOURS, float (*sum)[8])
 {
 #pragma unroll 2
@@ -7665,8 +7667,8 @@ static __device__ __forceinline__ void tmm_float_depth(const float *a, const flo
         float xs[8], ys[8];
 #pragma unroll
         for (int i = 0; i < FOURS; i++) {
-            float4 x = *(const float4 *)(a + k * TMM__STRICT_PITCH + 64 * i);
-            float4 y = *(const float4 *)(b + k * TMM__STRICT_PITCH + 64 * i);
+            float4 x = *(const float4 *)(a + k * TMM__RECHECK_PITCH + 64 * i);
+            float4 y = *(const float4 *)(b + k * TMM__RECHECK_PITCH + 64 * i);
             xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
             ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
         }
@@ -7677,8 +7679,8 @@ static __device__ __forceinline__ void tmm_float_depth(const float *a, const flo
     }
 }
 
-/* Adds up a tile of 64 fours x 64 fours (1 or 2) by multiply-adds. A thread has 4 fours x 4 fours
-   elements of it, in ascending k as in KERNEL GLOBAL:
+/* Adds up a tile of 64 `fours` x 64 `fours` (1 or 2) by FP32 multiply-adds, in ascending k as KERNEL
+   GLOBAL. A thread has 4 fours x 4 fours elements of it:
 
                columns      4 (t % 16) ..           64 + 4 (t % 16) ..      fours = 2, thread t
        rows               +-----------------------+-----------------------+
@@ -7686,154 +7688,157 @@ static __device__ __forceinline__ void tmm_float_depth(const float *a, const flo
                           +-----------------------+-----------------------+
        64 + 4 (t / 16) .. | sum[4..7][0..3]       | sum[4..7][4..7]       |  64
                           +-----------------------+-----------------------+
-   For one k and 128 x 128, 64 multiply-adds a thread are 128 clocks of a multiprocessor; its four
-   loads of 16 bytes, of which many threads share each, 48. Copies of the next 16 k are under way. */
-static __device__ __forceinline__ void tmm_float_sums(const tmm__float_job *job,
-                                                      const tmm__square *square, float *memory,
-                                                      int thread, bool named, int fours,
-                                                      float (*sum)[8])
+   For one k of 128 x 128 a thread does 64 multiply-adds, 128 clocks of a multiprocessor. Its four
+   loads of 16 bytes, of which many threads share each, take 48. Copies of the next 16 k are under
+   way. */
+static __device__ __forceinline__ void tmm_recheck_fp32(const tmm__float_job *job,
+                                                        const tmm__region *region, float *memory,
+                                                        int thread, bool named, int fours,
+                                                        float (*sum)[8])
 {
-    enum { STEP = TMM__STRICT_STEP };
+    enum { STEP = TMM__RECHECK_STEP };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const int K = (int)job->K;
-    int row0 = square->row, col0 = square->col, product = square->product, line, k_from;
+    int row0 = region->row, col0 = region->col, product = region->product, line, k_from;
     int row = thread / 16 * 4, col = thread % 16 * 4;
-    int rows = square->row_end - row0, cols = square->col_end - col0;
+    int rows = region->row_end - row0, cols = region->col_end - col0;
     float *stage = memory; /* A, then B; the other stage is that of the next 16 k */
-    tmm_float_begin(&from_a, fours, thread, &line, &k_from);
+    tmm_recheck_first(&from_a, fours, thread, &line, &k_from);
     const float *next_a = from_a.X + product * from_a.product_stride +
                           (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
-    tmm_float_begin(&from_b, fours, thread, &line, &k_from);
+    tmm_recheck_first(&from_b, fours, thread, &line, &k_from);
     const float *next_b = from_b.X + product * from_b.product_stride +
                           (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
 #pragma unroll 1
     for (int k0 = -16; k0 < K; k0 += 16) { /* the first time only to copy */
         const float *tile_a = stage + row, *tile_b = stage + STEP + col;
         TMM__COPY_WAIT(0);
-        tmm__sync_multiply_adds(named); /* all is here; and all have done with the other one */
+        tmm__sync_256(named); /* all is here; and all have done with the other one */
         stage = stage == memory ? memory + 2 * STEP : memory;
         int left = K - k0;
         if (left > 16) {
-            tmm_float_load(stage, &from_a, next_a, fours, rows, left - 16, thread);
-            tmm_float_load(stage + STEP, &from_b, next_b, fours, cols, left - 16, thread);
+            tmm_recheck_copy(stage, &from_a, next_a, fours, rows, left - 16, thread);
+            tmm_recheck_copy(stage + STEP, &from_b, next_b, fours, cols, left - 16, thread);
         }
         tmm__copy_commit();
         next_a += 16 * from_a.k_stride;
         next_b += 16 * from_b.k_stride;
         int depth = k0 < 0 ? 0 : left < 16 ? left : 16;
-        /* A loop for each: in one, with the question inside, the compiler does the additions of
-           both at the same place, and no multiply-adds are left. */
+        /* A call for each: in one loop for both, the compiler merges their additions, and no
+           multiply-adds are left. */
         if (fours == 2)
-            tmm_float_depth(tile_a, tile_b, depth, 2, sum);
+            tmm_recheck_add(tile_a, tile_b, depth, 2, sum);
         else
-            tmm_float_depth(tile_a, tile_b, depth, 1, sum);
+            tmm_recheck_add(tile_a, tile_b, depth, 1, sum);
     }
 }
 
-/* The others, by tiles, with the elements that a thread has of it as in tmm_float_sums. */
-static __device__ __forceinline__ void tmm_float_tile(const tmm__float_job *job,
-                                                      tmm__square *square, float *memory,
-                                                      int thread, bool named, int fours)
+/* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A thread
+   has the elements of tmm_recheck_fp32. */
+static __device__ __forceinline__ void tmm_recheck_tile(const tmm__float_job *job,
+                                                        tmm__region *region, float *memory,
+                                                        int thread, bool named, int fours)
 {
-    const float least = job->least, most = job->most;
+    const float scale_min = job->scale_min, scale_max = job->scale_max;
     int row = thread / 16 * 4, col = thread % 16 * 4;
     float sum[8][8];
     bool done = false;
 #pragma unroll
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
-    if (fours == 2 && square->own && job->six)
-        done = tmm_float_six(job, square, (unsigned char *)memory, thread, named, sum);
-    if (!done) tmm_float_sums(job, square, memory, thread, named, fours, sum);
-    int row0 = square->row, col0 = square->col, product = square->product;
+    if (fours == 2 && region->own && job->bf16x6)
+        done = tmm_recheck_bf16x6(job, region, (unsigned char *)memory, thread, named, sum);
+    if (!done) tmm_recheck_fp32(job, region, memory, thread, named, fours, sum);
+    int row0 = region->row, col0 = region->col, product = region->product;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales;
     if (job->from_a.product_stride) scale_a += product * 64ll * job->a.line_blocks;
     if (job->from_b.product_stride) scale_b += product * 64ll * job->b.line_blocks;
 #pragma unroll 1
     for (int i = 0; i < 4 * fours; i++) {
-        /* One row after the other, each moved to the place of the first: code for one row. */
+        /* Each row is moved to the place of the first, so that there is code for one row. */
         int r = row0 + row + i / 4 * 64 + i % 4;
-        if (r >= square->row_end) break;
+        if (r >= region->row_end) break;
         float row_scale = scale_a[r];
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             if (j == fours) break;
-            int c = col0 + col + 64 * j, at = c - square->col128;
-            unsigned wanted = tmm__column_mask(c, 4, 0, square->col_end);
-            if (square->own) { /* noted, and not gathered as one of a few */
-                int quarter = (r - square->row128) / 64 * 2 + at / 64;
-                bool cols_wide = square->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;
-                if (tmm__are_few(square, quarter, fours == 2 && job->six)) wanted = 0;
-                if (wanted && (row_scale < 0 || cols_wide)) {
-                    unsigned of_16 = *tmm__unproven_at(job, product, r, c);
-                    of_16 >>= tmm__unproven_bit(c);
-                    wanted &= (of_16 & 3) | (of_16 >> 6 & 12);
+            int c = col0 + col + 64 * j, at = c - region->col128;
+            unsigned mask = tmm__column_mask(c, 4, 0, region->col_end);
+            if (region->own) {
+                int quarter = (r - region->row128) / 64 * 2 + at / 64;
+                bool cols_wide = region->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;
+                if (tmm__is_sparse(region, quarter, fours == 2 && job->bf16x6)) mask = 0;
+                if (mask && (row_scale < 0 || cols_wide)) {
+                    unsigned of_16 = *tmm__doubt_word(job, product, r, c);
+                    of_16 >>= tmm__doubt_bit(c);
+                    mask &= (of_16 & 3) | (of_16 >> 6 & 12);
                 } else {
-                    wanted = 0;
+                    mask = 0;
                 }
             } else {
 #pragma unroll
                 for (int m = 0; m < 4; m++)
-                    if ((wanted >> m & 1) &&
-                        !tmm__is_strict(row_scale * scale_b[c + m], least, most))
-                        wanted &= ~(1u << m);
+                    if ((mask >> m & 1) &&
+                        !tmm__is_rejected(row_scale * scale_b[c + m], scale_min, scale_max))
+                        mask &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm_store_some(to, r, c, 4, wanted, job->alpha, job->beta, &sum[0][4 * j]);
+            tmm_store_some(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
     }
 }
 
-/* All of them. `memory`: TMM__STRICT_BYTES of shared memory, aligned to 16; where tiles are large,
-   65 KB, for wgmma 129, aligned to 1024, for tmm_float_six. `by_scales`, `by_size`: whether there are
-   such for their row and column, and such that have been noted.
+/* Computes rejected and doubtful elements again, if there are such, by 256 threads of a block. `memory`:
+   TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6: 65 KB, for
+   wgmma 129, aligned to 1024.
 
-   A tile of 128 x 128 should take less than twice as long as one of 64 x 64. So it is taken where
-   three of its quarters or all have such elements; single lines, in fewer quarters, are left to the
-   small tiles, which more multiprocessors share; but what has been noted never, where tmm_float_six
-   may compute it, which is faster. Where the block's own tiles are not large, C is small: then there
-   is no code for large ones. */
-static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *job, float *memory,
-                                                        int self, bool named, bool by_scales,
-                                                        bool by_size, const bool large_tiles,
-                                                        int tile_m, int tile_n)
+   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need, else
+   by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single lines
+   are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles go by
+   BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is small: then
+   there is no code for large ones. */
+static __device__ __forceinline__ void tmm_recheck(const tmm__float_job *job, float *memory,
+                                                   int self, bool named, bool rejected,
+                                                   bool doubtful, const bool large_tiles,
+                                                   int tile_m, int tile_n)
 {
-    const float least = job->least, most = job->most;
-    tmm__square *square = (tmm__square *)memory;
-    memory += TMM__STRICT_SQUARE / 4;
-    enum { BY_SCALES, SMALL_BY_SCALES, FEW, BY_SIZE, SMALL_BY_SIZE, END };
-    const bool all_small = !large_tiles, six = large_tiles && job->six;
+    const float scale_min = job->scale_min, scale_max = job->scale_max;
+    tmm__region *region = (tmm__region *)memory;
+    memory += TMM__REGION_BYTES / 4;
+    enum { REJECTED, REJECTED_SMALL, SPARSE, DOUBTFUL, DOUBTFUL_SMALL, END };
+    const bool all_small = !large_tiles, bf16x6 = large_tiles && job->bf16x6;
     long long n = 0;
-    int pass = !by_scales ? FEW : all_small ? SMALL_BY_SCALES : BY_SCALES;
-    if (self == 0) square->end = by_size ? END : FEW, *(int *)memory = 0; /* elements gathered */
+    int pass = !rejected ? SPARSE : all_small ? REJECTED_SMALL : REJECTED;
+    if (self == 0)
+        region->end = doubtful ? END : SPARSE, *(int *)memory = 0; /* elements of the list */
 #pragma unroll 1
     for (;;) {
         int thread = self;
-        TMM__HIDE(thread); /* so that nothing of it is kept in registers from before */
-        bool own = pass >= FEW, small = pass == SMALL_BY_SCALES || pass == SMALL_BY_SIZE;
-        if (thread == 0) square->pass = pass;
+        TMM__HIDE(thread); /* nothing of it stays in registers across the loop */
+        bool own = pass >= SPARSE, small = pass == REJECTED_SMALL || pass == DOUBTFUL_SMALL;
+        if (thread == 0) region->pass = pass;
         bool more =
-            tmm_float_find(job, square, n, thread, named, own, small ? 64 : 128, tile_m, tile_n);
-        unsigned quarters = 0, four[4]; /* that have some, for tiles */
-        int count = own && more ? tmm_float_noted(job, square, thread, named, four) : 0;
-        if (pass == FEW) {
-            tmm_float_gather(square, thread, six, count, four, (int *)memory);
-            tmm__sync_multiply_adds(named);
-            tmm_float_few(job, thread, named, !more, (int *)memory);
+            tmm_recheck_find(job, region, n, thread, named, own, small ? 64 : 128, tile_m, tile_n);
+        unsigned quarters = 0, words[4]; /* quarters: that need a tile */
+        int count = own && more ? tmm_recheck_count(job, region, thread, named, words) : 0;
+        if (pass == SPARSE) {
+            tmm_recheck_list(region, thread, bf16x6, count, words, (int *)memory);
+            tmm__sync_256(named);
+            tmm_recheck_flush(job, thread, named, !more, (int *)memory);
         }
         if (!more) {
-            pass += all_small && pass == FEW ? 2 : 1, n = 0;
+            pass += all_small && pass == SPARSE ? 2 : 1, n = 0;
             if (thread == 0) *(int *)memory = 0;
-            tmm__sync_multiply_adds(named);
-            if (pass >= square->end) break;
+            tmm__sync_256(named);
+            if (pass >= region->end) break;
             continue;
         }
-        /* Magnitudes of products of scales are least and largest for the least and largest of
+        /* Magnitudes of products of scales are scale_min and largest for the scale_min and largest of
            scales. Two warps had the scales of 64 lines. */
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const unsigned *low = square->lowest, *high = square->highest;
+            const unsigned *low = region->lowest, *high = region->highest;
             int r = i / 2 * 2, c = 4 + i % 2 * 2;
             unsigned low_a = low[r] < low[r + 1] ? low[r] : low[r + 1];
             unsigned low_b = low[c] < low[c + 1] ? low[c] : low[c + 1];
@@ -7841,46 +7846,48 @@ static __device__ __forceinline__ void tmm_float_strict(const tmm__float_job *jo
             unsigned high_b = high[c] > high[c + 1] ? high[c] : high[c + 1];
             float lowest = tmm__bits_float(low_a) * tmm__bits_float(low_b);
             float highest = tmm__bits_float(high_a) * tmm__bits_float(high_b);
-            bool some = tmm__is_strict(lowest, least, most) || tmm__is_strict(highest, least, most);
-            if (square->row128 + 32 * r >= square->row_end) some = false;
-            if (square->col128 + 32 * (c - 4) >= square->col_end) some = false;
-            if (own) some = square->noted[i] > 0 && !tmm__are_few(square, i, six);
-            if (some) quarters |= 1u << i;
+            bool need = tmm__is_rejected(lowest, scale_min, scale_max) ||
+                        tmm__is_rejected(highest, scale_min, scale_max);
+            if (region->row128 + 32 * r >= region->row_end) need = false;
+            if (region->col128 + 32 * (c - 4) >= region->col_end) need = false;
+            if (own) need = region->doubtful[i] > 0 && !tmm__is_sparse(region, i, bf16x6);
+            if (need) quarters |= 1u << i;
         }
-        int mine = (square->row - square->row128) / 64 * 2 + (square->col - square->col128) / 64;
-        bool large = !all_small && __popc(quarters) >= (own && six ? 1 : 3);
-        bool here = small ? !large && (quarters >> mine & 1) : large && pass != FEW;
-        tmm__sync_multiply_adds(named); /* before anything is written again */
-        if (here) tmm_float_tile(job, square, memory, thread, named, all_small || small ? 1 : 2);
-        n = square->next, pass = square->pass; /* not kept in registers meanwhile */
-        tmm__sync_multiply_adds(named);
+        int mine = (region->row - region->row128) / 64 * 2 + (region->col - region->col128) / 64;
+        bool large = !all_small && __popc(quarters) >= (own && bf16x6 ? 1 : 3);
+        bool here = small ? !large && (quarters >> mine & 1) : large && pass != SPARSE;
+        tmm__sync_256(named); /* before anything is written again */
+        if (here) tmm_recheck_tile(job, region, memory, thread, named, all_small || small ? 1 : 2);
+        n = region->next, pass = region->pass; /* did not stay in registers */
+        tmm__sync_256(named);
     }
 }
 #endif
 #endif
-/* src/tiledmm/kernels/float/portable.cuh. Floats as halves for any device and for a CPU.
+/* src/tiledmm/kernels/float/portable.cuh. Floats as FP16 for any device and for a CPU.
    Uses: kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
-   products of halves by multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread. It is
-   slow: what counts is that results are right everywhere. Its dynamic shared memory is
-   TMM__FLOAT_ANY_BYTES. */
-#define TMM__FLOAT_ANY_BYTES (2 * 32 * 68 * 8)
-static_assert(TMM__STRICT_BYTES <= TMM__FLOAT_ANY_BYTES, "what is left to multiply-adds has room");
-TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job job)
+/* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
+   their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at a
+   time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three times
+   the work of REGISTER. It is there for right results everywhere; its speed was not measured. */
+#define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
+static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
+TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA
-    const tmm__split a = job.a, b = job.b;
+    const tmm__fp16_operand a = job.a, b = job.b;
     const tmm__lines from_a = job.from_a, from_b = job.from_b;
     const long long M = job.M, N = job.N, ldc = job.ldc;
-    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
+    const float scale_min = job.scale_min, scale_max = job.scale_max, alpha = job.alpha,
+                beta = job.beta;
     const tmm__schedule s = job.s;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
-    float2(*half_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
-    float2(*half_b)[68] = half_a + 32;
-    __shared__ int noted; /* elements whose size is no proof */
+    float2(*pairs_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
+    float2(*pairs_b)[68] = pairs_a + 32;
+    __shared__ int doubtful; /* whether there are such elements */
     int thread = threadIdx.x, row = thread / 16 * 4, col = thread % 16 * 4;
-    if (thread == 0) noted = 0;
+    if (thread == 0) doubtful = 0;
 #pragma unroll 1
     for (long long tile = blockIdx.x; tile < (long long)s.tiles_down * s.tiles_across * job.batch;
          tile += gridDim.x) {
@@ -7902,16 +7909,14 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
             __syncthreads();
             for (int i = 0; i < 2; i++) { /* 4 k of one line of each: a thread has 2 such */
                 int line = thread % 64, k = (thread / 64 * 2 + i) * 4;
-                size_t at_a = tmm__halves_at(&a, (int)row0 + line, 32 * block + k);
-                size_t at_b = tmm__halves_at(&b, (int)col0 + line, 32 * block + k);
+                size_t at_a = tmm__chunk_at(&a, (int)row0 + line, 32 * block + k);
+                size_t at_b = tmm__chunk_at(&b, (int)col0 + line, 32 * block + k);
                 for (int j = 0; j < 4; j++) {
                     int of = (k % 8 + j) * 2;
-#define TMM__HALF(at) tmm__from_half(*(const unsigned short *)((at) + of))
-                    half_a[k + j][line].x = TMM__HALF(blocks_a + at_a);
-                    half_a[k + j][line].y = TMM__HALF(blocks_a + (at_a ^ 64));
-                    half_b[k + j][line].x = TMM__HALF(blocks_b + at_b);
-                    half_b[k + j][line].y = TMM__HALF(blocks_b + (at_b ^ 64));
-#undef TMM__HALF
+                    pairs_a[k + j][line].x = tmm__load_half(blocks_a + at_a + of);
+                    pairs_a[k + j][line].y = tmm__load_half(blocks_a + (at_a ^ 64) + of);
+                    pairs_b[k + j][line].x = tmm__load_half(blocks_b + at_b + of);
+                    pairs_b[k + j][line].y = tmm__load_half(blocks_b + (at_b ^ 64) + of);
                 }
             }
             __syncthreads();
@@ -7920,7 +7925,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
             for (int k = 0; k < 32; k++)
                 for (int i = 0; i < 4; i++)
                     for (int j = 0; j < 4; j++) {
-                        float2 x = half_a[k][row + i], y = half_b[k][col + j];
+                        float2 x = pairs_a[k][row + i], y = pairs_b[k][col + j];
                         small[i][j] += x.y * y.x;
                         small[i][j] += x.x * y.y;
                         large[i][j] += x.x * y.x;
@@ -7932,48 +7937,101 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
         }
         for (int i = 0; i < 4; i++) {
             long long r = row0 + row + i; /* there are scales of whole blocks of 64 */
-            unsigned wanted = r < M ? tmm__column_mask(col0 + col, 4, 0, N) : 0, unproven = 0;
+            unsigned mask = r < M ? tmm__column_mask(col0 + col, 4, 0, N) : 0, doubt = 0;
             bool wide = scale_a[row + i] < 0;
             for (int j = 0; j < 4; j++) {
                 float p = scale_a[row + i] * scale_b[col + j];
                 wide |= scale_b[col + j] < 0;
-                if (tmm__is_strict(p, least, most))
-                    wanted &= ~(1u << j);
-                else if (tmm__is_unproven(scale_a[row + i], scale_b[col + j], sum[i][j], job.proof))
-                    unproven |= wanted & 1u << j;
+                if (tmm__is_rejected(p, scale_min, scale_max))
+                    mask &= ~(1u << j);
+                else if (tmm__is_doubtful(scale_a[row + i], scale_b[col + j], sum[i][j],
+                                          job.doubt_below))
+                    doubt |= mask & 1u << j;
                 sum[i][j] *= fabsf(p);
             }
             if (__any_sync(0xffffffffu, wide)) {
-                unsigned bits = ((unproven & 3) | (unproven & 12) << 6) << tmm__unproven_bit(col);
+                unsigned bits = ((doubt & 3) | (doubt & 12) << 6) << tmm__doubt_bit(col);
                 bits |= __shfl_xor_sync(0xffffffffu, bits, 1);
                 bits |= __shfl_xor_sync(0xffffffffu, bits, 2);
                 if (thread % 4 == 0 && r < M && col0 + col < N)
-                    *tmm__unproven_at(&job, (int)product, (int)r, (int)col0 + col) = bits;
-                if (bits) noted = 1;
+                    *tmm__doubt_word(&job, (int)product, (int)r, (int)col0 + col) = bits;
+                if (bits) doubtful = 1;
             }
-            wanted &= ~unproven;
-            if (wanted) {
+            mask &= ~doubt;
+            if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm_store_four(to, r, col0 + col, false, wanted, alpha,
-                               tmm_load_four(to, false, wanted, beta).v, sum[i]);
+                tmm_store_four(to, r, col0 + col, false, mask, alpha,
+                               tmm_load_four(to, false, mask, beta).v, sum[i]);
             }
         }
     }
     __syncthreads();
-    tmm_float_strict(&job, (float *)tmm_memory, thread, false, true, noted, false, 64, 64);
+    tmm_recheck(&job, (float *)tmm_memory, thread, false, true, doubtful, false, 64, 64);
 #else
     (void)job;
 #endif
 }
 #endif
-/* src/tiledmm/kernels/float/wgmma.cuh. Floats as halves by wgmma, for sm_90a.
-   Uses: kernels/float/recheck.cuh, kernels/float/ptx.cuh. Used by: kernels/float/launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
+/* src/tiledmm/kernels/float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: the tiles.
+   Uses: kernels/float/numbers.cuh, ptx.cuh, kernels/store.cuh. Used by: kernels/float/wgmma_kernel.cuh, launch.h. */
+/* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and among
+   how many warpgroups the k of a tile are distributed. Each takes 193 KB of shared memory or 201. */
+#ifndef TMM__WGMMA_LIST
+#define TMM__WGMMA_LIST(_)      \
+    _(1, 256x128, 2, 128, 4, 1) \
+    _(2, 128x192, 1, 192, 5, 1) \
+    _(3, 128x64, 1, 64, 8, 1)   \
+    _(4, 64x64, 1, 64, 12, 2)
+/* The kernels: pass, name, the two instances in each. One kernel for two is less to compile. One for
+   all four would be slower: in small products code takes longer to arrive than to run. */
+#define TMM__WGMMA_KERNEL_LIST(_) \
+    _(2, large, 256x128, 128x192) \
+    _(4, small, 128x64, 64x64)
 
-/* For the kernel for wgmma, with tiles of tile_m x tile_n, of which a warpgroup stores 64 `downs` x
-   `cols` from (row, col) on: where in C the first sum of a thread that multiplies lies, and the
-   scales of all its columns and rows. */
-static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *job, int tile,
+#define TMM__WGMMA_DOWN     (TMM__WGMMA_LIST(TMM__VALUE_1) 0)
+#define TMM__WGMMA_COLS     (TMM__WGMMA_LIST(TMM__VALUE_2) 0)
+#define TMM__WGMMA_STAGES   (TMM__WGMMA_LIST(TMM__VALUE_3) 0)
+#define TMM__WGMMA_K_GROUPS (TMM__WGMMA_LIST(TMM__VALUE_4) 0)
+#define TMM__WGMMA_ROWS     (128 / TMM__WGMMA_K_GROUPS * TMM__WGMMA_DOWN)
+#define TMM__WGMMA_SUMS     (TMM__WGMMA_COLS / 2) /* of a thread, in 64 rows */
+/* Columns that a warpgroup stores, and pairs of neighbours in a row that a thread does. */
+#define TMM__WGMMA_STORED (TMM__WGMMA_COLS / TMM__WGMMA_K_GROUPS)
+#define TMM__WGMMA_PAIRS  (TMM__WGMMA_STORED / 8)
+/* Whether all columns go at once, not one half after the other; columns of a wgmma. */
+#define TMM__WGMMA_AT_ONCE (TMM__WGMMA_DOWN * TMM__WGMMA_COLS <= 64)
+#define TMM__WGMMA_WIDTH   (TMM__WGMMA_AT_ONCE ? TMM__WGMMA_COLS : TMM__WGMMA_COLS / 2)
+#define TMM__WGMMA_A_BYTES (TMM__WGMMA_ROWS / 64 * TMM__BLOCK_BYTES) /* of a stage */
+#define TMM__WGMMA_B_BYTES (TMM__WGMMA_COLS / 64 * TMM__BLOCK_BYTES)
+#define TMM__WGMMA_STAGE   (TMM__WGMMA_A_BYTES + TMM__WGMMA_B_BYTES)
+
+/* TMM__WGMMA_1(name), TMM__WGMMA_2(name): a name with the first or second instance of this pass's
+   kernel behind it. */
+#define TMM__WGMMA_FIRST(pass, name, first, second)  TMM__NAME_IF(pass, TMM__PASS, first)
+#define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IF(pass, TMM__PASS, second)
+#define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
+#define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
+
+/* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
+#define TMM__WGMMA_ENUMERATOR(pass, name, ...) TMM__WGMMA_##name,
+enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
+/* A ring of stages, as a thread goes through it: addresses of its memory and barriers, the parity of
+   the phase that is next, and its stage; the thread's lane. */
+typedef struct TMM_FN(wgmma_ring) {
+    unsigned stages, fulls, empties, parity;
+    int stage, lane;
+} TMM_FN(wgmma_ring);
+
+/* The tile of C of a thread that multiplies: the product, and the place of its first sum. */
+typedef struct TMM_FN(wgmma_place) {
+    int product, row, col;
+} TMM_FN(wgmma_place);
+
+/* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
+   tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
+static __device__ __forceinline__ void tmm_wgmma_scales(const tmm__float_job *job, int tile,
                                                         int tile_m, int tile_n, int row, int col,
                                                         int downs, int cols, int thread,
                                                         int *product, int *row0, int *col0,
@@ -7986,7 +8044,7 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
     *col0 = across * tile_n + col + lane % 4 * 2;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
     /* Without signs, whose bits would stay in registers through the whole loop over tiles. */
-    unsigned lines_a = 64u * (unsigned)job->a.line_blocks; /* 2^24 at most: TMM__FLOAT_WGMMA_MOST */
+    unsigned lines_a = 64u * (unsigned)job->a.line_blocks; /* at most TMM__WGMMA_LINES_MAX */
     unsigned lines_b = 64u * (unsigned)job->b.line_blocks;
     if (job->from_a.product_stride) scale_a += (size_t)(unsigned)*product * lines_a;
     if (job->from_b.product_stride) scale_b += (size_t)(unsigned)*product * lines_b;
@@ -8005,35 +8063,44 @@ static __device__ __forceinline__ void tmm_float_scales(const tmm__float_job *jo
 }
 
 #if TMM__WGMMA
-/* In the kernel for wgmma 96 threads look for the least and largest scales of A and B. */
-static __device__ __forceinline__ void tmm_float_look(const tmm__float_job *job, int thread,
-                                                      unsigned *scales_least, unsigned *scales_most)
+/* Least and largest scales of A and B, without sign, by 96 threads. */
+static __device__ __forceinline__ void tmm_wgmma_scale_range(const tmm__float_job *job, int thread,
+                                                             unsigned *lowest, unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
-        const tmm__split *split = i == 0 ? &job->a : &job->b;
+        const tmm__fp16_operand *x = i == 0 ? &job->a : &job->b;
         bool shared = (i == 0 ? &job->from_a : &job->from_b)->product_stride == 0;
-        long long fours = (shared ? 1 : job->batch) * 16ll * split->line_blocks;
-        unsigned lowest = 0xffffffffu, highest = 0;
+        long long fours = (shared ? 1 : job->batch) * 16ll * x->line_blocks;
+        unsigned low = 0xffffffffu, high = 0;
 #pragma unroll 2
         for (long long j = thread; j < fours; j += 96) {
-            uint4 four = ((const uint4 *)split->scales)[j]; /* floats, without sign: */
+            uint4 four = ((const uint4 *)x->scales)[j];
             four.x &= 0x7fffffffu, four.y &= 0x7fffffffu;
             four.z &= 0x7fffffffu, four.w &= 0x7fffffffu;
-            lowest = min(min(lowest, min(four.x, four.y)), min(four.z, four.w));
-            highest = max(max(highest, max(four.x, four.y)), max(four.z, four.w));
+            low = min(min(low, min(four.x, four.y)), min(four.z, four.w));
+            high = max(max(high, max(four.x, four.y)), max(four.z, four.w));
         }
-        atomicMin(&scales_least[i], lowest);
-        atomicMax(&scales_most[i], highest);
+        atomicMin(&lowest[i], low);
+        atomicMax(&highest[i], high);
     }
 }
 #endif
 #endif
 
-#if defined(TMM__PASS) && TMM__EMIT_FLOAT_TILES && TMM__WGMMA
-/* One form of tiles for wgmma: 128 TMM__DOWN x TMM__COLS elements of C, a ring of TMM__RING stages;
-   with TMM__SHARED_K, 64 TMM__DOWN. What the two warpgroups do that multiply, each the upper or the
-   lower half of a tile, 64 rows after 64 rows.
+#if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0)
+enum {
+    TMM__INSTANCE(wgmma_rows_, WGMMA) = TMM__WGMMA_ROWS,
+    TMM__INSTANCE(wgmma_cols_, WGMMA) = TMM__WGMMA_COLS,
+    TMM__INSTANCE(wgmma_stages_, WGMMA) = TMM__WGMMA_STAGES,
+    TMM__INSTANCE(wgmma_readers_, WGMMA) =
+        8 / TMM__WGMMA_K_GROUPS, /* warps that multiply a stage */
+    TMM__INSTANCE(wgmma_bytes_, WGMMA) = TMM__WGMMA_STAGES * TMM__WGMMA_STAGE + 1024 /* to align */
+};
+
+#if TMM__WGMMA
+/* KERNEL TENSOR FLOAT by wgmma. What the two warpgroups do that multiply. Each has the upper or the
+   lower half of a tile, 64 rows after 64 rows:
 
              columns  0 .. COLS / 2 - 1     COLS / 2 .. COLS - 1      a tile with DOWN = 2
                      +---------------------+---------------------+
@@ -8048,209 +8115,328 @@ static __device__ __forceinline__ void tmm_float_look(const tmm__float_job *job,
        registers               | c0 2^-11| c1 2^-11| sum+=c0 | sum+=c1
    Tensor cores always have the next group to do; between windows, that of the other warpgroup.
 
-   In the smallest tiles, 128 x 64 and 64 x 64, half of the columns would be 32: wgmma of 64 x 32 x 16
-   read 3 KB of shared memory in 16 clocks, more than it gives. So they take all 64 at a time, and
-   two windows take turns, c0 and c1:
+   In 128 x 64 and 64 x 64, half of the columns would be 32. A wgmma of 64 x 32 x 16 reads 3 KB of
+   shared memory in 16 clocks, more than that gives. So all 64 columns go at once, and two windows
+   take turns, c0 and c1:
        tensor cores  | S of c0 | S of c1 | L of c0 | L of c1 | S of c0 | S of c1 | L of c0 ...
        registers      sum+=c1   c0 2^-11  c1 2^-11  sum+=c0   sum+=c1   c0 2^-11
 
-   In tiles of 64 x 64, which are taken if there is a multiprocessor for each of them, warpgroups
-   share the windows:
-       warpgroup 1   | window 0 | window 2 | window 4 | ...      the left half of C: sums of both
-       warpgroup 2   | window 1 | window 3 | window 5 | ...      the right half: likewise
+   With 64 x 64, which is taken if there is a multiprocessor for each tile, warpgroups have the same
+   tile and every other window:
+       warpgroup 1   | window 0 | window 2 | window 4 | ...      stores the left half of C
+       warpgroup 2   | window 1 | window 3 | window 5 | ...      stores the right half */
 
-   `memory` are the stages, `fulls` and `empties` the barriers, as KERNEL TENSOR FLOAT by wgmma has
-   them; *noted becomes 1 if there are elements whose size is no proof. */
-static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job,
-                                                       unsigned char *memory, unsigned fulls,
-                                                       unsigned empties, int *noted)
+/* Begins group S, c = lo_a hi_b + hi_a lo_b: 64 rows, `d` times 64 from row `rows` on, and WIDTH
+   columns, `half` times WIDTH from the first on. `at`: the window's two stages. */
+static __device__ __forceinline__ void tmm_wgmma_small(float *c, const unsigned *at, int rows,
+                                                       int d, int half)
+{
+    TMM__WGMMA_BEGIN();
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        unsigned stage = at[i / 4];
+        tmm__wgmma(c,
+                   tmm__descriptor(stage + rows * 128) + d * (TMM__BLOCK_BYTES / 16) +
+                       4 * (1 - i % 2) + 2 * (i / 2 % 2),
+                   tmm__descriptor(stage + TMM__WGMMA_A_BYTES) + half * (TMM__WGMMA_WIDTH * 8) +
+                       4 * (i % 2) + 2 * (i / 2 % 2),
+                   TMM__WGMMA_WIDTH, i > 0);
+    }
+    TMM__WGMMA_COMMIT();
+}
+
+/* Begins group L, c = 2^-11 c + hi_a hi_b, of the same rows and columns. */
+static __device__ __forceinline__ void tmm_wgmma_large(float *c, const unsigned *at, int rows,
+                                                       int d, int half)
+{
+#pragma unroll
+    for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT);
+    TMM__WGMMA_BEGIN();
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        unsigned stage = at[i / 2];
+        tmm__wgmma(c,
+                   tmm__descriptor(stage + rows * 128) + d * (TMM__BLOCK_BYTES / 16) + 2 * (i % 2),
+                   tmm__descriptor(stage + TMM__WGMMA_A_BYTES) + half * (TMM__WGMMA_WIDTH * 8) +
+                       2 * (i % 2),
+                   TMM__WGMMA_WIDTH, 1);
+    }
+    TMM__WGMMA_COMMIT();
+}
+
+static __device__ __forceinline__ void tmm_wgmma_add(float *sum, const float *c)
+{
+#pragma unroll
+    for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) sum[i] += c[i];
+}
+
+/* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
+static __device__ __forceinline__ void tmm_wgmma_begin(TMM_FN(wgmma_ring) * ring, unsigned *at,
+                                                       float *c, int rows)
+{
+    at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
+    tmm__barrier_wait(ring->fulls + 8 * ring->stage, ring->parity);
+    tmm__barrier_wait(ring->fulls + 8 * ring->stage + 8, ring->parity);
+    tmm_wgmma_small(c, at, rows, 0, 0);
+    ring->stage += 2 * TMM__WGMMA_K_GROUPS;
+    if (ring->stage >= TMM__WGMMA_STAGES) ring->stage -= TMM__WGMMA_STAGES, ring->parity ^= 1;
+}
+
+/* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
+   stage < 0. */
+static __device__ __forceinline__ void tmm_wgmma_finish(const TMM_FN(wgmma_ring) * ring, float *sum,
+                                                        float *c, int pending, int stage)
+{
+    tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
+    if (ring->lane == 0 && stage >= 0) {
+        tmm__barrier_arrive(ring->empties + 8 * stage);
+        tmm__barrier_arrive(ring->empties + 8 * stage + 8);
+    }
+    tmm_wgmma_add(sum, c);
+}
+
+/* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
+static __device__ __forceinline__ void tmm_wgmma_sum_pairs(TMM_FN(wgmma_ring) * ring, float *sum,
+                                                           int rows, int block, int blocks)
+{
+    enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
+    float c0[HALF], c1[HALF];
+    unsigned at0[2], at1[2];
+    int stage0, stage1 = -1;
+#pragma unroll
+    for (int i = 0; i < HALF; i++) c1[i] = 0;
+#pragma unroll 1
+    for (; block + STRIDE < blocks; block += 2 * STRIDE) {
+        stage0 = ring->stage;
+        tmm_wgmma_begin(ring, at0, c0, rows);
+        tmm_wgmma_finish(ring, sum, c1, 1, stage1);
+        stage1 = ring->stage;
+        tmm_wgmma_begin(ring, at1, c1, rows);
+        tmm__wgmma_wait(c0, HALF, 1);
+        tmm_wgmma_large(c0, at0, rows, 0, 0);
+        tmm__wgmma_wait(c1, HALF, 1);
+        tmm_wgmma_large(c1, at1, rows, 0, 0);
+        tmm_wgmma_finish(ring, sum, c0, 1, stage0);
+    }
+    if (block < blocks) {
+        stage0 = ring->stage;
+        tmm_wgmma_begin(ring, at0, c0, rows);
+        tmm_wgmma_finish(ring, sum, c1, 1, stage1);
+        tmm__wgmma_wait(c0, HALF, 0);
+        tmm_wgmma_large(c0, at0, rows, 0, 0);
+        tmm_wgmma_finish(ring, sum, c0, 0, stage0);
+    } else {
+        tmm_wgmma_finish(ring, sum, c1, 0, stage1);
+    }
+}
+
+/* All windows of a tile, one half of the columns after the other: while registers of one half are
+   worked on, tensor cores have wgmma of the other half to do. */
+static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) * ring,
+                                                            float (*sum)[TMM__WGMMA_SUMS], int rows,
+                                                            int blocks)
+{
+    enum { DOWN = TMM__WGMMA_DOWN, STAGES = TMM__WGMMA_STAGES, HALF = TMM__WGMMA_WIDTH / 2 };
+#pragma unroll 1
+    for (int block = 0; block < blocks; block += 2) {
+        int stage = ring->stage, second = stage + 1 == STAGES ? 0 : stage + 1;
+        unsigned second_parity = second == 0 ? ring->parity ^ 1 : ring->parity;
+        unsigned at[2] = {ring->stages + stage * TMM__WGMMA_STAGE,
+                          ring->stages + second * TMM__WGMMA_STAGE};
+        tmm__barrier_wait(ring->fulls + 8 * stage, ring->parity);
+        tmm__barrier_wait(ring->fulls + 8 * second, second_parity);
+        float c0[HALF], c1[HALF];
+#pragma unroll
+        for (int d = 0; d < DOWN; d++) {
+            tmm_wgmma_small(c0, at, rows, d, 0);
+            if (d > 0) {
+                tmm__wgmma_wait(c1, HALF, 1);
+                tmm_wgmma_add(sum[d - 1] + HALF, c1);
+            }
+            tmm_wgmma_small(c1, at, rows, d, 1);
+            tmm__wgmma_wait(c0, HALF, 1);
+            tmm_wgmma_large(c0, at, rows, d, 0);
+            tmm__wgmma_wait(c1, HALF, 1);
+            tmm_wgmma_large(c1, at, rows, d, 1);
+            tmm__wgmma_wait(c0, HALF, 1);
+            tmm_wgmma_add(sum[d], c0);
+        }
+        tmm__wgmma_wait(c1, HALF, 0);
+        if (ring->lane == 0) {
+            tmm__barrier_arrive(ring->empties + 8 * stage);
+            tmm__barrier_arrive(ring->empties + 8 * second);
+        }
+        tmm_wgmma_add(sum[DOWN - 1] + HALF, c1);
+        ring->stage = second + 1, ring->parity = second_parity;
+        if (ring->stage == STAGES) ring->stage = 0, ring->parity ^= 1;
+    }
+}
+
+/* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
+   stores, and moves them to the front. They go through stages that only the giver reads, and has
+   read: no more copies come, for such a block has one tile. */
+static __device__ __forceinline__ void tmm_wgmma_exchange(unsigned char *memory, float *sum,
+                                                          int group)
+{
+    enum { SUMS = TMM__WGMMA_SUMS };
+    int place = threadIdx.x % 128;
+    float4 *out = (float4 *)(memory + 2 * group * TMM__WGMMA_STAGE) + place;
+    float4 *in = (float4 *)(memory + (2 - 2 * group) * TMM__WGMMA_STAGE) + place;
+#pragma unroll
+    for (int i = 0; i < SUMS / 2; i += 4) {
+        const float *left = &sum[i], *right = &sum[SUMS / 2 + i];
+        out[i * 32] = group == 0 ? make_float4(right[0], right[1], right[2], right[3])
+                                 : make_float4(left[0], left[1], left[2], left[3]);
+    }
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < SUMS / 2; i += 4) {
+        float4 four = in[i * 32];
+        float *kept = &sum[i];
+#pragma unroll
+        for (int j = 0; j < 4; j++) kept[j] = group == 0 ? kept[j] : sum[SUMS / 2 + i + j];
+        kept[0] += four.x, kept[1] += four.y, kept[2] += four.z, kept[3] += four.w;
+    }
+}
+
+/* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
+   `cols` elements exist from c on. */
+static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job *job, float *c,
+                                                           int row, int col, int cols,
+                                                           const float *sum, float row_scale,
+                                                           const float *col_scale)
+{
+    enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
+    const float alpha = job->alpha, beta = job->beta;
+#pragma unroll
+    for (int first = 0; first < PAIRS; first += AHEAD) {
+        tmm_two old[AHEAD];
+#pragma unroll
+        for (int j = 0; j < AHEAD; j++) old[j].v[0] = old[j].v[1] = 0;
+        if (beta != 0) {
+#pragma unroll
+            for (int j = 0; j < AHEAD; j++) {
+                int at = 8 * (first + j);
+                tmm__load_if(&old[j], c + at, 8, at < cols);
+#pragma unroll
+                for (int k = 0; k < 2; k++) old[j].v[k] = TMM__MUL(beta, old[j].v[k]);
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < AHEAD; j++) {
+            int pair = first + j;
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+                float scale = row_scale * col_scale[2 * pair + k];
+                old[j].v[k] = tmm_value(sum[4 * pair + k] * scale, alpha, old[j].v[k],
+                                        8 * pair < cols, row, col + 8 * pair + k);
+            }
+            tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
+        }
+    }
+}
+
+/* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
+   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the place
+   of these, and these behind the last. */
+static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_job *job, float *c,
+                                                               const TMM_FN(wgmma_place) * place,
+                                                               int row, int cols, float *sum,
+                                                               float row_scale, float *col_scale,
+                                                               bool wide, int *doubtful)
+{
+    enum { PAIRS = TMM__WGMMA_PAIRS };
+    int lane = threadIdx.x % 32;
+    unsigned char *bytes =
+        (unsigned char *)tmm__doubt_word(job, place->product, row, place->col) + lane % 4;
+#pragma unroll 1
+    for (int first = 0; first < 8 * PAIRS; first += 32) {
+        unsigned bits = 0; /* of 16 columns */
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            int col = first + 8 * (j / 2) + j % 2;
+            float x = sum[4 * (j / 2) + j % 2];
+            float scale = fabsf(row_scale * col_scale[j]);
+            bool fits = (col < cols) & !tmm__is_rejected(scale, job->scale_min, job->scale_max);
+            bool doubt = fits & tmm__is_doubtful(row_scale, col_scale[j], x, job->doubt_below);
+            if (doubt) bits |= 1u << j % 4;
+            x *= scale;
+            tmm_store_some(c + col, row, place->col + col, 1, fits & !doubt, job->alpha, job->beta,
+                           &x);
+            if (j % 4 == 3) {
+                if (wide && col - 9 < cols + lane % 4 * 2)
+                    bytes[col / 16 * 4] = (unsigned char)bits;
+                if (bits) *doubtful = 1;
+                bits = 0;
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < 8 && PAIRS > 4; j++) {
+            float scale = col_scale[j];
+#pragma unroll
+            for (int k = j; k < 2 * PAIRS; k += 8) {
+                int at = 4 * (k / 2) + k % 2;
+                if (k + 8 < 2 * PAIRS) sum[at] = sum[at + 16];
+                col_scale[k] = k + 8 < 2 * PAIRS ? col_scale[k + 8] : scale;
+            }
+        }
+    }
+}
+
+/* The tiles of a block, by the two warpgroups that multiply. `memory`, `fulls` and `empties`: the
+   stages and their barriers. *doubtful becomes 1 if there are such elements.
+   Range and rows of the store stand here: as a function of their own they took the main loop of
+   128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
+static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *job,
+                                                          unsigned char *memory, unsigned fulls,
+                                                          unsigned empties, int *doubtful)
 {
     enum {
-        DOWN = TMM__DOWN,         /* times 64 rows of a warpgroup */
-        SHARED_K = TMM__SHARED_K, /* both warpgroups have the same rows, and every other window */
-        TILE_M = (SHARED_K ? 64 : 128) * DOWN,
-        COLS = TMM__COLS,
-        STAGES = TMM__RING,
-        BLOCKS_A = TILE_M / 64, /* of 8 KB, in a stage */
-        BLOCKS_B = COLS / 64,
-        STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES,
-        STRIDE = SHARED_K ? 4 : 2, /* stages from a window of a warpgroup to its next one */
-        SUMS = COLS / 2,           /* of a thread, in 64 rows */
-        STORED = SHARED_K ? COLS / 2 : COLS, /* columns that a warpgroup stores */
-        PAIRS = STORED / 8,                  /* of neighbours, in one row */
-        AT_ONCE = PAIRS < 8 ? PAIRS : 8,     /* that are read before they are stored */
-        SMALLEST = DOWN * COLS <= 64,        /* tiles: all columns go at once */
-        WIDTH = SMALLEST ? COLS : COLS / 2,  /* columns of a wgmma */
-        HALF = WIDTH / 2                     /* sums of a thread in them */
+        DOWN = TMM__WGMMA_DOWN,
+        PAIRS = TMM__WGMMA_PAIRS,
+        K_GROUPS = TMM__WGMMA_K_GROUPS,
+        SUMS = TMM__WGMMA_SUMS,
+        STORED = TMM__WGMMA_STORED,
+        COLS = TMM__WGMMA_COLS,
+        LAST = DOWN - 1,
+        UNROLL = TMM__WGMMA_AT_ONCE && K_GROUPS == 1 ? 2 : 1
     };
-    static_assert(STAGES * STAGE + 1024 == TMM__FLOAT_BYTES(TILE_M, COLS, STAGES),
-                  "what the launcher asks for");
     static_assert(COLS == 64 || COLS == 128 || COLS == 192, "tmm__wgmma has half of these columns");
-    const tmm__split a = job->a;
+    static_assert(!TMM__WGMMA_AT_ONCE || TMM__WGMMA_STAGES % 4 == 0, "two windows are four stages");
+    const tmm__fp16_operand a = job->a;
     const long long M = job->M, N = job->N, ldc = job->ldc;
-    const float least = job->least, most = job->most, alpha = job->alpha, beta = job->beta;
+    const float scale_min = job->scale_min, scale_max = job->scale_max;
     const tmm__schedule s = job->s;
     const int batch = job->batch;
     unsigned stages = (unsigned)__cvta_generic_to_shared(memory);
     int thread = threadIdx.x - 128, lane = thread % 32, group = thread / 128;
     int tiles = s.tiles_down * s.tiles_across;
     /* Where in a tile this warpgroup's rows begin, and the columns that it stores. */
-    int rows = SHARED_K ? 0 : group * (64 * DOWN), first_col = group * (COLS - STORED);
-    int first = SHARED_K ? 2 * group : 0, stage = first;
-    unsigned parity = 0;
+    int rows = K_GROUPS > 1 ? 0 : group * (64 * DOWN), stored_from = group * (COLS - STORED);
+    int first = K_GROUPS > 1 ? 2 * group : 0;
+    TMM_FN(wgmma_ring) ring = {stages, fulls, empties, 0, first, lane};
     tmm__wait_for_previous();
     for (int tile = blockIdx.x; tile < tiles * batch; tile += gridDim.x) {
         int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
-        if (SMALLEST) /* which has the registers: now, while the first copies are under way */
-            tmm_float_scales(job, tile, TILE_M, COLS, rows, first_col, DOWN, STORED, thread,
-                             &product, &row0, &col0, col_scale, row_scale);
+        if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
+            tmm_wgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
+                             thread, &product, &row0, &col0, col_scale, row_scale);
 #pragma unroll
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
             for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
-#define TMM__MULTIPLY(at, c, half_c, half_a, half_b, half, k16, add)                              \
-    tmm__wgmma(c,                                                                                 \
-               tmm__descriptor(at[half] + rows * 128) + d * (TMM__BLOCK_BYTES / 16) +             \
-                   4 * (half_a) + 2 * (k16),                                                      \
-               tmm__descriptor(at[half] + BLOCKS_A * TMM__BLOCK_BYTES) + (half_c) * (WIDTH * 8) + \
-                   4 * (half_b) + 2 * (k16),                                                      \
-               WIDTH, add)
-#define TMM__SMALL(at, c, half_c)                                                \
-    TMM__WGMMA_BEGIN();                                                          \
-    _Pragma("unroll") for (int i = 0; i < 8; i++)                                \
-        TMM__MULTIPLY(at, c, half_c, 1 - i % 2, i % 2, i / 4, i / 2 % 2, i > 0); \
-    TMM__WGMMA_COMMIT()
-#define TMM__LARGE(at, c, half_c)                            \
-    TMM__WGMMA_BEGIN();                                      \
-    _Pragma("unroll") for (int i = 0; i < 4; i++)            \
-        TMM__MULTIPLY(at, c, half_c, 0, 0, i / 2, i % 2, 1); \
-    TMM__WGMMA_COMMIT()
-#define TMM__WAIT_FOR(c, pending) \
-    TMM__WGMMA_WAIT(pending);     \
-    _Pragma("unroll") for (int i = 0; i < HALF; i++) asm volatile("" : "+f"(c[i])::"memory")
-#define TMM__BEGIN(at, c)                                  \
-    at[0] = stages + stage * STAGE, at[1] = at[0] + STAGE; \
-    tmm__barrier_wait(fulls + 8 * stage, parity);          \
-    tmm__barrier_wait(fulls + 8 * stage + 8, parity);      \
-    TMM__SMALL(at, c, 0);                                  \
-    stage += STRIDE;                                       \
-    if (stage >= STAGES) stage -= STAGES, parity ^= 1
-#define TMM__FINISH(at, c, pending)                                                       \
-    TMM__WAIT_FOR(c, pending);                                                            \
-    _Pragma("unroll") for (int i = 0; i < HALF; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT); \
-    TMM__LARGE(at, c, 0)
-#define TMM__ADD(c, pending, ring)                     \
-    TMM__WAIT_FOR(c, pending);                         \
-    if (lane == 0 && (ring) >= 0) {                    \
-        tmm__barrier_arrive(empties + 8 * (ring));     \
-        tmm__barrier_arrive(empties + 8 * (ring) + 8); \
-    }                                                  \
-    _Pragma("unroll") for (int i = 0; i < HALF; i++) sum[0][i] += c[i]
-        if (SMALLEST) { /* two windows at a time */
-            static_assert(!SMALLEST || STAGES % 4 == 0, "two windows are four stages");
-            const int d = 0;
-            float c0[HALF], c1[HALF];
-            unsigned at0[2], at1[2];              /* where their stages are, */
-            int block = first, ring0, ring1 = -1; /* and which */
-#pragma unroll
-            for (int i = 0; i < HALF; i++) c1[i] = 0;
-#pragma unroll 1
-            for (; block + STRIDE < a.k_blocks; block += 2 * STRIDE) {
-                ring0 = stage;
-                TMM__BEGIN(at0, c0);
-                TMM__ADD(c1, 1, ring1);
-                ring1 = stage;
-                TMM__BEGIN(at1, c1);
-                TMM__FINISH(at0, c0, 1);
-                TMM__FINISH(at1, c1, 1);
-                TMM__ADD(c0, 1, ring0);
-            }
-            if (block < a.k_blocks) {
-                ring0 = stage;
-                TMM__BEGIN(at0, c0);
-                TMM__ADD(c1, 1, ring1);
-                TMM__FINISH(at0, c0, 0);
-                TMM__ADD(c0, 0, ring0);
-            } else {
-                TMM__ADD(c1, 0, ring1);
-            }
-        }
-#pragma unroll 1
-        for (int block = 0; block < a.k_blocks && !SMALLEST; block += 2) {
-            int second = stage + 1 == STAGES ? 0 : stage + 1;
-            unsigned second_parity = second == 0 ? parity ^ 1 : parity;
-            unsigned at[2] = {stages + stage * STAGE, stages + second * STAGE};
-            tmm__barrier_wait(fulls + 8 * stage, parity);
-            tmm__barrier_wait(fulls + 8 * second, second_parity);
-            /* Half of the columns at a time: while registers of one half are worked on, tensor
-               cores have wgmma of the other half to do. */
-            float c0[HALF], c1[HALF];
-#pragma unroll
-            for (int d = 0; d < DOWN; d++) {
-                TMM__SMALL(at, c0, 0);
-                if (d > 0) {
-                    TMM__WAIT_FOR(c1, 1);
-#pragma unroll
-                    for (int i = 0; i < HALF; i++) sum[d - 1][HALF + i] += c1[i];
-                }
-                TMM__SMALL(at, c1, 1);
-                TMM__WAIT_FOR(c0, 1);
-#pragma unroll
-                for (int i = 0; i < HALF; i++) c0[i] *= 1.0f / (1 << TMM__LO_SHIFT);
-                TMM__LARGE(at, c0, 0);
-                TMM__WAIT_FOR(c1, 1);
-#pragma unroll
-                for (int i = 0; i < HALF; i++) c1[i] *= 1.0f / (1 << TMM__LO_SHIFT);
-                TMM__LARGE(at, c1, 1);
-                TMM__WAIT_FOR(c0, 1);
-#pragma unroll
-                for (int i = 0; i < HALF; i++) sum[d][i] += c0[i];
-            }
-            TMM__WAIT_FOR(c1, 0);
-            if (lane == 0) {
-                tmm__barrier_arrive(empties + 8 * stage);
-                tmm__barrier_arrive(empties + 8 * second);
-            }
-#pragma unroll
-            for (int i = 0; i < HALF; i++) sum[DOWN - 1][HALF + i] += c1[i];
-            stage = second + 1, parity = second_parity;
-            if (stage == STAGES) stage = 0, parity ^= 1;
-        }
-#undef TMM__MULTIPLY
-#undef TMM__SMALL
-#undef TMM__LARGE
-#undef TMM__WAIT_FOR
-#undef TMM__BEGIN
-#undef TMM__FINISH
-#undef TMM__ADD
-        if (SHARED_K) {
-            /* The other warpgroup gets what it stores by way of a stage that only this one
-               reads, and has read: no more copies come, for a block has one tile. */
-            float4 *out = (float4 *)(memory + first * STAGE) + thread % 128;
-            float4 *in = (float4 *)(memory + (2 - first) * STAGE) + thread % 128;
-#pragma unroll
-            for (int i = 0; i < SUMS / 2; i += 4) {
-                const float *of = &sum[0][i], *upper = &sum[0][SUMS / 2 + i];
-                out[i * 32] = group == 0 ? make_float4(upper[0], upper[1], upper[2], upper[3])
-                                         : make_float4(of[0], of[1], of[2], of[3]);
-            }
-            asm volatile("bar.sync 2, 256;" ::: "memory");
-#pragma unroll
-            for (int i = 0; i < SUMS / 2; i += 4) {
-                float4 four = in[i * 32];
-                float *of = &sum[0][i];
-#pragma unroll
-                for (int j = 0; j < 4; j++) of[j] = group == 0 ? of[j] : sum[0][SUMS / 2 + i + j];
-                of[0] += four.x, of[1] += four.y, of[2] += four.z, of[3] += four.w;
-            }
-        }
-
-        /* Scale and store. All scales are read before the first store: the compiler cannot know
-           that they are not what is stored, and would wait. */
-        if (!SMALLEST)
-            tmm_float_scales(job, tile, TILE_M, COLS, rows, first_col, DOWN, STORED, thread,
-                             &product, &row0, &col0, col_scale, row_scale);
+        if (TMM__WGMMA_AT_ONCE)
+            tmm_wgmma_sum_pairs(&ring, sum[0], rows, first, a.k_blocks);
+        else
+            tmm_wgmma_sum_halves(&ring, sum, rows, a.k_blocks);
+        if (K_GROUPS > 1) tmm_wgmma_exchange(memory, sum[0], group);
+        /* All scales are read before the first store: the compiler cannot know that they are not
+           what is stored, and would wait. */
+        if (!TMM__WGMMA_AT_ONCE)
+            tmm_wgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
+                             thread, &product, &row0, &col0, col_scale, row_scale);
+        TMM_FN(wgmma_place) place = {product, row0, col0};
         float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
         for (int j = 1; j < 2 * PAIRS; j++) {
@@ -8265,87 +8451,24 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
             row_highest = fmaxf(row_highest, row_scale[i]);
         }
         wide = __any_sync(0xffffffffu, wide || row_lowest < 0);
-        float *to = job->C + product * job->batchC + col0;
-        int cols = (int)N - col0; /* that exist, from col0 on */
+        float *to = job->C + place.product * job->batchC + place.col;
+        int cols = (int)N - place.col; /* that exist, from place.col on */
         bool fast = !wide && ((size_t)to | (size_t)ldc * 4) % 8 == 0 &&
                     (N % 2 == 0 || cols >= 8 * PAIRS - 6) && /* no half pair */
-                    !tmm__is_strict(row_lowest * lowest, least, most) &&
-                    !tmm__is_strict(row_highest * highest, least, most);
-        /* One row after the other, each moved to the place of the first, so that there is code for
-           one row, except in tiles of 128 x 64; and if elements are to be judged one by one, for 32
-           columns. */
-#pragma unroll(SMALLEST && !SHARED_K ? 2 : 1)
+                    !tmm__is_rejected(row_lowest * lowest, scale_min, scale_max) &&
+                    !tmm__is_rejected(row_highest * highest, scale_min, scale_max);
+        /* Each row is moved to the place of the first, so that there is code for one row; in 128 x 64,
+           where it is short, for two. */
+#pragma unroll(UNROLL)
         for (int i = 0; i < 2 * DOWN; i++) {
-            const int LAST = DOWN - 1;
-            int row = row0 + 8 * i + i / 2 * 48;
+            int row = place.row + 8 * i + i / 2 * 48;
             float *c = to + row * ldc;
             if (row >= M) break;
-            if (fast) {
-#pragma unroll
-                for (int first = 0; first < PAIRS; first += AT_ONCE) {
-                    tmm_two old[AT_ONCE];
-#pragma unroll
-                    for (int j = 0; j < AT_ONCE; j++) old[j].v[0] = old[j].v[1] = 0;
-                    if (beta != 0) {
-#pragma unroll
-                        for (int j = 0; j < AT_ONCE; j++) {
-                            int col = 8 * (first + j);
-                            tmm__load_if(&old[j], c + col, 8, col < cols);
-#pragma unroll
-                            for (int k = 0; k < 2; k++) old[j].v[k] = TMM__MUL(beta, old[j].v[k]);
-                        }
-                    }
-#pragma unroll
-                    for (int j = 0; j < AT_ONCE; j++) {
-                        int pair = first + j;
-#pragma unroll
-                        for (int k = 0; k < 2; k++) {
-                            float scale = row_scale[0] * col_scale[2 * pair + k];
-                            old[j].v[k] =
-                                tmm_value(sum[0][4 * pair + k] * scale, alpha, old[j].v[k],
-                                          8 * pair < cols, row, col0 + 8 * pair + k);
-                        }
-                        tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
-                    }
-                }
-            } else {
-                unsigned char *notes =
-                    (unsigned char *)tmm__unproven_at(job, product, row, col0) + lane % 4;
-#pragma unroll 1
-                for (int first = 0; first < 8 * PAIRS; first += 32) {
-                    unsigned bits = 0; /* whose size is no proof, of 16 columns */
-#pragma unroll
-                    for (int j = 0; j < 8; j++) {
-                        int col = first + 8 * (j / 2) + j % 2;
-                        float one = sum[0][4 * (j / 2) + j % 2];
-                        float scale = fabsf(row_scale[0] * col_scale[j]);
-                        bool mine = (col < cols) & !tmm__is_strict(scale, least, most);
-                        bool unproven =
-                            mine & tmm__is_unproven(row_scale[0], col_scale[j], one, job->proof);
-                        if (unproven) bits |= 1u << j % 4;
-                        one *= scale;
-                        tmm_store_some(c + col, row, col0 + col, 1, mine & !unproven, alpha, beta,
-                                       &one);
-                        if (j % 4 == 3) {
-                            if (wide && col - 9 < cols + lane % 4 * 2)
-                                notes[col / 16 * 4] = (unsigned char)bits;
-                            if (bits) *noted = 1;
-                            bits = 0;
-                        }
-                    }
-                    /* The next 32 columns come to the place of these, and these behind the last. */
-#pragma unroll
-                    for (int j = 0; j < 8 && PAIRS > 4; j++) {
-                        float scale = col_scale[j];
-#pragma unroll
-                        for (int k = j; k < 2 * PAIRS; k += 8) {
-                            int at = 4 * (k / 2) + k % 2;
-                            if (k + 8 < 2 * PAIRS) sum[0][at] = sum[0][at + 16];
-                            col_scale[k] = k + 8 < 2 * PAIRS ? col_scale[k + 8] : scale;
-                        }
-                    }
-                }
-            }
+            if (fast)
+                tmm_wgmma_store_row(job, c, row, place.col, cols, sum[0], row_scale[0], col_scale);
+            else
+                tmm_wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
+                                        wide, doubtful);
 #pragma unroll
             for (int j = 0; j < 2 * PAIRS; j++) {
                 int at = 4 * (j / 2) + j % 2;
@@ -8360,22 +8483,18 @@ static __device__ __forceinline__ void tmm_float_tiles(const tmm__float_job *job
     }
 }
 
-/* What the thread does that copies, if tiles have this form. */
-static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *job,
-                                                        unsigned char *memory, unsigned fulls,
-                                                        unsigned empties)
+/* The copies of a block's tiles, by one thread. */
+static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
+                                                      unsigned char *memory, unsigned fulls,
+                                                      unsigned empties)
 {
-    enum {
-        BLOCKS_A = (TMM__SHARED_K ? 1 : 2) * TMM__DOWN, /* of 8 KB, in a stage */
-        BLOCKS_B = TMM__COLS / 64,
-        STAGE = (BLOCKS_A + BLOCKS_B) * TMM__BLOCK_BYTES
-    };
-    const tmm__split a = job->a, b = job->b;
+    enum { BLOCKS_A = TMM__WGMMA_ROWS / 64, BLOCKS_B = TMM__WGMMA_COLS / 64 };
+    const tmm__fp16_operand a = job->a, b = job->b;
     const tmm__schedule s = job->s;
     const int tiles = s.tiles_down * s.tiles_across, all = tiles * job->batch;
     const unsigned stages = (unsigned)__cvta_generic_to_shared(memory);
     unsigned parity = 1; /* all stages are empty to begin with */
-    unsigned *pace = TMM__DOWN * TMM__COLS > 64 ? job->pace : NULL, due = 0;
+    unsigned *pace = TMM__WGMMA_AT_ONCE ? NULL : job->pace, due = 0;
     int stage = 0;
     for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
         int product = tile / tiles, down, across;
@@ -8391,7 +8510,7 @@ static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *jo
         const unsigned char *next_b = b.blocks + across * (BLOCKS_B * TMM__BLOCK_BYTES);
         next_a += (job->from_a.product_stride ? product : 0) * a.k_blocks * step_a;
         next_b += (job->from_b.product_stride ? product : 0) * b.k_blocks * step_b;
-        /* Before the wait, not behind it: where to copy from. */
+        /* Addresses are computed before the wait, not behind it. */
         asm volatile("" : "+l"(next_a), "+l"(next_b), "+r"(bytes_a), "+r"(bytes_b));
         tmm__wait_for_previous();
         for (int block = 0, end; block < a.k_blocks; block = end) {
@@ -8402,30 +8521,28 @@ static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *jo
                 due += gridDim.x;
             }
             for (int i = block; i < end; i++) {
-                unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                unsigned to = stages + stage * TMM__WGMMA_STAGE, barrier = fulls + 8 * stage;
                 tmm__barrier_wait(empties + 8 * stage, parity);
                 tmm__barrier_expect(barrier, bytes_a + bytes_b);
                 tmm__copy_bulk(to, next_a, bytes_a, barrier);
-                tmm__copy_bulk(to + BLOCKS_A * TMM__BLOCK_BYTES, next_b, bytes_b, barrier);
+                tmm__copy_bulk(to + TMM__WGMMA_A_BYTES, next_b, bytes_b, barrier);
                 next_a += step_a;
                 next_b += step_b;
-                if (++stage == TMM__RING) stage = 0, parity ^= 1;
+                if (++stage == TMM__WGMMA_STAGES) stage = 0, parity ^= 1;
             }
         }
     }
-    /* Who has no tile in the last round is not waited for. */
+    /* Blocks without a tile in the last round count as if they had arrived. */
     if (pace != NULL && blockIdx.x > (unsigned)(all - 1) % gridDim.x)
         atomicAdd(pace, (a.k_blocks - 1) / TMM__FLOAT_PACE + 1);
 }
 #endif
-
-#if defined(TMM__PASS) && TMM__EMIT_FLOAT
-/* KERNEL TENSOR FLOAT by wgmma. 384 threads: of the first warpgroup one thread copies, and others
-   look whether there are elements to be left to multiply-adds; two warpgroups multiply. Both forms
-   of large tiles are in one kernel, and both of small ones, which is less to compile; but not all
-   four, for in small products code takes longer to arrive than to run. TMM__FORMS(what, arguments)
-   calls tmm_float_copies or tmm_float_tiles of the form, of which TMM__READERS warps multiply each
-   stage.
+#endif
+/* src/tiledmm/kernels/float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
+   Uses: kernels/float/wgmma.cuh, kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
+#if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
+/* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three warps
+   look for rejected elements; two warpgroups multiply.
 
    A stage is 32 k of a tile: blocks of A, then blocks of B. A window is two stages. They go round:
        copies        | s0 | s1 | s2 | s3 | s0 | s1 |        a thread waits until `empty`, copies,
@@ -8433,30 +8550,39 @@ static __device__ __forceinline__ void tmm_float_copies(const tmm__float_job *jo
        warpgroup 2          [ window    ][ window    ]      when both are through, it is `empty`
    Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR.
 
-   A window of 256 x 128 is 12.6 million operations and 96 KB copied: 128 operations a byte of the
-   second-level cache. Shared memory is read with 4 KB for each wgmma of 64 x 64 x 16, which takes
-   the tensor cores 32 clocks: 128 bytes a clock, all it gives. For longer than some ms, what bounds
-   it on an H200 is the power that the device may take; so blocks keep together along k, for what
-   comes from memory, not from the second-level cache, takes more (tmm__keep_pace). */
-TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job job)
+   A window of 256 x 128 is 12.6 million operations and 96 KB copied from L2: 128 operations a byte.
+   A wgmma of 64 x 64 x 16 reads 4 KB of shared memory and takes the tensor cores 32 clocks: 128 bytes
+   a clock, all that shared memory gives. For longer than some ms, what bounds it on an H200 is the
+   power that the device may draw. Reads of memory take more than reads of L2, so blocks keep together
+   along k (tmm__keep_pace). */
+TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_job job)
 {
 #if TMM__WGMMA
+    enum {
+        STAGES_1 = TMM__WGMMA_1(TMM_FN(wgmma_stages_)),
+        STAGES_2 = TMM__WGMMA_2(TMM_FN(wgmma_stages_)),
+        STAGES = (int)STAGES_1 > (int)STAGES_2 ? (int)STAGES_1 : (int)STAGES_2,
+        AREA = TMM__WGMMA_1(TMM_FN(wgmma_rows_)) * TMM__WGMMA_1(TMM_FN(wgmma_cols_))
+    };
     extern __shared__ __align__(16) unsigned char tmm_memory[];
-    __shared__ __align__(8) unsigned long long full[TMM__RING], empty[TMM__RING];
-    __shared__ unsigned scales_least[2], scales_most[2]; /* of A and B */
-    __shared__ int noted;                                /* elements whose size is no proof */
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    __shared__ unsigned scales_lowest[2], scales_highest[2]; /* of A and B */
+    __shared__ int doubtful;                                 /* whether there are such elements */
     unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm_memory) & 1023;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
 
     if (threadIdx.x == 0) {
+        const int readers = job.instance == TMM__WGMMA_1(TMM__WGMMA_)
+                                ? (int)TMM__WGMMA_1(TMM_FN(wgmma_readers_))
+                                : (int)TMM__WGMMA_2(TMM_FN(wgmma_readers_));
 #pragma unroll
-        for (int i = 0; i < TMM__RING; i++) {
+        for (int i = 0; i < STAGES; i++) {
             tmm__barrier_init(fulls + 8 * i, 1);
-            tmm__barrier_init(empties + 8 * i, TMM__READERS); /* warps that multiply it */
+            tmm__barrier_init(empties + 8 * i, readers);
         }
-        for (int i = 0; i < 2; i++) scales_least[i] = 0xffffffffu, scales_most[i] = 0;
-        noted = 0;
+        for (int i = 0; i < 2; i++) scales_lowest[i] = 0xffffffffu, scales_highest[i] = 0;
+        doubtful = 0;
         /* So that copies find the barriers (PTX ISA 9.7, "membar / fence", "Async proxy"). */
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
@@ -8468,139 +8594,276 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float(const tmm__float_job jo
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x >= 32) {
-            tmm_float_look(&job, threadIdx.x - 32, scales_least, scales_most);
+            tmm_wgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
         } else if (threadIdx.x == 0) {
-            TMM__FORMS(copies, (&job, tmm_memory + skip, fulls, empties));
+            if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
+                TMM__WGMMA_1(TMM_FN(wgmma_copy_))(&job, tmm_memory + skip, fulls, empties);
+            } else {
+                TMM__WGMMA_2(TMM_FN(wgmma_copy_))(&job, tmm_memory + skip, fulls, empties);
+            }
         }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        TMM__FORMS(tiles, (&job, tmm_memory + skip, fulls, empties, &noted));
+        unsigned char *memory = tmm_memory + skip;
+        if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
+            TMM__WGMMA_1(TMM_FN(wgmma_multiply_))(&job, memory, fulls, empties, &doubtful);
+        } else {
+            TMM__WGMMA_2(TMM_FN(wgmma_multiply_))(&job, memory, fulls, empties, &doubtful);
+        }
         asm volatile("bar.sync 1, 352;" ::: "memory");
-        float lowest = __uint_as_float(scales_least[0]) * __uint_as_float(scales_least[1]);
-        float highest = __uint_as_float(scales_most[0]) * __uint_as_float(scales_most[1]);
-        bool by_scales = tmm__is_strict(lowest, job.least, job.most) ||
-                         tmm__is_strict(highest, job.least, job.most);
-        if (by_scales || noted)
-            tmm_float_strict(&job, (float *)(tmm_memory + skip), threadIdx.x - 128, true, by_scales,
-                             noted, TMM__LARGE_TILES, job.tile_m, job.tile_n);
+        float lowest = __uint_as_float(scales_lowest[0]) * __uint_as_float(scales_lowest[1]);
+        float highest = __uint_as_float(scales_highest[0]) * __uint_as_float(scales_highest[1]);
+        bool rejected = tmm__is_rejected(lowest, job.scale_min, job.scale_max) ||
+                        tmm__is_rejected(highest, job.scale_min, job.scale_max);
+        if (rejected || doubtful)
+            tmm_recheck(&job, (float *)(tmm_memory + skip), threadIdx.x - 128, true, rejected,
+                        doubtful, AREA > 128 * 64, job.tile_m, job.tile_n);
     }
 #else
     (void)job;
 #endif
 }
 #endif
-/* src/tiledmm/kernels/float/mma_sync.cuh. Floats as halves by mma.sync, from sm_80 on.
+/* src/tiledmm/kernels/float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
    Uses: kernels/float/recheck.cuh, kernels/float/ptx.cuh. Used by: kernels/float/launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_FLOAT_MMA
-#ifndef TMM__FLOAT_MMA_ONCE
-#define TMM__FLOAT_MMA_ONCE
-/* Shared memory of the kernel below. */
-#define TMM__FLOAT_MMA_BYTES(m, n, stages) ((stages) * ((m) + (n)) * 128)
+/* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages of
+   32 k, blocks to a multiprocessor. */
+#ifndef TMM__MMA_LIST
+#define TMM__MMA_LIST(_)   \
+    _(5, 128x128, 4, 3, 1) \
+    _(6, 64x64, 2, 4, 2)
+#define TMM__MMA_PARTS  (TMM__MMA_LIST(TMM__VALUE_1) 0)
+#define TMM__MMA_STAGES (TMM__MMA_LIST(TMM__VALUE_2) 0)
+#define TMM__MMA_BLOCKS (TMM__MMA_LIST(TMM__VALUE_3) 0)
+#define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
+#define TMM__MMA_STAGE  (2 * TMM__MMA_EDGE * 128) /* bytes */
+
+/* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
+#define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
+enum {
+    TMM__MMA_BEFORE = TMM__WGMMA_INSTANCES - 1,
+    TMM__MMA_LIST(TMM__MMA_ENUMERATOR) TMM__PORTABLE_64x64,
+    TMM__FLOAT_INSTANCES
+};
 #endif
 
-/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where
-   wgmma is twice as fast: tiles of 32 PARTS x 32 PARTS elements of C, with PARTS = TMM__MMA_PARTS,
-   256 threads, a ring of TMM__MMA_RING stages of 32 k.
+#if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__MMA_LIST(TMM__IN_PASS) 0)
+/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where wgmma
+   is twice as fast. Tiles of 32 PARTS x 32 PARTS elements of C, 256 threads, a ring of stages of 32 k.
 
-   Eight warps share a tile, each has 16 PARTS x 8 PARTS of it, in parts of 16 x 8:
+   Eight warps share a tile. Each has 16 PARTS x 8 PARTS of it, in parts of 16 x 8:
                    +----+----+----+----+                       +--+--+--+--+
                    | w0 | w1 | w2 | w3 |      of 128 x 128:    |  |  |  |  | 16
                    +----+----+----+----+      64 x 32,         +--+--+--+--+
                    | w4 | w5 | w6 | w7 |      4 x 4 parts      |  |  |  |  |
                    +----+----+----+----+                       :  :  :  :  :
-   A stage holds the lines of A, then those of B, 128 bytes each, as KERNEL SPLIT leaves them: the
+   A stage holds the lines of A, then those of B, 128 bytes each, as KERNEL CONVERT leaves them. So the
    eight rows of a matrix that ldmatrix reads at a time lie in different banks.
        copies        | s2 | s0 | s1 | s2 |        all but one stage ahead, also into the next tile
        tensor cores  | s0 | s1 | s2 | s0 |
-   A window is one stage, for the tensor cores of sm_80 add 8 products at a time where those of
-   sm_90 add 16, and cut off more. For the 32 k of a window and a part of 16 x 8
+   A window is one stage: the tensor cores of sm_80 add 8 products at a time, those of sm_90 16, and
+   cut off more. For the 32 k of a window and a part of 16 x 8
        c = lo hi + hi lo    4 mma        c = c 2^-11 + hi hi    2 mma        sum += c
 
-   A stage of 128 x 128 is 3.1 million operations of the tensor cores, 8 x 12 KB read from shared
-   memory and 32 KB copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a
-   clock, 16 a byte: bound by tensor cores; tiles of 64 x 64, with 12 a byte, by shared memory. On
-   sm_90 mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor
-   core, with 4 mma under way each, cannot hide how long these take. */
-TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
-    tmm_gemm_float_mma(const tmm__float_job job)
+   A stage of 128 x 128 is 3.1 million operations, 8 x 12 KB read from shared memory and 32 KB copied
+   to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a clock, 16 a byte: bound by
+   tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90 mma.sync has
+   about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core, with 4 mma under
+   way each, cannot hide how long these take. */
+enum {
+    TMM__INSTANCE(mma_edge_, MMA) = TMM__MMA_EDGE,
+    TMM__INSTANCE(mma_bytes_, MMA) = TMM__MMA_STAGES * TMM__MMA_STAGE
+};
+
+#if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
+/* The next stage to be copied: its tile, its 32 k, and which of the ring it is. Where it lies in A and
+   B, and how many blocks of lines of each there are from there on. */
+typedef struct TMM__INSTANCE(mma_copies_, MMA) {
+    int tile, block, stage, blocks_a, blocks_b;
+    const unsigned char *a, *b;
+} TMM__INSTANCE(mma_copies_, MMA);
+
+/* Begins to copy a stage, if there is one, and steps on. */
+static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, MMA) * next,
+                                                    const tmm__float_job *job,
+                                                    unsigned char *memory)
+{
+    enum { EDGE = TMM__MMA_EDGE, STAGE = TMM__MMA_STAGE, COPIES = STAGE / 4096 };
+    const tmm__fp16_operand *a = &job->a, *b = &job->b;
+    int thread = threadIdx.x, tiles = job->s.tiles_down * job->s.tiles_across;
+    if (next->tile < tiles * job->batch) {
+        size_t step_a = (size_t)a->line_blocks * TMM__BLOCK_BYTES;
+        size_t step_b = (size_t)b->line_blocks * TMM__BLOCK_BYTES;
+        if (next->block == 0) {
+            int product = next->tile / tiles, down, across;
+            tmm_find_tile(&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
+            next->blocks_a = a->line_blocks - down * (EDGE / 64);
+            next->blocks_b = b->line_blocks - across * (EDGE / 64);
+            next->a = a->blocks + down * (size_t)(EDGE / 64 * TMM__BLOCK_BYTES);
+            next->b = b->blocks + across * (size_t)(EDGE / 64 * TMM__BLOCK_BYTES);
+            next->a += (job->from_a.product_stride ? product : 0) * a->k_blocks * step_a;
+            next->b += (job->from_b.product_stride ? product : 0) * b->k_blocks * step_b;
+        }
+        unsigned char *to = memory + next->stage * STAGE + thread * 16;
+#pragma unroll
+        for (int i = 0; i < COPIES; i++) {
+            int at = i * 4096 < EDGE * 128 ? i * 4096 : i * 4096 - EDGE * 128;
+            bool is_A = i * 4096 < EDGE * 128;
+            bool exists = at / TMM__BLOCK_BYTES < (is_A ? next->blocks_a : next->blocks_b);
+            const unsigned char *from = (is_A ? next->a : next->b) + (exists ? at : 0);
+            tmm__copy_async(to + i * 4096, from + thread * 16, 16, exists);
+        }
+        next->a += step_a;
+        next->b += step_b;
+        if (++next->block == a->k_blocks) next->block = 0, next->tile += gridDim.x;
+        if (++next->stage == TMM__MMA_STAGES) next->stage = 0;
+    }
+    tmm__copy_commit(); /* an empty group too: the wait counts groups */
+}
+
+/* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements, and
+   leaves the bits of these. Returns whether this thread has doubtful ones. */
+static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, int tile,
+                                                     int warp_row, int warp_col,
+                                                     float (*sum)[TMM__MMA_PARTS][4])
+{
+    enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS };
+    const long long M = job->M, N = job->N;
+    int lane = threadIdx.x % 32, tiles = job->s.tiles_down * job->s.tiles_across;
+    int product = tile / tiles, down, across;
+    bool doubtful = false;
+    tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+    int row0 = down * TMM__MMA_EDGE + warp_row + lane / 4;
+    int col0 = across * TMM__MMA_EDGE + warp_col + lane % 4 * 2;
+    const float *scale_a =
+        job->a.scales + (job->from_a.product_stride ? product : 0) * 64ll * job->a.line_blocks;
+    const float *scale_b =
+        job->b.scales + (job->from_b.product_stride ? product : 0) * 64ll * job->b.line_blocks;
+    float col_scale[COLS][2];
+    bool cols_wide = false;
+#pragma unroll
+    for (int j = 0; j < COLS * 2; j++) {
+        int col = col0 + 8 * (j / 2) + j % 2;
+        col_scale[j / 2][j % 2] = col < N ? scale_b[col] : 0;
+        cols_wide |= col_scale[j / 2][j % 2] < 0;
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * DOWN; i++) {
+        long long row = row0 + 8 * i;
+        float row_scale = row < M ? scale_a[row] : 0;
+        bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
+        float *C = job->C + product * job->batchC + row * job->ldc;
+        bool aligned = ((size_t)(C + col0) & 7) == 0;
+        tmm_two old[COLS];
+        unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
+#pragma unroll
+        for (int j = 0; j < COLS; j++) {
+            mask[j] = 0;
+            for (int n = 0; n < 2; n++) {
+                float p = fabsf(row_scale * col_scale[j][n]);
+                float *x = &sum[i / 2][j][i % 2 * 2 + n];
+                bool exists = row < M && col0 + 8 * j + n < N;
+                if (exists && !tmm__is_rejected(p, job->scale_min, job->scale_max)) {
+                    if (tmm__is_doubtful(row_scale, col_scale[j][n], *x, job->doubt_below))
+                        bits |= 1u << (2 * j + n);
+                    else
+                        mask[j] |= 1u << n;
+                }
+                *x *= p;
+            }
+            old[j].v[0] = old[j].v[1] = 0;
+            if (job->beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, mask[j]);
+        }
+        if (wide && row < M) {
+            unsigned char *bytes =
+                (unsigned char *)tmm__doubt_word(job, product, (int)row, col0) + lane % 4;
+#pragma unroll
+            for (int j = 0; j < COLS; j += 2)
+                if (col0 - lane % 4 * 2 + 8 * j < N)
+                    bytes[2 * j] = (unsigned char)(bits >> 2 * j & 15);
+            doubtful |= bits != 0;
+        }
+#pragma unroll
+        for (int j = 0; j < COLS; j++)
+            tmm_store_two(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
+                          job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+    }
+    return doubtful;
+}
+
+/* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are there
+   `doubtful` ones of any thread? Then they are computed again. */
+static __device__ __forceinline__ void tmm_mma_recheck(const tmm__float_job *job,
+                                                       unsigned char *memory, bool doubtful)
+{
+    int thread = threadIdx.x;
+    unsigned *scales = (unsigned *)memory; /* A: least, largest; B: likewise; doubtful */
+    if (thread < 2) scales[2 * thread] = 0xffffffffu, scales[2 * thread + 1] = scales[4] = 0;
+    __syncthreads();
+    if (doubtful) scales[4] = 1;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const tmm__fp16_operand *x = i == 0 ? &job->a : &job->b;
+        bool shared = (i == 0 ? job->from_a.product_stride : job->from_b.product_stride) == 0;
+        long long fours = (shared ? 1 : job->batch) * 16ll * x->line_blocks;
+        unsigned lowest = 0xffffffffu, highest = 0;
+        for (long long j = thread; j < fours; j += 256) {
+            uint4 four = ((const uint4 *)x->scales)[j]; /* floats, without sign: */
+            unsigned size[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+            for (int n = 0; n < 4; n++) {
+                size[n] &= 0x7fffffffu;
+                lowest = lowest < size[n] ? lowest : size[n];
+                highest = highest > size[n] ? highest : size[n];
+            }
+        }
+        atomicMin(&scales[2 * i], lowest);
+        atomicMax(&scales[2 * i + 1], highest);
+    }
+    __syncthreads();
+    float lowest = tmm__bits_float(scales[0]) * tmm__bits_float(scales[2]);
+    float highest = tmm__bits_float(scales[1]) * tmm__bits_float(scales[3]);
+    bool rejected = tmm__is_rejected(lowest, job->scale_min, job->scale_max) ||
+                    tmm__is_rejected(highest, job->scale_min, job->scale_max);
+    doubtful = scales[4] != 0;
+    __syncthreads();
+    if (rejected || doubtful)
+        tmm_recheck(job, (float *)memory, thread, false, rejected, doubtful,
+                    TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE);
+}
+#endif
+
+TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const tmm__float_job job)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
-    enum {
-        DOWN = TMM__MMA_PARTS,
-        COLS = TMM__MMA_PARTS,
-        STAGES = TMM__MMA_RING,
-        TILE_M = 32 * DOWN,
-        TILE_N = 32 * COLS,
-        STAGE = (TILE_M + TILE_N) * 128,
-        COPIES = STAGE / 4096 /* of 16 bytes a thread */
-    };
-    static_assert(TILE_M % 64 == 0 && TILE_N % 64 == 0, "tiles are made of whole blocks");
+    enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
+    static_assert(TMM__MMA_EDGE % 64 == 0, "tiles are made of whole blocks");
     extern __shared__ __align__(16) unsigned char tmm_memory[];
-    const tmm__split a = job.a, b = job.b;
-    const long long M = job.M, N = job.N, ldc = job.ldc;
-    const tmm__schedule s = job.s;
-    int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    int tiles = s.tiles_down * s.tiles_across, all = tiles * job.batch;
-    unsigned char *memory = tmm_memory;
-    bool noted = false; /* elements whose size is no proof */
+    int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, stage = 0;
+    int all = job.s.tiles_down * job.s.tiles_across * job.batch;
+    bool doubtful = false;
 
     tmm__let_next_begin();
     tmm__wait_for_previous();
-
-    /* The next stage to be copied: tile and block of 32 k. */
-    int next_tile = blockIdx.x, next_block = 0, next_stage = 0;
-    const unsigned char *next_a = a.blocks, *next_b = b.blocks;
-    size_t step_a = (size_t)a.line_blocks * TMM__BLOCK_BYTES;
-    size_t step_b = (size_t)b.line_blocks * TMM__BLOCK_BYTES;
-    int blocks_a = 0, blocks_b = 0;
-#define TMM__FLOAT_COPY_STAGE()                                                                  \
-    do {                                                                                         \
-        if (next_tile < all) {                                                                   \
-            if (next_block == 0) {                                                               \
-                int product = next_tile / tiles, down, across;                                   \
-                tmm_find_tile(&s, TMM__FLOAT_BAND, next_tile - product * tiles, &down, &across); \
-                blocks_a = a.line_blocks - down * (TILE_M / 64);                                 \
-                blocks_b = b.line_blocks - across * (TILE_N / 64);                               \
-                next_a = a.blocks + down * (size_t)(TILE_M / 64 * TMM__BLOCK_BYTES);             \
-                next_b = b.blocks + across * (size_t)(TILE_N / 64 * TMM__BLOCK_BYTES);           \
-                next_a += (job.from_a.product_stride ? product : 0) * a.k_blocks * step_a;       \
-                next_b += (job.from_b.product_stride ? product : 0) * b.k_blocks * step_b;       \
-            }                                                                                    \
-            unsigned char *to = memory + next_stage * STAGE + thread * 16;                       \
-            _Pragma("unroll") for (int i = 0; i < COPIES; i++)                                   \
-            {                                                                                    \
-                int at = i * 4096 < TILE_M * 128 ? i * 4096 : i * 4096 - TILE_M * 128;           \
-                bool is_A = i * 4096 < TILE_M * 128;                                             \
-                bool exists = at / TMM__BLOCK_BYTES < (is_A ? blocks_a : blocks_b);              \
-                const unsigned char *from = (is_A ? next_a : next_b) + (exists ? at : 0);        \
-                tmm__copy_async(to + i * 4096, from + thread * 16, 16, exists);                  \
-            }                                                                                    \
-            next_a += step_a;                                                                    \
-            next_b += step_b;                                                                    \
-            if (++next_block == a.k_blocks) next_block = 0, next_tile += gridDim.x;              \
-            if (++next_stage == STAGES) next_stage = 0;                                          \
-        }                                                                                        \
-        tmm__copy_commit();                                                                      \
-    } while (0)
-    for (int i = 0; i < STAGES - 1; i++) TMM__FLOAT_COPY_STAGE();
+    TMM__INSTANCE(mma_copies_, MMA) next = {(int)blockIdx.x, 0, 0, 0, 0, NULL, NULL};
+    for (int i = 0; i < STAGES - 1; i++) tmm_mma_copy(&next, &job, tmm_memory);
 
     /* Rows of the matrices whose addresses this lane gives; and the chunk of the first 8 k of hi */
     int warp_row = warp / 4 * (16 * DOWN), warp_col = warp % 4 * (8 * COLS);
     int row_a = warp_row + lane % 16, chunk_a = lane / 16;
     int row_b = warp_col + lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
-    int stage = 0;
 #pragma unroll 1
     for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
         float sum[DOWN][COLS][4];
 #pragma unroll
         for (int i = 0; i < DOWN * COLS * 4; i++) sum[i / (COLS * 4)][i / 4 % COLS][i % 4] = 0;
 #pragma unroll 1
-        for (int block = 0; block < a.k_blocks; block++) {
+        for (int block = 0; block < job.a.k_blocks; block++) {
             TMM__COPY_WAIT(STAGES - 2);
             __syncthreads();
-            const unsigned char *lines_a = memory + stage * STAGE;
-            const unsigned char *lines_b = lines_a + TILE_M * 128;
+            const unsigned char *lines_a = tmm_memory + stage * TMM__MMA_STAGE;
+            const unsigned char *lines_b = lines_a + TMM__MMA_EDGE * 128;
             if (++stage == STAGES) stage = 0;
             /* Chunk c of line r is at place c ^ (r % 8); tiles of 16 and 8 lines keep r % 8. lo is
                at place ^ 4. */
@@ -8614,7 +8877,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
                     tmm__load_matrices(&hi_b[k][j][0], line + place);
                     tmm__load_matrices(&lo_b[k][j][0], line + (place ^ 64));
                 }
-            TMM__FLOAT_COPY_STAGE();
+            tmm_mma_copy(&next, &job, tmm_memory);
 #pragma unroll
             for (int i = 0; i < DOWN; i++) {
                 unsigned hi_a[2][4], lo_a[2][4];
@@ -8645,103 +8908,11 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
                 for (int j = 0; j < COLS * 4; j++) sum[i][j / 4][j % 4] += c[j / 4][j % 4];
             }
         }
-
-        int product = tile / tiles, down, across;
-        tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
-        int row0 = down * TILE_M + warp_row + lane / 4;
-        int col0 = across * TILE_N + warp_col + lane % 4 * 2;
-        const float *scale_a =
-            a.scales + (job.from_a.product_stride ? product : 0) * 64ll * a.line_blocks;
-        const float *scale_b =
-            b.scales + (job.from_b.product_stride ? product : 0) * 64ll * b.line_blocks;
-        float col_scale[COLS][2];
-        bool cols_wide = false;
-#pragma unroll
-        for (int j = 0; j < COLS * 2; j++) {
-            int col = col0 + 8 * (j / 2) + j % 2;
-            col_scale[j / 2][j % 2] = col < N ? scale_b[col] : 0;
-            cols_wide |= col_scale[j / 2][j % 2] < 0;
-        }
-#pragma unroll
-        for (int i = 0; i < 2 * DOWN; i++) {
-            long long row = row0 + 8 * i;
-            float row_scale = row < M ? scale_a[row] : 0;
-            bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
-            float *C = job.C + product * job.batchC + row * ldc;
-            bool aligned = ((size_t)(C + col0) & 7) == 0;
-            tmm_two old[COLS];
-            unsigned wanted[COLS], bits = 0; /* whose size is no proof */
-#pragma unroll
-            for (int j = 0; j < COLS; j++) {
-                wanted[j] = 0;
-                for (int n = 0; n < 2; n++) {
-                    float p = fabsf(row_scale * col_scale[j][n]);
-                    float *one = &sum[i / 2][j][i % 2 * 2 + n];
-                    bool exists = row < M && col0 + 8 * j + n < N;
-                    if (exists && !tmm__is_strict(p, job.least, job.most)) {
-                        if (tmm__is_unproven(row_scale, col_scale[j][n], *one, job.proof))
-                            bits |= 1u << (2 * j + n);
-                        else
-                            wanted[j] |= 1u << n;
-                    }
-                    *one *= p;
-                }
-                old[j].v[0] = old[j].v[1] = 0;
-                if (job.beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, wanted[j]);
-            }
-            if (wide && row < M) {
-                unsigned char *notes =
-                    (unsigned char *)tmm__unproven_at(&job, product, (int)row, col0) + lane % 4;
-#pragma unroll
-                for (int j = 0; j < COLS; j += 2)
-                    if (col0 - lane % 4 * 2 + 8 * j < N)
-                        notes[2 * j] = (unsigned char)(bits >> 2 * j & 15);
-                noted |= bits != 0;
-            }
-#pragma unroll
-            for (int j = 0; j < COLS; j++)
-                tmm_store_two(C + col0 + 8 * j, row, col0 + 8 * j, aligned, wanted[j], job.alpha,
-                              job.beta, old[j], &sum[i / 2][j][i % 2 * 2]);
-        }
+        doubtful |= tmm_mma_store(&job, tile, warp_row, warp_col, sum);
     }
-#undef TMM__FLOAT_COPY_STAGE
     TMM__COPY_WAIT(0);
     __syncthreads();
-
-    /* Are there elements to be left to multiply-adds? The least and largest scales of A and B. */
-    unsigned *scales = (unsigned *)tmm_memory;
-    if (thread < 2) scales[2 * thread] = 0xffffffffu, scales[2 * thread + 1] = scales[4] = 0;
-    __syncthreads();
-    if (noted) scales[4] = 1;
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const tmm__split *split = i == 0 ? &a : &b;
-        bool shared = (i == 0 ? job.from_a.product_stride : job.from_b.product_stride) == 0;
-        long long fours = (shared ? 1 : job.batch) * 16ll * split->line_blocks;
-        unsigned lowest = 0xffffffffu, highest = 0;
-        for (long long j = thread; j < fours; j += 256) {
-            uint4 four = ((const uint4 *)split->scales)[j]; /* floats, without sign: */
-            unsigned of[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-            for (int n = 0; n < 4; n++) {
-                of[n] &= 0x7fffffffu;
-                lowest = lowest < of[n] ? lowest : of[n];
-                highest = highest > of[n] ? highest : of[n];
-            }
-        }
-        atomicMin(&scales[2 * i], lowest);
-        atomicMax(&scales[2 * i + 1], highest);
-    }
-    __syncthreads();
-    float lowest = tmm__bits_float(scales[0]) * tmm__bits_float(scales[2]);
-    float highest = tmm__bits_float(scales[1]) * tmm__bits_float(scales[3]);
-    bool by_scales =
-        tmm__is_strict(lowest, job.least, job.most) || tmm__is_strict(highest, job.least, job.most);
-    noted = scales[4] != 0;
-    __syncthreads();
-    if (by_scales || noted)
-        tmm_float_strict(&job, (float *)tmm_memory, thread, false, by_scales, noted,
-                         TILE_M * TILE_N > 128 * 64, TILE_M, TILE_N);
+    tmm_mma_recheck(&job, tmm_memory, doubtful);
 #else
     (void)job;
 #endif
@@ -8751,34 +8922,47 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
    Uses: once/passes.h, kernels/. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. */
-#define tmm_two            TMM_FN(elements2)
-#define tmm_load_four      TMM_FN(load_four)
-#define tmm_store_four     TMM_FN(store_four)
-#define tmm_load_two       TMM_FN(load_two)
-#define tmm_store_two      TMM_FN(store_two)
-#define tmm_store_some     TMM_FN(store_masked)
-#define tmm_value          TMM_FN(value)
-#define tmm_find_tile      TMM_FN(find_tile)
-#define tmm_split          TMM_FN(split)
-#define tmm_float_load     TMM_FN(float_load)
-#define tmm_float_begin    TMM_FN(float_begin)
-#define tmm_float_scales   TMM_FN(float_scales)
-#define tmm_float_strict   TMM_FN(float_strict)
-#define tmm_float_tile     TMM_FN(float_tile)
-#define tmm_float_gather   TMM_FN(float_gather)
-#define tmm_float_single   TMM_FN(float_single)
-#define tmm_float_find     TMM_FN(float_find)
-#define tmm_float_noted    TMM_FN(float_noted)
-#define tmm_float_few      TMM_FN(float_few)
-#define tmm_float_six      TMM_FN(float_six)
-#define tmm_float_depth    TMM_FN(float_depth)
-#define tmm_float_sums     TMM_FN(float_sums)
-#define tmm_float_look     TMM_FN(float_look)
-#define tmm_gemm_float_any TMM_FN(gemm_float_any)
-#define tmm_float_tiles    TMM__INSTANCE(float_tiles_, TILES)
-#define tmm_float_copies   TMM__INSTANCE(float_copies_, TILES)
-#define tmm_gemm_float     TMM__INSTANCE(gemm_float_, FLOAT)
-#define tmm_gemm_float_mma TMM__INSTANCE(gemm_float_mma_, FLOAT_MMA)
+#define tmm_two                 TMM_FN(elements2)
+#define tmm_load_four           TMM_FN(load_four)
+#define tmm_store_four          TMM_FN(store_four)
+#define tmm_load_two            TMM_FN(load_two)
+#define tmm_store_two           TMM_FN(store_two)
+#define tmm_store_some          TMM_FN(store_masked)
+#define tmm_value               TMM_FN(value)
+#define tmm_find_tile           TMM_FN(find_tile)
+#define tmm_gemm_convert        TMM_FN(gemm_convert)
+#define tmm_gemm_float_portable TMM_FN(gemm_float_portable)
+#define tmm_wgmma_scale_range   TMM_FN(wgmma_scale_range)
+#define tmm_recheck             TMM_FN(recheck)
+#define tmm_recheck_first       TMM_FN(recheck_first)
+#define tmm_recheck_copy        TMM_FN(recheck_copy)
+#define tmm_recheck_element     TMM_FN(recheck_element)
+#define tmm_recheck_find        TMM_FN(recheck_find)
+#define tmm_recheck_count       TMM_FN(recheck_count)
+#define tmm_recheck_list        TMM_FN(recheck_list)
+#define tmm_recheck_flush       TMM_FN(recheck_flush)
+#define tmm_recheck_bf16x6      TMM_FN(recheck_bf16x6)
+#define tmm_recheck_add         TMM_FN(recheck_add)
+#define tmm_recheck_fp32        TMM_FN(recheck_fp32)
+#define tmm_recheck_tile        TMM_FN(recheck_tile)
+#define tmm_wgmma_small         TMM__INSTANCE(wgmma_small_, WGMMA)
+#define tmm_wgmma_large         TMM__INSTANCE(wgmma_large_, WGMMA)
+#define tmm_wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
+#define tmm_wgmma_begin         TMM__INSTANCE(wgmma_begin_, WGMMA)
+#define tmm_wgmma_finish        TMM__INSTANCE(wgmma_finish_, WGMMA)
+#define tmm_wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
+#define tmm_wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
+#define tmm_wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
+#define tmm_wgmma_scales        TMM_FN(wgmma_scales)
+#define tmm_wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
+#define tmm_wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
+#define tmm_wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
+#define tmm_wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
+#define tmm_mma_copy            TMM__INSTANCE(mma_copy_, MMA)
+#define tmm_mma_store           TMM__INSTANCE(mma_store_, MMA)
+#define tmm_mma_recheck         TMM__INSTANCE(mma_recheck_, MMA)
+#define tmm_gemm_float_wgmma    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
+#define tmm_gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
 
 #define TMM__PASS 1
 #include "tiledmm.cuh"
@@ -8823,20 +9007,20 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_PARTS == 2 ? 2 : 1)
 #ifndef TMM__CLEAR_FLAGS
 #define TMM__CLEAR_FLAGS 0
 #endif
-/* KERNEL TENSOR FLOAT: what a form should take, of which a test prefers one; by which instructions
-   (2 wgmma, 1 mma.sync, 0 those of any device); bytes of A and B from which blocks keep together;
-   whether noted elements may go by tmm_float_six. */
+/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which instruction
+   (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether doubtful elements
+   may go by BF16x6. */
 #ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(form, time) (time)
+#define TMM__FLOAT_GUESS(instance, time) (time)
 #endif
-#ifndef TMM__FLOAT_WAY
-#define TMM__FLOAT_WAY(way) (way)
+#ifndef TMM__FLOAT_INSTRUCTION
+#define TMM__FLOAT_INSTRUCTION(instruction) (instruction)
 #endif
-#ifndef TMM__FLOAT_CACHE
-#define TMM__FLOAT_CACHE tmm__tuned()->fp16.l2_bytes
+#ifndef TMM__FLOAT_L2_BYTES
+#define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
 #endif
-#ifndef TMM__FLOAT_SIX
-#define TMM__FLOAT_SIX(may) (may)
+#ifndef TMM__FLOAT_BF16X6
+#define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
 #endif
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
@@ -9912,69 +10096,113 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
 }
 #endif
 /* src/tiledmm/kernels/float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/device.h. Used by: type/. */
+   Uses: once/tuning.h, type/product.h, type/hooks.h. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
-#ifndef TMM__FLOAT_FORMS_ONCE
-#define TMM__FLOAT_FORMS_ONCE
-/* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
-   In form SHARED two warpgroups share out the windows of a tile. `tuned`: its place in once/tuning.h. */
+#ifndef TMM__FLOAT_LAUNCH_ONCE
+#define TMM__FLOAT_LAUNCH_ONCE
 enum {
-    TMM__FLOAT_FORMS = 7,
-    TMM__FLOAT_SHARED = 3,
-    TMM__FLOAT_ANY = 4,
-    TMM__FLOAT_MMA = 5,
-    TMM__FLOAT_LEAST_K = 64,
+    TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
-    TMM__FLOAT_MOST = INT_MAX - 8192,
-    TMM__FLOAT_WGMMA_MOST = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
+    TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
+    TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
-typedef struct tmm__float_form {
-    int tile_m, tile_n, stages, tuned;
-} tmm__float_form;
-static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 0}, {128, 192, 5, 1}, {128, 64, 8, 2}, {64, 64, 12, 3},
-    {64, 64, 0, 0},   {128, 128, 3, 4}, {64, 64, 4, 5}};
 
+/* By which instruction products of FP16 are computed. */
+typedef enum tmm__float_instruction {
+    TMM__BY_MULTIPLY_ADD, /* the portable kernel */
+    TMM__BY_MMA_SYNC,
+    TMM__BY_WGMMA
+} tmm__float_instruction;
+
+/* An instance of KERNEL TENSOR FLOAT; k_groups: warpgroups that share the k of a tile; blocks: on a
+   multiprocessor; tuned: its place in once/tuning.h. */
+typedef struct tmm__float_instance {
+    const char *name;
+    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
+} tmm__float_instance;
 #endif
 
-static inline const void *TMM_FN(gemm__float_kernel)(int form)
+/* Instance number n, TMM__WGMMA_256x128 and the like. */
+static inline const tmm__float_instance *TMM_FN(gemm__float_instance)(int n)
 {
-    switch (form) {
-    case 2:
-    case TMM__FLOAT_SHARED: return (const void *)TMM_FN(gemm_float_small);
-    case TMM__FLOAT_ANY: return (const void *)TMM_FN(gemm_float_any);
-    case 5: return (const void *)TMM_FN(gemm_float_mma_128);
-    case 6: return (const void *)TMM_FN(gemm_float_mma_64);
+#define TMM__WGMMA_ROW(pass, name, down, cols, stages, k_groups) \
+    {#name,                                                      \
+     TMM__BY_WGMMA,                                              \
+     TMM_FN(wgmma_rows_##name),                                  \
+     cols,                                                       \
+     k_groups,                                                   \
+     TMM_FN(wgmma_bytes_##name),                                 \
+     384,                                                        \
+     1,                                                          \
+     stages,                                                     \
+     TMM__WGMMA_##name},
+#define TMM__MMA_ROW(pass, name, parts, stages, blocks) \
+    {#name,                                             \
+     TMM__BY_MMA_SYNC,                                  \
+     TMM_FN(mma_edge_##name),                           \
+     TMM_FN(mma_edge_##name),                           \
+     1,                                                 \
+     TMM_FN(mma_bytes_##name),                          \
+     256,                                               \
+     blocks,                                            \
+     stages,                                            \
+     TMM__MMA_##name - TMM__WGMMA_INSTANCES},
+    static const tmm__float_instance instances[] = {TMM__WGMMA_LIST(TMM__WGMMA_ROW) TMM__MMA_LIST(
+        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1, 0}};
+#undef TMM__WGMMA_ROW
+#undef TMM__MMA_ROW
+    return &instances[n];
+}
+
+static inline const void *TMM_FN(gemm__float_kernel)(int n)
+{
+#define TMM__WGMMA_CASE(pass, name, first, second) \
+    case TMM__WGMMA_##first:                       \
+    case TMM__WGMMA_##second:                      \
+        return (const void *)TMM_FN(gemm_float_wgmma_##name);
+#define TMM__MMA_CASE(pass, name, ...) \
+    case TMM__MMA_##name: return (const void *)TMM_FN(gemm_float_mma_##name);
+    switch (n) {
+        TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_CASE)
+        TMM__MMA_LIST(TMM__MMA_CASE)
     }
-    return (const void *)TMM_FN(gemm_float_large);
+#undef TMM__WGMMA_CASE
+#undef TMM__MMA_CASE
+    return (const void *)TMM_FN(gemm_float_portable);
 }
 
-/* Are there kernels for wgmma, on this device and in this program? They are compiled for sm_90a;
-   for others they are empty, and then without the shared memory that their barriers take. */
-static inline int TMM_FN(gemm__float_fast)(void)
+/* The most shared memory that an instance of the same kernel takes. */
+static inline int TMM_FN(gemm__float_bytes)(int n)
 {
-    const tmm__device *device = tmm__current_device();
-    return device->capability == 90 && device->shared >= TMM__FLOAT_BYTES(128, 192, 5) &&
-           tmm__compiled(TMM_FN(gemm__float_kernel)(0))->static_shared > 0;
+    int most = 0;
+    for (int other = 0; other < TMM__FLOAT_INSTANCES; other++)
+        if (TMM_FN(gemm__float_kernel)(other) == TMM_FN(gemm__float_kernel)(n) &&
+            TMM_FN(gemm__float_instance)(other)->bytes > most)
+            most = TMM_FN(gemm__float_instance)(other)->bytes;
+    return most;
 }
 
-/* Are there kernels for mma.sync? In code for sm_80 or later, if it is not for wgmma. 2: it is for
-   sm_90 or later, too, where a launch may begin early. */
-static inline int TMM_FN(gemm__float_mma)(void)
+/* By which instruction, on this device and in this program? Kernels for wgmma are compiled for sm_90a;
+   for others they are empty, and then without the static shared memory of their barriers. Kernels for
+   mma.sync are in code for sm_80 or later that is not for sm_90a. */
+static inline int TMM_FN(gemm__float_instruction)(void)
 {
     const tmm__device *device = tmm__current_device();
-    if (device->capability < 80 || device->shared < TMM__FLOAT_MMA_BYTES(128, 128, 3)) return 0;
     const tmm__kernel_facts *facts = tmm__compiled(TMM_FN(gemm__float_kernel)(0));
-    return facts->static_shared > 0 || facts->ptx_version < 80 ? 0
-           : facts->ptx_version >= 90                          ? 2
-                                                               : 1;
+    if (facts->static_shared > 0)
+        return device->capability == 90 && device->shared >= TMM_FN(gemm__float_bytes)(0)
+                   ? TMM__BY_WGMMA
+                   : TMM__BY_MULTIPLY_ADD;
+    return device->capability >= 80 && facts->ptx_version >= 80 &&
+                   device->shared >= TMM_FN(gemm__float_bytes)(TMM__WGMMA_INSTANCES)
+               ? TMM__BY_MMA_SYNC
+               : TMM__BY_MULTIPLY_ADD;
 }
 
-/* A launch that may begin while the one before it in the stream still works, if `early`: then the
-   kernel waits itself. */
+/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin while
+   the launch before them in the stream still works: they wait themselves. */
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
-                                                    int bytes, int early, void **arguments,
-                                                    tmm_stream stream)
+                                                    int bytes, void **arguments, tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
@@ -9987,175 +10215,171 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = early ? 1 : 0;
+    config.numAttrs = TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
+                              tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90
+                          ? 1
+                          : 0;
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
-    (void)early;
     return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 #endif
 }
 
-/* How operands are split for K: the least magnitude that an element may have after scaling, if it
-   is not zero; and the bounds of the product of the scales of a row and a column. */
-static inline float TMM_FN(gemm__float_least)(long long K)
+/* The least magnitude that an element which is not zero may have after scaling, for its line not to be
+   wide. */
+static inline float TMM_FN(gemm__least_element)(long long K)
 {
-    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2, see bench/NOTES.md. */
+    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2: bench/notes/tensor_float.md. */
     static const int from[] = {93, 187, 497, 1603, 5767, 21890};
     int t = 0;
     while (t < (int)(sizeof from / sizeof *from) && K >= from[t]) t++;
     return ldexpf(1, -14 - t);
 }
 
-static inline void TMM_FN(gemm__float_bounds)(long long K, float *least, float *most)
+/* The bounds of the product of the scales of a row and a column. */
+static inline void TMM_FN(gemm__scale_bounds)(long long K, float *scale_min, float *scale_max)
 {
     int log = 0;
     while (K > 1ll << log) log++;
-    *least = ldexpf(1, -120);
-    *most = ldexpf(1, 97 - log);
+    *scale_min = ldexpf(1, -120);
+    *scale_max = ldexpf(1, 97 - log);
 }
 
-/* What the sum of an element of wide lines must be at least, before it is scaled back, for the bound
-   to hold: bench/NOTES.md derives it. */
-static inline float TMM_FN(gemm__float_proof)(long long K)
+/* What the sum of an element with wide lines must be at least, before it is scaled back, for the bound
+   to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
+static inline float TMM_FN(gemm__doubt_below)(long long K)
 {
     double windows = ceil(K / 32.0);
     double least = (37.0 * K + 322) / (K + 2 - 48.2 - (windows - 1));
     return (float)(1.01 * least * (1 + (K + 2) / 16777216.0));
 }
 
-/* Describes an operand of `lines` lines, split for `products` products, in memory from *offset on,
-   which is moved behind it. */
-static inline tmm__split TMM_FN(gemm__float_split)(char *memory, size_t *offset, long long lines,
-                                                   long long K, long long products)
+/* Describes `lines` lines of `products` products, as KERNEL CONVERT will leave them in memory from
+   *offset on, which is moved behind them. */
+static inline tmm__fp16_operand TMM_FN(gemm__fp16_operand)(char *memory, size_t *offset,
+                                                           long long lines, long long K,
+                                                           long long products)
 {
-    tmm__split split;
-    split.line_blocks = (int)((lines + 63) / 64);
-    split.k_blocks = (int)((K + 63) / 64 * 2);
-    size_t blocks = (size_t)products * split.k_blocks * split.line_blocks * TMM__BLOCK_BYTES;
-    split.blocks = (unsigned char *)memory + *offset;
-    split.scales = (float *)(memory + *offset + blocks);
-    *offset += blocks + ((size_t)products * split.line_blocks * 256 + 1023) / 1024 * 1024;
-    return split;
+    tmm__fp16_operand x;
+    x.line_blocks = (int)((lines + 63) / 64);
+    x.k_blocks = (int)((K + 63) / 64 * 2);
+    size_t blocks = (size_t)products * x.k_blocks * x.line_blocks * TMM__BLOCK_BYTES;
+    x.blocks = (unsigned char *)memory + *offset;
+    x.scales = (float *)(memory + *offset + blocks);
+    *offset += blocks + ((size_t)products * x.line_blocks * 256 + 1023) / 1024 * 1024;
+    return x;
 }
 
-/* Bytes of what notes elements whose size is no proof: see tmm__unproven_at. */
-static inline size_t TMM_FN(gemm__float_unproven)(long long M, long long N)
+/* Bytes for the bits of doubtful elements: see tmm__doubt_word. */
+static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
 {
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
-/* Launches KERNEL SPLIT for both operands; no lines: that one is split already. */
-static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm__lines *a,
-                                                          const tmm__split *split_a, int groups_A,
-                                                          const tmm__lines *b,
-                                                          const tmm__split *split_b, int groups_B,
-                                                          unsigned batch, tmm_stream stream)
+/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there already.
+   Threads of a block, as measured: up to 4096 k they hold all of their lines in registers. */
+static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
+                                               const tmm__fp16_operand to[2], const int groups[2],
+                                               unsigned batch, tmm_stream stream)
 {
-    float least = TMM_FN(gemm__float_least)(K);
-    /* Up to 4096 k they hold all of their lines in registers. */
     const tmm__tuning *t = tmm__tuned();
-    int groups = groups_A + groups_B, few = groups <= tmm__current_device()->processors;
+    int all = groups[0] + groups[1], few = all <= tmm__current_device()->processors;
     int threads = K <= t->fp16.convert_256_k          ? 256
                   : K <= t->fp16.convert_few_k && few ? 1024
                   : K <= t->fp16.convert_512_k        ? 512
                                                       : 1024;
-    if (groups == 0) return TMM_OK;
-    dim3 grid(groups, batch);
-    tmm__lines from_a = *a, from_b = *b;
-    tmm__split to_a = *split_a, to_b = *split_b;
-    int depth = (int)K;
-    void *arguments[] = {&depth, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, threads, 0,
-                                      TMM_FN(gemm__float_fast)() || TMM_FN(gemm__float_mma)() == 2,
-                                      arguments, stream);
+    if (all == 0) return TMM_OK;
+    tmm__lines from_a = from[0], from_b = from[1];
+    tmm__fp16_operand to_a = to[0], to_b = to[1];
+    int depth = (int)K, groups_A = groups[0];
+    float least_element = TMM_FN(gemm__least_element)(K);
+    void *arguments[] = {&depth, &least_element, &groups_A, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all, batch), threads,
+                                      0, arguments, stream);
 }
 
-/* The form of KERNEL TENSOR FLOAT that takes least time, of those for wgmma (way 2), mma.sync (1)
-   or any device (0). Returns the clocks. */
+/* The instance for this instruction that takes least time. Returns the clocks. One without numbers of
+   its own is given those of the first, by its area. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
-                                              long long batch, int way, int may, int *form)
+                                              long long batch, int instruction, int allowed,
+                                              int *best)
 {
-    double best = 0, processors = tmm__current_device()->processors;
-    *form = TMM__FLOAT_ANY;
-    for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
-         f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
-        const tmm__float_form *one = &tmm__float_forms[f];
-        double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
-        /* Its blocks have one tile each. */
-        if (f == TMM__FLOAT_SHARED && (!(may & TMM__CUT_K) || batch > 1 || tiles > processors))
+    const tmm__tuning *t = tmm__tuned();
+    double least = 0, processors = tmm__current_device()->processors;
+    const double *window = t->fp16.window[instruction == TMM__BY_MMA_SYNC];
+    const double *tile = t->fp16.tile[instruction == TMM__BY_MMA_SYNC];
+    double first_area = 0; /* of the first instance for this instruction */
+    *best = TMM__PORTABLE_64x64;
+    for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
+        const tmm__float_instance *i = TMM_FN(gemm__float_instance)(n);
+        if (i->instruction != instruction) continue;
+        double area = (double)i->tile_m * i->tile_n;
+        if (first_area == 0) first_area = area;
+        double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
+        /* Blocks whose warpgroups share k have one tile each. */
+        if (i->k_groups > 1 && (!(allowed & TMM__CUT_K) || batch > 1 || tiles > processors))
             continue;
-        if (f > TMM__FLOAT_MMA) tiles /= 2;
-        const tmm__tuning *t = tmm__tuned();
-        double time = ceil(K / 64.0) * t->fp16.window[one->tuned] + t->fp16.tile[one->tuned];
-        time *= ceil(tiles / processors);
-        time = TMM__FLOAT_GUESS(f, time);
-        if (*form != TMM__FLOAT_ANY && time >= best) continue;
-        best = time;
-        *form = f;
+        int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
+        double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
+        double time = ceil(K / 64.0) * each + (tuned ? tile[i->tuned] : tile[0]);
+        time = TMM__FLOAT_GUESS(n, time * ceil(tiles / i->blocks / processors));
+        if (*best != TMM__PORTABLE_64x64 && time >= least) continue;
+        least = time;
+        *best = n;
     }
-    return best;
+    return least;
 }
 
-/* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles
-   and bounds. */
-static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int may,
+/* Multiplies operands that are converted: all of `job` is set but its instance, tiles and bounds. */
+static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int allowed,
                                                       tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
-    const int batch = job.batch;
-    int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form;
-    int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
+    int instruction = TMM__FLOAT_INSTRUCTION(TMM_FN(gemm__float_instruction)());
     double processors = tmm__current_device()->processors;
-    (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &form);
-    int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
-    job.form = form, job.tile_m = tile_m, job.tile_n = tile_n;
-    job.six = TMM__FLOAT_SIX(may & TMM__CUT_K);
+    (void)TMM_FN(gemm__float_plan)(M, N, K, job.batch, instruction, allowed, &job.instance);
+    const tmm__float_instance *i = TMM_FN(gemm__float_instance)(job.instance);
+    job.tile_m = i->tile_m, job.tile_n = i->tile_n;
+    job.bf16x6 = TMM__FLOAT_BF16X6(allowed & TMM__CUT_K);
     memset(&job.s, 0, sizeof job.s);
-    job.s.tiles_down = (int)((M - 1) / tile_m + 1);
-    job.s.tiles_across = (int)((N - 1) / tile_n + 1);
-    double tiles = (double)job.s.tiles_down * job.s.tiles_across * batch;
-    int blocks = (int)(tiles < processors ? tiles : processors);
-    int bytes = TMM__FLOAT_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
-    if (form == TMM__FLOAT_ANY || form > TMM__FLOAT_MMA)
-        blocks = (int)(tiles < 2 * processors ? tiles : 2 * processors);
-    if (form == TMM__FLOAT_ANY) bytes = TMM__FLOAT_ANY_BYTES;
-    if (form >= TMM__FLOAT_MMA)
-        bytes = TMM__FLOAT_MMA_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
-    TMM_FN(gemm__float_bounds)(K, &job.least, &job.most);
-    job.proof = TMM_FN(gemm__float_proof)(K);
-    /* Where blocks have several large tiles, and what they read is more than the cache holds. */
-    if (way == 2 && form < 2 && tiles > processors && 4.0 * (M + N) * K > TMM__FLOAT_CACHE) {
+    job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
+    job.s.tiles_across = (int)((N - 1) / i->tile_n + 1);
+    double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch;
+    double places = i->blocks * processors;
+    int blocks = (int)(tiles < places ? tiles : places);
+    TMM_FN(gemm__scale_bounds)(K, &job.scale_min, &job.scale_max);
+    job.doubt_below = TMM_FN(gemm__doubt_below)(K);
+    /* Blocks keep together where they have several large tiles and L2 does not hold all they read. */
+    if (instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
+        4.0 * (M + N) * K > TMM__FLOAT_L2_BYTES) {
         cudaError_t error = cudaMemsetAsync(job.pace, 0, TMM__FLOAT_PACE_BYTES, stream);
         if (error != cudaSuccess) return tmm__cuda(error, "cudaMemsetAsync");
     } else {
         job.pace = NULL;
     }
-    /* The first two forms are one kernel, and so are the next two, which ask for the same. */
-    int allowed = form < 2 ? TMM__FLOAT_BYTES(128, 192, 5) : bytes;
-    tmm_status status = tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), allowed);
+    const void *kernel = TMM_FN(gemm__float_kernel)(job.instance);
+    tmm_status status = tmm__allow_shared(kernel, TMM_FN(gemm__float_bytes)(job.instance));
     if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
-                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, arguments,
+    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, arguments,
                                       stream);
 }
 
-/* What KERNEL TENSOR FLOAT cannot do: short sums, for which the bound would not hold, and sizes
-   beyond 32 bits. */
+/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes beyond
+   32 bits. */
 static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K)
 {
-    long long most = TMM__FLOAT_WGMMA_MOST;
-    if ((M > most || N > most) && TMM_FN(gemm__float_fast)()) return 0;
-    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_MOST && N <= TMM__FLOAT_MOST &&
-           K <= TMM__FLOAT_MOST && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
+    long long most = TMM__WGMMA_LINES_MAX;
+    if ((M > most || N > most) && TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA) return 0;
+    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
+           K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
-/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `ready`:
-   op(A) and op(B) as they are split already, or NULL. `memory`: the caller's; NULL: from the pool;
-   *done is 0 if that has none. `may`: whether k may be shared out, which makes the bits depend on M
-   and N. */
+/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
+   converted already, or NULL. `memory`: the caller's; NULL: from the pool, and *done is 0 if that has
+   none. */
 static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
-                                             const tmm__split *const *ready, char *memory,
+                                             const tmm__fp16_operand *const *ready, char *memory,
                                              int *done)
 {
     const long long M = p->M, N = p->N, K = p->K;
@@ -10163,12 +10387,12 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     tmm_stream stream = p->stream;
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
-    tmm__split split[2];
-    unsigned *unproven = NULL;
+    tmm__fp16_operand operands[2];
+    unsigned *doubt = NULL;
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t one = TMM_FN(gemm__float_unproven)(M, N), bytes = 0;
-    for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__float_split)(NULL, &one, from[i].lines, K, 1);
-    unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / one) + 1);
+    size_t each = TMM_FN(gemm__doubt_bytes)(M, N), bytes = 0;
+    for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
+    unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
     char *own = NULL;
     for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
         if (pass == 1 && memory == NULL && bytes > 0) {
@@ -10179,32 +10403,31 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         bytes = 0;
         for (int i = 0; i < 2; i++) {
             if (ready != NULL && ready[i] != NULL)
-                split[i] = *ready[i];
+                operands[i] = *ready[i];
             else
-                split[i] = TMM_FN(gemm__float_split)(memory, &bytes, from[i].lines, K,
-                                                     from[i].product_stride ? most : 1);
+                operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, from[i].lines, K,
+                                                         from[i].product_stride ? most : 1);
         }
-        if (memory != NULL) unproven = (unsigned *)(memory + bytes);
-        bytes += TMM_FN(gemm__float_unproven)(M, N) * most + TMM__FLOAT_PACE_BYTES;
+        if (memory != NULL) doubt = (unsigned *)(memory + bytes);
+        bytes += TMM_FN(gemm__doubt_bytes)(M, N) * most + TMM__FLOAT_PACE_BYTES;
     }
     *done = 1;
     int groups[2];
     for (int i = 0; i < 2; i++)
-        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * split[i].line_blocks;
+        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
     tmm_status status = TMM_OK;
     for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
         unsigned products = (unsigned)tmm__min(batch - first, most);
         from[0].X = p->A + first * from[0].product_stride;
         from[1].X = p->B + first * from[1].product_stride;
-        status = TMM_FN(gemm__float_split_launch)(K, &from[0], &split[0], groups[0], &from[1],
-                                                  &split[1], groups[1], products, stream);
+        status = TMM_FN(gemm__convert)(K, from, operands, groups, products, stream);
         tmm__float_job job;
         memset(&job, 0, sizeof job);
         job.M = M, job.N = N, job.K = K;
-        job.from_a = from[0], job.from_b = from[1], job.a = split[0], job.b = split[1];
+        job.from_a = from[0], job.from_b = from[1], job.a = operands[0], job.b = operands[1];
         job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
         job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
-        job.unproven = unproven, job.units = (int)((N + 15) / 16);
+        job.doubt = doubt, job.doubt_pitch = (int)((N + 15) / 16);
         job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }
@@ -10238,9 +10461,10 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
     const tmm__tuning *t = tmm__tuned();
     double work = (double)M * N * K * batch;
     if (M < t->fp16.least_edge || N < t->fp16.least_edge || K < t->fp16.least_k) return 0;
-    if (TMM_FN(gemm__float_fast)()) {
-        int form, may = batch == 1 ? TMM__CUT_K : 0;
-        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
+    int instruction = TMM_FN(gemm__float_instruction)(), instance;
+    if (instruction == TMM__BY_WGMMA) {
+        int allowed = batch == 1 ? TMM__CUT_K : 0;
+        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, instruction, allowed, &instance);
         double convert = 12.0 * ((double)M + N) * K * batch / t->fp16.bandwidth;
         return convert + clocks / t->fp16.clock <
                2 * work / t->fp16.fp32_flops + t->fp16.fp32_launch;
@@ -10252,7 +10476,7 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
     return (capability == 80 || capability == 90 || capability == 100) &&
            work >= t->fp16.mma_least_work && (double)M * N >= t->fp16.mma_least_edge * (M + N) &&
            ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
-           TMM_FN(gemm__float_mma)();
+           instruction == TMM__BY_MMA_SYNC;
 }
 #endif
 
@@ -10577,7 +10801,7 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
                              stream);
 }
 #endif
-/* src/tiledmm/type/prepared.h. Float on tensor cores with operands that are split once.
+/* src/tiledmm/type/prepared.h. Float on tensor cores with operands that are converted once.
    Uses: kernels/float/launch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FLOAT_TENSOR
 TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
@@ -10586,10 +10810,10 @@ TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, siz
     *bytes = 0;
     if (lines < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
-    if (lines > TMM__FLOAT_MOST || K > TMM__FLOAT_MOST)
+    if (lines > TMM__FLOAT_SIZE_MAX || K > TMM__FLOAT_SIZE_MAX)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor: %lld x %lld is too large for it",
                          lines, K);
-    if (lines > 0 && K > 0) (void)TMM_FN(gemm__float_split)(NULL, bytes, lines, K, 1);
+    if (lines > 0 && K > 0) (void)TMM_FN(gemm__fp16_operand)(NULL, bytes, lines, K, 1);
     return TMM_OK;
 }
 
@@ -10623,12 +10847,15 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
     int along_k = (op == TMM_OP_N) != is_B;
-    tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
     if (needed > 0) {
         size_t offset = 0;
-        tmm__split to = TMM_FN(gemm__float_split)((char *)memory, &offset, lines, K, 1);
-        status = TMM_FN(gemm__float_split_launch)(K, &from, &to, 8 * to.line_blocks, &from, &to, 0,
-                                                  1, stream);
+        const tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
+        const tmm__fp16_operand to =
+            TMM_FN(gemm__fp16_operand)((char *)memory, &offset, lines, K, 1);
+        const tmm__lines both[2] = {from, from};
+        const tmm__fp16_operand operands[2] = {to, to};
+        const int groups[2] = {8 * to.line_blocks, 0};
+        status = TMM_FN(gemm__convert)(K, both, operands, groups, 1, stream);
     }
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
@@ -10688,8 +10915,7 @@ static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, lo
         }
         *bytes += more;
     }
-    if (M > 0 && N > 0 && K > 0)
-        *bytes += TMM_FN(gemm__float_unproven)(M, N) + TMM__FLOAT_PACE_BYTES;
+    if (M > 0 && N > 0 && K > 0) *bytes += TMM_FN(gemm__doubt_bytes)(M, N) + TMM__FLOAT_PACE_BYTES;
     return TMM_OK;
 }
 
@@ -10729,14 +10955,14 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
     if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
         return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                  stream);
-    tmm__split split[2];
-    const tmm__split *ready[2] = {NULL, NULL};
+    tmm__fp16_operand halves[2];
+    const tmm__fp16_operand *ready[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         const tmm_prepared *from = i == 0 ? options->A : options->B;
         size_t offset = 0;
         if (from == NULL) continue;
-        split[i] = TMM_FN(gemm__float_split)((char *)from->memory, &offset, from->lines, K, 1);
-        ready[i] = &split[i];
+        halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, K, 1);
+        ready[i] = &halves[i];
     }
     int done = 0;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
@@ -10744,7 +10970,7 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
     status = TMM_FN(gemm__float)(&p, ready, (char *)memory, &done);
     if (status == TMM_OK && !done)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to split A and B: %zu bytes", needed);
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", needed);
     return status;
 }
 #endif
@@ -10840,7 +11066,7 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
         tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
         if (status == TMM_OK && !done)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor: no memory to split blocks of A and B");
+                             "kernel tensor: no memory to convert blocks of A and B");
         return status;
     }
 #endif
@@ -11079,25 +11305,38 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef tmm_store_some
 #undef tmm_find_tile
 #undef tmm_value
-#undef tmm_split
-#undef tmm_float_load
-#undef tmm_float_begin
-#undef tmm_float_scales
-#undef tmm_float_strict
-#undef tmm_float_tile
-#undef tmm_float_gather
-#undef tmm_float_single
-#undef tmm_float_find
-#undef tmm_float_noted
-#undef tmm_float_few
-#undef tmm_float_six
-#undef tmm_float_depth
-#undef tmm_float_sums
-#undef tmm_float_look
-#undef tmm_gemm_float_any
-#undef tmm_float_tiles
-#undef tmm_float_copies
-#undef tmm_gemm_float
+#undef tmm_gemm_convert
+#undef tmm_gemm_float_portable
+#undef tmm_wgmma_scale_range
+#undef tmm_recheck
+#undef tmm_recheck_first
+#undef tmm_recheck_copy
+#undef tmm_recheck_element
+#undef tmm_recheck_find
+#undef tmm_recheck_count
+#undef tmm_recheck_list
+#undef tmm_recheck_flush
+#undef tmm_recheck_bf16x6
+#undef tmm_recheck_add
+#undef tmm_recheck_fp32
+#undef tmm_recheck_tile
+#undef tmm_wgmma_small
+#undef tmm_wgmma_large
+#undef tmm_wgmma_add
+#undef tmm_wgmma_begin
+#undef tmm_wgmma_finish
+#undef tmm_wgmma_sum_pairs
+#undef tmm_wgmma_sum_halves
+#undef tmm_wgmma_exchange
+#undef tmm_wgmma_scales
+#undef tmm_wgmma_store_row
+#undef tmm_wgmma_store_checked
+#undef tmm_wgmma_multiply
+#undef tmm_wgmma_copy
+#undef tmm_mma_copy
+#undef tmm_mma_store
+#undef tmm_mma_recheck
+#undef tmm_gemm_float_wgmma
 #undef tmm_gemm_float_mma
 #endif
 #ifndef TMM__MAKING_READY

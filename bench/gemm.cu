@@ -25,7 +25,7 @@
    - TMM_AUTO_TENSOR, for float, is timed beside cublasSgemm alone, --tensor-ms milliseconds each:
      its own row, its own time of cuBLAS. Its limit of arithmetic is a third of what cuBLAS reaches
      with halves, since it takes three products of halves for one of floats.
-     "prepared_B", at one size: TMM_TENSOR where B has been split beforehand.
+     "prepared_B", at one size: TMM_TENSOR where B was prepared beforehand.
    - The limit is whatever takes longest: 2 M N K operations by the fastest arithmetic loop of that
      type (tensor cores included where they are exact: double), A, B and C once through memory at
      the rate of a reading kernel, or an empty launch. For int, which cuBLAS does not have, the
@@ -430,7 +430,7 @@ enum { MOST_SLICES = 2048, PREPARED = 8192 }; /* the size where B is prepared, t
 typedef struct contender {
     contender_kind kind;
     tmm_kernel kernel; /* of ours */
-    int prepared;      /* B has been split beforehand: TMM_TENSOR of float */
+    int prepared;      /* B was prepared beforehand: TMM_TENSOR of float */
     int limit;         /* which of the loops */
     double share;      /* of --ms */
     cublasLtMatmulAlgo_t algo;

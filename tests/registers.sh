@@ -44,7 +44,7 @@ for group in "75 75" "80 80 86 89" "90a 90a" "100 100 120"; do
             '/Compiling entry function/ { split($0, part, "\x27"); name = part[2]; here = part[4] == architecture }
              here && /bytes spill stores/ {
                  kernels++
-                 allowed = name ~ /dgemm_register_64/ ? 8 : name ~ /ssplit/ ? 16 : 0
+                 allowed = name ~ /dgemm_register_64/ ? 8 : name ~ /gemm_convert/ ? 16 : 0
                  stack = architecture == "sm_75" && name ~ /dgemm_tensor/ ? 0 : $1
                  if ($5 > allowed || stack > allowed) print name ": " $0
              }

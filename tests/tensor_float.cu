@@ -1,19 +1,21 @@
-/* TMM_TENSOR for float: shapes, forms, tails, what is left to multiply-adds, the promised error
-   against float64 on random data, memory of the caller, prepared operands. With the argument "few":
-   three small products for each form of the kernels, for tools that make a program very slow. */
-static int form_wanted = -1, way_wanted = -1;
-#define TMM__FLOAT_GUESS(form, time) (form_wanted >= 0 && (form) != form_wanted ? 1e30 : (time))
+/* TMM_TENSOR for float: shapes, instances, tails, what is computed again, the promised error against
+   float64 on random data, memory of the caller, prepared operands. With the argument "few": four small
+   products for each instance of the kernels, for tools that make a program very slow. */
+static int instance_wanted = -1, instruction_wanted = -1;
+#define TMM__FLOAT_GUESS(instance, time) \
+    (instance_wanted >= 0 && (instance) != instance_wanted ? 1e30 : (time))
 #ifdef __CUCC__ /* there, also the kernel for mma.sync, whose instructions have a twin */
 #define TWIN 1
 #else
 #define TWIN 0
 #endif
-#define TMM__FLOAT_WAY(way) (TWIN && way_wanted >= 0 ? way_wanted : (way))
-static double cache_wanted = 6e7; /* with a small one blocks keep pace in small products, too */
-#define TMM__FLOAT_CACHE cache_wanted
-static int six_wanted = 1; /* 0: what is noted is left to multiply-adds, in large tiles, too */
-#define TMM__FLOAT_SIX(may) (six_wanted && (may))
-#define TMM_FLOAT_TENSOR    0
+#define TMM__FLOAT_INSTRUCTION(instruction) \
+    (TWIN && instruction_wanted >= 0 ? instruction_wanted : (instruction))
+static double l2_wanted = 6e7; /* with a small one blocks keep pace in small products, too */
+#define TMM__FLOAT_L2_BYTES l2_wanted
+static int bf16x6_wanted = 1; /* 0: doubtful elements go by FP32, in large tiles, too */
+#define TMM__FLOAT_BF16X6(allowed) (bf16x6_wanted && (allowed))
+#define TMM_FLOAT_TENSOR           0
 #define TMM_NO_READY_MADE
 #include "tap.h"
 #include "../tiledmm.cuh"
@@ -39,9 +41,9 @@ enum kind {
     SPIKES,
     INTEGERS,
     BOTH_WIDE,
-    SOME_PROVEN,
-    NONE_PROVEN,
-    MOST_PROVEN,
+    SOME_CERTAIN,
+    NONE_CERTAIN,
+    MOST_CERTAIN,
     INEXACT,
     FAINT,
     KINDS
@@ -86,7 +88,7 @@ static float element(int kind, int is_B, long long line, long long k)
 {
     double u = tap_uniform();
     int both = kind == POSITIVE || kind == INTEGERS || kind == DENORMAL || kind == TINY ||
-               kind == BOTH_WIDE || kind >= SOME_PROVEN;
+               kind == BOTH_WIDE || kind >= SOME_CERTAIN;
     switch (is_B && !both ? UNIFORM : kind) {
     case POSITIVE: return (float)(u + 1);
     case SOME_WIDE: return (float)(line % 37 == 5 ? u * exp(40 * tap_uniform()) : u);
@@ -100,14 +102,14 @@ static float element(int kind, int is_B, long long line, long long k)
     case SPIKES: return (float)(u * (tap_bits() % 61 == 0 ? 1000 : 1e-4));
     case INTEGERS: return (float)(int)(u * 200);
     case BOTH_WIDE: return (float)(u * exp(20 * tap_uniform()));
-    case SOME_PROVEN: /* the large elements of a row of A meet zeros in two of three columns of B */
-    case NONE_PROVEN:
-    case MOST_PROVEN:
+    case SOME_CERTAIN: /* the large elements of a row of A meet zeros in two of three columns of B */
+    case NONE_CERTAIN:
+    case MOST_CERTAIN:
     case INEXACT:
         if (kind == INEXACT && k % 64 == 33) return (float)(u * 1e-34);
-        if (kind == MOST_PROVEN && line % (is_B ? 40 : 16) != 3) return (float)u;
-        if (is_B) return k % 32 == 0 && (kind != SOME_PROVEN || line % 3) ? 0.0f : (float)u;
-        return (float)(k % 32 == 0 ? u + 2 : kind != SOME_PROVEN || line % 5 ? u * 1e-14 : u);
+        if (kind == MOST_CERTAIN && line % (is_B ? 40 : 16) != 3) return (float)u;
+        if (is_B) return k % 32 == 0 && (kind != SOME_CERTAIN || line % 3) ? 0.0f : (float)u;
+        return (float)(k % 32 == 0 ? u + 2 : kind != SOME_CERTAIN || line % 5 ? u * 1e-14 : u);
     case FAINT: /* large elements of both meet zeros of the other */
         if (k % 32 < 2) return (float)(k % 32 == is_B ? u + 2 : 0);
         return (float)(u * 1e-19);
@@ -272,21 +274,21 @@ static void batches(int kind)
     drop(&p);
 }
 
-/* Where all is left to multiply-adds, in large tiles and small ones: the bits of TMM_GLOBAL. Not
-   where elements are large enough to prove that the bound holds; nor, with large tiles (-1: not
-   known), where six products of pieces of BF16 are exact enough; but the bound holds. */
+/* Where all is computed again by FP32, in large tiles and small ones: the bits of TMM_GLOBAL. Not
+   where elements are large enough to prove that the bound holds. Nor, with large tiles (-1: not
+   known), by six products of BF16 pieces. The bound holds anyway. */
 static void left_over(int large, const char *name)
 {
-    static const int kinds[] = {TINY, NONE_PROVEN, ALL_WIDE, INEXACT};
+    static const int kinds[] = {TINY, NONE_CERTAIN, ALL_WIDE, INEXACT};
     static const int cases[][5] = {{200, 150, 130, 0, 1},
                                    {129, 300, 66, 3, 2},
                                    {64, 190, 95, 1, 0},
                                    {130, 63, 64, 2, 3},
                                    {5, 19, 70, 0, 1}};
     for (int n = 0; n < 5; n++) {
-        int kind = n < 4 ? kinds[n] : NONE_PROVEN, right = 1, all = kind != ALL_WIDE;
+        int kind = n < 4 ? kinds[n] : NONE_CERTAIN, right = 1, all = kind != ALL_WIDE;
         double worst = 0;
-        six_wanted = n > 2;
+        bf16x6_wanted = n > 2;
         for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
             const int *c = cases[i];
             product p;
@@ -307,13 +309,12 @@ static void left_over(int large, const char *name)
             drop(&p);
         }
         if (n < 4)
-            tap_ok(right, "%s: %s left to multiply-adds%s", kind_names[kind],
-                   all ? "all" : "not all", name);
+            tap_ok(right, "%s: %s by FP32%s", kind_names[kind], all ? "all" : "not all", name);
         else
-            tap_ok(right, "%s: six products%s%s", kind_names[kind],
-                   large ? "" : ", only in large tiles", name);
+            tap_ok(right, "%s: BF16x6%s%s", kind_names[kind], large ? "" : ", only in large tiles",
+                   name);
     }
-    six_wanted = 1;
+    bf16x6_wanted = 1;
 }
 
 static tmm_status tensor(const product *p, const tmm_tensor_options *options, const float *A,
@@ -409,7 +410,7 @@ static void interface(int kind, long long K, int ops)
 static void from_host(void)
 {
     product p;
-    make(&p, 150, 170, 100, 0, 0, SOME_PROVEN);
+    make(&p, 150, 170, 100, 0, 0, SOME_CERTAIN);
     float *C[2];
     int right = 1;
     for (int i = 0; i < 2; i++) {
@@ -433,10 +434,10 @@ static void from_host(void)
 }
 
 /* Three pieces of BF16: of what floats they are exactly the sum, and how large they are. */
-static __global__ void split_all(const float *x, unsigned *pieces, unsigned *lost, int pairs)
+static __global__ void make_triples(const float *x, unsigned *pieces, unsigned *lost, int pairs)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < pairs) lost[i] = tmm__split_three(x[2 * i], x[2 * i + 1], pieces + 3 * i);
+    if (i < pairs) lost[i] = tmm__bf16_triple(x[2 * i], x[2 * i + 1], pieces + 3 * i);
 }
 
 static void in_three(void)
@@ -456,7 +457,7 @@ static void in_three(void)
     check(cudaMalloc(&dx, PAIRS * 8)), check(cudaMalloc(&d_pieces, PAIRS * 12));
     check(cudaMalloc(&d_lost, PAIRS * 4));
     check(cudaMemcpy(dx, x, PAIRS * 8, cudaMemcpyHostToDevice));
-    split_all<<<PAIRS / 256, 256>>>(dx, d_pieces, d_lost, PAIRS);
+    make_triples<<<PAIRS / 256, 256>>>(dx, d_pieces, d_lost, PAIRS);
     check(cudaMemcpy(pieces, d_pieces, PAIRS * 12, cudaMemcpyDeviceToHost));
     check(cudaMemcpy(lost, d_lost, PAIRS * 4, cudaMemcpyDeviceToHost));
     int wrong = 0, exact = 0;
@@ -488,20 +489,21 @@ static void in_three(void)
 
 /* Blocks that keep pace, with a last round that not all take part in: the bits are those of blocks
    that do not. So they are where two products are under way at once, and not all blocks of either
-   have room. Blocks with small tiles, form 2, never keep pace; their bits must not change either. */
-static void together(int form)
+   have room. Blocks with small tiles never keep pace; their bits must not change either. */
+static void together(int instance)
 {
+    const char *name = tmm_sgemm__float_instance(instance)->name;
     product p;
     cudaStream_t streams[2];
     float *other, *C[3];
-    form_wanted = form;
+    instance_wanted = instance;
     make(&p, 2100, 2300, 1000, 0, 0, UNIFORM);
     size_t bytes = (size_t)(p.M * p.N + 2 * GUARD) * 4;
-    cache_wanted = 1e30;
+    l2_wanted = 1e30;
     C[0] = run(&p, TMM_TENSOR);
-    cache_wanted = 0;
+    l2_wanted = 0;
     C[1] = run(&p, TMM_TENSOR);
-    tap_ok(same(&p, C[0], C[1]), "form %d: blocks that keep pace", form);
+    tap_ok(same(&p, C[0], C[1]), "%s: blocks that keep pace", name);
     check(cudaMalloc(&other, bytes));
     check(cudaMemcpy(other, p.C, bytes, cudaMemcpyHostToDevice));
     reset(&p, p.C);
@@ -516,13 +518,13 @@ static void together(int form)
     fetch(&p, C[1]);
     C[2] = (float *)malloc(bytes);
     check(cudaMemcpy(C[2], other, bytes, cudaMemcpyDeviceToHost));
-    tap_ok(same(&p, C[0], C[1]) && same(&p, C[0], C[2]), "form %d: two at once", form);
+    tap_ok(same(&p, C[0], C[1]) && same(&p, C[0], C[2]), "%s: two at once", name);
     for (int i = 0; i < 2; i++) check(cudaStreamDestroy(streams[i]));
     for (int i = 0; i < 3; i++) free(C[i]);
     cudaFree(other);
     drop(&p);
-    cache_wanted = 6e7;
-    form_wanted = -1;
+    l2_wanted = 6e7;
+    instance_wanted = -1;
 }
 
 /* More rows than the kernel for wgmma can count the bytes of. */
@@ -614,29 +616,69 @@ static void rules(void)
     drop(&p);
 }
 
-/* Each form that this device and this program have: edges, lines left to multiply-adds, the ring of
-   copies gone around. */
-static void few(int fast, int mma)
+static const char *name_of(int n)
 {
-    static const struct {
-        int form;
-        long long M, N, K;
-        const char *name;
-    } forms[] = {{0, 257, 140, 400, ", 256x128"},    {1, 129, 200, 400, ", 128x192"},
-                 {2, 129, 70, 700, ", 128x64"},      {3, 129, 70, 900, ", 64x64"},
-                 {5, 129, 140, 300, ", mma of 128"}, {6, 70, 65, 400, ", mma of 64"}};
-    way_wanted = fast ? -1 : 1;
-    for (size_t n = 0; n < sizeof forms / sizeof forms[0]; n++) {
-        long long M = forms[n].M, N = forms[n].N, K = forms[n].K;
-        if (forms[n].form < 5 ? !fast : fast || !(mma || TWIN)) continue;
-        form_wanted = forms[n].form;
-        promise(M, N, K, 0, 0, SOME_PROVEN, 1, 0, forms[n].name);
-        promise(M, N, K, 1, 0, NONE_PROVEN, 1, 0, forms[n].name);
-        promise(M, N, K, 3, 1, WITH_NAN, 2, 0.5f, forms[n].name);
-        promise(M, N, K, 0, 0, MOST_PROVEN, 1, 0, forms[n].name);
+    static char name[64];
+    const tmm__float_instance *i = tmm_sgemm__float_instance(n);
+    snprintf(name, sizeof name, ", %s of %s",
+             i->instruction == TMM__BY_WGMMA ? "wgmma" : "mma.sync", i->name);
+    return name;
+}
+
+/* Is this an instance that the device and the program have? On the CPU runner the twins of mma.sync. */
+static int have(int instance, int instruction)
+{
+    int other = tmm_sgemm__float_instance(instance)->instruction;
+    return other == instruction || (TWIN && other == TMM__BY_MMA_SYNC);
+}
+
+/* Each instance: edges, elements that are computed again, the ring of copies gone around. */
+static void few(int instruction)
+{
+    for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
+        const tmm__float_instance *i = tmm_sgemm__float_instance(n);
+        long long M = i->tile_m + 1, N = i->tile_n + 7, K = 75 * i->stages;
+        if (!have(n, instruction)) continue;
+        instance_wanted = n, instruction_wanted = i->instruction;
+        promise(M, N, K, 0, 0, SOME_CERTAIN, 1, 0, name_of(n));
+        promise(M, N, K, 1, 0, NONE_CERTAIN, 1, 0, name_of(n));
+        promise(M, N, K, 3, 1, WITH_NAN, 2, 0.5f, name_of(n));
+        promise(M, N, K, 0, 0, MOST_CERTAIN, 1, 0, name_of(n));
     }
-    way_wanted = form_wanted = -1;
+    instruction_wanted = instance_wanted = -1;
     promise(70, 65, 200, 1, 0, UNIFORM, 1, 0, "");
+}
+
+/* An instance by wgmma: all shapes and kinds. */
+static void by_wgmma(int n)
+{
+    const tmm__float_instance *i = tmm_sgemm__float_instance(n);
+    const char *name = name_of(n);
+    for (int ops = 0; ops < 4; ops++)
+        promise(300, 259, 64 + 200 * ops, ops, ops, UNIFORM, 1, 0, name);
+    promise(300, 262, 200, n % 4, 2, UNIFORM, 2, 0.5f, name); /* edges by pairs */
+    promise(140, 198, 333, 0, 0, POSITIVE, 1, 0, name);
+    promise(515, 389, 1030, 1, 1, SOME_CERTAIN, -2, 0.5f, name);
+    promise(300, 259, 333, 2, 0, BOTH_WIDE, 1, 0, name);
+    promise(300, 259, 1030, 0, 2, FAINT, 1, 0, name);
+    promise(300, 259, 1030, 3, 1, NONE_CERTAIN, 1, 0, name);
+    promise(1300, 1290, 333, 0, 0, MOST_CERTAIN, 1, 0.25f, name);
+    promise(257, 193, 2047, 2, 0, ZERO_LINES, 1, 0, name);
+    promise(128, 200, 5000, 0, 0, SPIKES, 1, 0, name);
+    promise(128, 64, 100, 0, 0, INTEGERS, 1, 0, name);
+    promise(640, 600, 64 * (n + 5), 3, 1, SOME_WIDE, 1, 0.5f, name);
+    left_over(i->tile_m * i->tile_n > 128 * 64, name);
+}
+
+/* An instance by mma.sync, or its twin. */
+static void by_mma_sync(int n)
+{
+    const tmm__float_instance *i = tmm_sgemm__float_instance(n);
+    for (int ops = 0; ops < 4; ops += 3)
+        promise(70, 133, 100, ops, 1, ops ? SOME_CERTAIN : BOTH_WIDE, 1, 0, name_of(n));
+    promise(65, 64, 64, 0, 0, INTEGERS, -1, 0, name_of(n));
+    promise(130, 140, 100, 1, 0, FAINT, 1, 0, name_of(n));
+    left_over(i->tile_m * i->tile_n > 128 * 64, name_of(n));
 }
 
 int main(int count, char **words)
@@ -647,11 +689,12 @@ int main(int count, char **words)
         return tap_done();
     }
     tap_seed(20261122);
-    int fast = tmm_sgemm__float_fast();
-    int mma = tmm_sgemm__float_mma();
-    tap_note("wgmma: %d, mma.sync: %d", fast, mma);
+    int instruction = tmm_sgemm__float_instruction();
+    tap_note("by %s", instruction == TMM__BY_WGMMA      ? "wgmma"
+                      : instruction == TMM__BY_MMA_SYNC ? "mma.sync"
+                                                        : "multiply-adds");
     if (count > 1 && strcmp(words[1], "few") == 0) {
-        few(fast, mma);
+        few(instruction);
         return tap_done();
     }
     for (int ops = 0; ops < 4; ops++) promise(100, 70, 130, ops, ops % 2, UNIFORM, 1, 0, "");
@@ -662,44 +705,25 @@ int main(int count, char **words)
     promise(66, 67, 90, 0, 1, UNIFORM, -1.5f, 0, ", alpha");
     promise(66, 67, 90, 2, 2, SOME_WIDE, 2, 0.75f, ", alpha and beta");
     for (int kind = 0; kind < KINDS; kind++) promise(70, 66, 128, kind % 4, 1, kind, 1, 0, "");
-    promise(130, 200, 70, 1, 1, SOME_PROVEN, 1, 0.5f, "");
-    left_over(fast || mma ? -1 : 0, "");
-    if (!fast) { /* the kernels for mma.sync or their twins */
-        way_wanted = 1;
-        for (int form = 5; form < 7; form++) {
-            form_wanted = form;
-            for (int ops = 0; ops < 4; ops += 3)
-                promise(70, 133, 100, ops, 1, ops ? SOME_PROVEN : BOTH_WIDE, 1, 0, ", mma");
-            promise(65, 64, 64, 0, 0, INTEGERS, -1, 0, ", mma");
-            promise(130, 140, 100, 1, 0, FAINT, 1, 0, ", mma");
-            left_over(form == 5, ", mma");
-        }
-        way_wanted = -1;
-    } else { /* the forms for wgmma; the last only where there is a multiprocessor for each tile */
-        static const char *const names[] = {", 256x128", ", 128x192", ", 128x64", ", 64x64"};
-        for (int form = 0; form < 4; form++) {
-            form_wanted = form;
-            for (int ops = 0; ops < 4; ops++)
-                promise(300, 259, 64 + 200 * ops, ops, ops, UNIFORM, 1, 0, names[form]);
-            promise(300, 262, 200, form, 2, UNIFORM, 2, 0.5f, names[form]); /* edges by pairs */
-            promise(140, 198, 333, 0, 0, POSITIVE, 1, 0, names[form]);
-            promise(515, 389, 1030, 1, 1, SOME_PROVEN, -2, 0.5f, names[form]);
-            promise(300, 259, 333, 2, 0, BOTH_WIDE, 1, 0, names[form]);
-            promise(300, 259, 1030, 0, 2, FAINT, 1, 0, names[form]);
-            promise(300, 259, 1030, 3, 1, NONE_PROVEN, 1, 0, names[form]);
-            promise(1300, 1290, 333, 0, 0, MOST_PROVEN, 1, 0.25f, names[form]);
-            promise(257, 193, 2047, 2, 0, ZERO_LINES, 1, 0, names[form]);
-            promise(128, 200, 5000, 0, 0, SPIKES, 1, 0, names[form]);
-            promise(128, 64, 100, 0, 0, INTEGERS, 1, 0, names[form]);
-            promise(640, 600, 64 * (form + 5), 3, 1, SOME_WIDE, 1, 0.5f, names[form]);
-            left_over(form < 2, names[form]);
-        }
-        for (int form = 0; form < 3; form++) together(form);
+    promise(130, 200, 70, 1, 1, SOME_CERTAIN, 1, 0.5f, "");
+    left_over(instruction != TMM__BY_MULTIPLY_ADD ? -1 : 0, "");
+    /* The last one by wgmma is taken only where there is a multiprocessor for each tile. */
+    for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
+        const tmm__float_instance *i = tmm_sgemm__float_instance(n);
+        if (!have(n, instruction)) continue;
+        instance_wanted = n, instruction_wanted = i->instruction;
+        if (i->instruction == TMM__BY_WGMMA)
+            by_wgmma(n);
+        else
+            by_mma_sync(n);
     }
-    form_wanted = -1;
+    instruction_wanted = -1;
+    for (int n = 0; n < TMM__WGMMA_INSTANCES; n++)
+        if (have(n, instruction) && tmm_sgemm__float_instance(n)->k_groups == 1) together(n);
+    instance_wanted = -1;
     batches(UNIFORM);
-    batches(SOME_PROVEN);
-    interface(SOME_PROVEN, 200, 0);
+    batches(SOME_CERTAIN);
+    interface(SOME_CERTAIN, 200, 0);
     interface(UNIFORM, 40, 3); /* strictly */
     from_host();
     in_three();

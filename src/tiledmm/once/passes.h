@@ -39,30 +39,6 @@
 #define TMM__INSTANCE(function, kernel) \
     TMM__JOIN(TMM_FN(function), TMM__##kernel##_LIST(TMM__NAME_IN_PASS))
 
-#define TMM__EMIT_TYPE         (TMM__PASS == 1)
-#define TMM__EMIT_FLOAT_TILES  (TMM__FLOAT_TENSOR && TMM__PASS <= 4)
-#define TMM__EMIT_FLOAT        (TMM__FLOAT_TENSOR && (TMM__PASS == 2 || TMM__PASS == 4))
-#define TMM__EMIT_FLOAT_MMA    (TMM__FLOAT_TENSOR && TMM__PASS >= 5)
-#define TMM__TILES_LIST(_)     _(1, 256x128) _(2, 128x192) _(3, 128x64) _(4, 64x64)
-#define TMM__FLOAT_LIST(_)     _(2, large) _(4, small)
-#define TMM__FLOAT_MMA_LIST(_) _(5, 128) _(6, 64)
-#define TMM__TILES_1           256x128
-#define TMM__TILES_3           128x64
-/* TENSOR FLOAT by wgmma, whose kernels have barriers for the longer ring of their two forms: */
-#define TMM__DOWN        (TMM__PASS == 1 ? 2 : 1)
-#define TMM__COLS        (TMM__PASS == 1 ? 128 : TMM__PASS == 2 ? 192 : 64)
-#define TMM__RING        (TMM__PASS == 1 ? 4 : TMM__PASS == 2 ? 5 : TMM__PASS == 3 ? 8 : 12)
-#define TMM__SHARED_K    (TMM__PASS == 4)
-#define TMM__LARGE_TILES (TMM__PASS == 2)
-#define TMM__READERS     (TMM__PASS == 2 || job.form == 2 ? 8 : 4)
-#define TMM__FIRST_2     TMM__TILES_1 /* the form of the pass before */
-#define TMM__FIRST_4     TMM__TILES_3
-#define TMM__FORMS(what, arguments)                                                      \
-    if (job.form == (TMM__PASS == 2 ? 0 : 2))                                            \
-        TMM__JOIN(TMM_FN(float_##what##_), TMM__JOIN(TMM__FIRST_, TMM__PASS)) arguments; \
-    else                                                                                 \
-        tmm_float_##what arguments
-/* by mma.sync: */
-#define TMM__MMA_PARTS (TMM__PASS == 5 ? 4 : 2)
-#define TMM__MMA_RING  (TMM__PASS == 5 ? 3 : 4)
+/* The first pass also compiles what a type has once. */
+#define TMM__EMIT_TYPE (TMM__PASS == 1)
 #endif

@@ -6,7 +6,7 @@
    how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
    else is said, and sizes in elements. */
 /* Instances that have numbers of their own. */
-enum { TMM__TUNED_SMALL = 4, TMM__TUNED_SKINNY = 5, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 6 };
+enum { TMM__TUNED_SMALL = 4, TMM__TUNED_SKINNY = 5, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 4 };
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
@@ -94,14 +94,14 @@ typedef struct tmm__tuning {
         double block, bandwidth;
     } skinny;
 
-    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance, and of a tile
-       besides; with two blocks on a multiprocessor, of two tiles. The first four are for wgmma. The
-       tile of 64 x 64 costs so little that squares from 384 on, where it pays, take it.
+    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
+       mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles. A tile of
+       64 x 64 by wgmma is given so few that squares from 384 on, where it pays, take it.
        l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
        with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
        these K by 256 and 512. */
     struct {
-        double window[TMM__TUNED_FLOAT], tile[TMM__TUNED_FLOAT], l2_bytes;
+        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
         int convert_256_k, convert_few_k, convert_512_k;
         /* TMM_AUTO: the least M or N, and K. For wgmma: clocks and bytes a second, and what FP32
            multiply-adds do (FLOP a second) and take longer to launch (seconds). For mma.sync: the
@@ -195,20 +195,20 @@ static const tmm__tuning tmm__tunings[] = {
             4000, /* bandwidth */
         },
         {
-            {4400, 3450, 1300, 450, 4500, 2400},  /* window */
-            {3000, 2500, 2000, 2900, 3500, 1800}, /* tile */
-            6e7,                                  /* l2_bytes */
-            256,                                  /* convert_256_k */
-            512,                                  /* convert_few_k */
-            2048,                                 /* convert_512_k */
-            64,                                   /* least_edge */
-            256,                                  /* least_k */
-            1.9e9,                                /* clock */
-            4.3e12,                               /* bandwidth */
-            40e12,                                /* fp32_flops */
-            1.05e-6,                              /* fp32_launch */
-            7e8,                                  /* mma_least_work */
-            200,                                  /* mma_least_edge */
+            {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */
+            {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
+            6e7,                                      /* l2_bytes */
+            256,                                      /* convert_256_k */
+            512,                                      /* convert_few_k */
+            2048,                                     /* convert_512_k */
+            64,                                       /* least_edge */
+            256,                                      /* least_k */
+            1.9e9,                                    /* clock */
+            4.3e12,                                   /* bandwidth */
+            40e12,                                    /* fp32_flops */
+            1.05e-6,                                  /* fp32_launch */
+            7e8,                                      /* mma_least_work */
+            200,                                      /* mma_least_edge */
         },
     },
     {
@@ -291,20 +291,20 @@ static const tmm__tuning tmm__tunings[] = {
             2700, /* bandwidth */
         },
         {
-            {4400, 3450, 1300, 450, 4500, 2400},  /* window */
-            {3000, 2500, 2000, 2900, 3500, 1800}, /* tile */
-            6e7,                                  /* l2_bytes */
-            256,                                  /* convert_256_k */
-            512,                                  /* convert_few_k */
-            2048,                                 /* convert_512_k */
-            64,                                   /* least_edge */
-            256,                                  /* least_k */
-            1.9e9,                                /* clock */
-            4.3e12,                               /* bandwidth */
-            40e12,                                /* fp32_flops */
-            1.05e-6,                              /* fp32_launch */
-            7e8,                                  /* mma_least_work */
-            200,                                  /* mma_least_edge */
+            {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */
+            {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
+            6e7,                                      /* l2_bytes */
+            256,                                      /* convert_256_k */
+            512,                                      /* convert_few_k */
+            2048,                                     /* convert_512_k */
+            64,                                       /* least_edge */
+            256,                                      /* least_k */
+            1.9e9,                                    /* clock */
+            4.3e12,                                   /* bandwidth */
+            40e12,                                    /* fp32_flops */
+            1.05e-6,                                  /* fp32_launch */
+            7e8,                                      /* mma_least_work */
+            200,                                      /* mma_least_edge */
         },
     },
 };

@@ -33,10 +33,10 @@ typedef enum tmm_kernel TMM__INT {
 #undef TMM__NAME
 #undef TMM__KERNEL
 
-/* An operand that tmm_?gemm_prepare_A or _B has split for TMM_TENSOR; its members are theirs. */
+/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR; its members are theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
-    void *memory;  /* halves and scales */
+    void *memory;  /* FP16 and scales */
     int owned;     /* from the pool */
     int is_B;
     tmm_op op;
@@ -45,7 +45,7 @@ typedef struct tmm_prepared {
 
 /* Options of tmm_?gemm_tensor. All zeros are the defaults. */
 typedef struct tmm_tensor_options {
-    const tmm_prepared *A, *B; /* operands that are prepared; NULL: split now */
+    const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
     void *memory;              /* device memory to work in, aligned to 16 bytes; NULL: allocates */
     size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
 } tmm_tensor_options;

@@ -37,7 +37,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR
-/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are split already, or in memory
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already, or in memory
    of the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading
    dimensions as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and
    leading dimension are ignored: they are those it was prepared with. The bits are those of

@@ -24,9 +24,10 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
     const tmm__tuning *t = tmm__tuned();
     double work = (double)M * N * K * batch;
     if (M < t->fp16.least_edge || N < t->fp16.least_edge || K < t->fp16.least_k) return 0;
-    if (TMM_FN(gemm__float_fast)()) {
-        int form, may = batch == 1 ? TMM__CUT_K : 0;
-        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, 2, may, &form);
+    int instruction = TMM_FN(gemm__float_instruction)(), instance;
+    if (instruction == TMM__BY_WGMMA) {
+        int allowed = batch == 1 ? TMM__CUT_K : 0;
+        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, instruction, allowed, &instance);
         double convert = 12.0 * ((double)M + N) * K * batch / t->fp16.bandwidth;
         return convert + clocks / t->fp16.clock <
                2 * work / t->fp16.fp32_flops + t->fp16.fp32_launch;
@@ -38,7 +39,7 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
     return (capability == 80 || capability == 90 || capability == 100) &&
            work >= t->fp16.mma_least_work && (double)M * N >= t->fp16.mma_least_edge * (M + N) &&
            ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
-           TMM_FN(gemm__float_mma)();
+           instruction == TMM__BY_MMA_SYNC;
 }
 #endif
 

@@ -18,19 +18,19 @@
 #ifndef TMM__CLEAR_FLAGS
 #define TMM__CLEAR_FLAGS 0
 #endif
-/* KERNEL TENSOR FLOAT: what a form should take, of which a test prefers one; by which instructions
-   (2 wgmma, 1 mma.sync, 0 those of any device); bytes of A and B from which blocks keep together;
-   whether noted elements may go by tmm_float_six. */
+/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which instruction
+   (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether doubtful elements
+   may go by BF16x6. */
 #ifndef TMM__FLOAT_GUESS
-#define TMM__FLOAT_GUESS(form, time) (time)
+#define TMM__FLOAT_GUESS(instance, time) (time)
 #endif
-#ifndef TMM__FLOAT_WAY
-#define TMM__FLOAT_WAY(way) (way)
+#ifndef TMM__FLOAT_INSTRUCTION
+#define TMM__FLOAT_INSTRUCTION(instruction) (instruction)
 #endif
-#ifndef TMM__FLOAT_CACHE
-#define TMM__FLOAT_CACHE tmm__tuned()->fp16.l2_bytes
+#ifndef TMM__FLOAT_L2_BYTES
+#define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
 #endif
-#ifndef TMM__FLOAT_SIX
-#define TMM__FLOAT_SIX(may) (may)
+#ifndef TMM__FLOAT_BF16X6
+#define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
 #endif

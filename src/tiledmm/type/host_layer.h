@@ -90,7 +90,7 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
         tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
         if (status == TMM_OK && !done)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor: no memory to split blocks of A and B");
+                             "kernel tensor: no memory to convert blocks of A and B");
         return status;
     }
 #endif

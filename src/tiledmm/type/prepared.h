@@ -1,4 +1,4 @@
-/* src/tiledmm/type/prepared.h. Float on tensor cores with operands that are split once.
+/* src/tiledmm/type/prepared.h. Float on tensor cores with operands that are converted once.
    Uses: kernels/float/launch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FLOAT_TENSOR
 TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
@@ -7,10 +7,10 @@ TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, siz
     *bytes = 0;
     if (lines < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
-    if (lines > TMM__FLOAT_MOST || K > TMM__FLOAT_MOST)
+    if (lines > TMM__FLOAT_SIZE_MAX || K > TMM__FLOAT_SIZE_MAX)
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor: %lld x %lld is too large for it",
                          lines, K);
-    if (lines > 0 && K > 0) (void)TMM_FN(gemm__float_split)(NULL, bytes, lines, K, 1);
+    if (lines > 0 && K > 0) (void)TMM_FN(gemm__fp16_operand)(NULL, bytes, lines, K, 1);
     return TMM_OK;
 }
 
@@ -44,12 +44,15 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
     int along_k = (op == TMM_OP_N) != is_B;
-    tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
     if (needed > 0) {
         size_t offset = 0;
-        tmm__split to = TMM_FN(gemm__float_split)((char *)memory, &offset, lines, K, 1);
-        status = TMM_FN(gemm__float_split_launch)(K, &from, &to, 8 * to.line_blocks, &from, &to, 0,
-                                                  1, stream);
+        const tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
+        const tmm__fp16_operand to =
+            TMM_FN(gemm__fp16_operand)((char *)memory, &offset, lines, K, 1);
+        const tmm__lines both[2] = {from, from};
+        const tmm__fp16_operand operands[2] = {to, to};
+        const int groups[2] = {8 * to.line_blocks, 0};
+        status = TMM_FN(gemm__convert)(K, both, operands, groups, 1, stream);
     }
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
@@ -109,8 +112,7 @@ static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, lo
         }
         *bytes += more;
     }
-    if (M > 0 && N > 0 && K > 0)
-        *bytes += TMM_FN(gemm__float_unproven)(M, N) + TMM__FLOAT_PACE_BYTES;
+    if (M > 0 && N > 0 && K > 0) *bytes += TMM_FN(gemm__doubt_bytes)(M, N) + TMM__FLOAT_PACE_BYTES;
     return TMM_OK;
 }
 
@@ -150,14 +152,14 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
     if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
         return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                  stream);
-    tmm__split split[2];
-    const tmm__split *ready[2] = {NULL, NULL};
+    tmm__fp16_operand halves[2];
+    const tmm__fp16_operand *ready[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         const tmm_prepared *from = i == 0 ? options->A : options->B;
         size_t offset = 0;
         if (from == NULL) continue;
-        split[i] = TMM_FN(gemm__float_split)((char *)from->memory, &offset, from->lines, K, 1);
-        ready[i] = &split[i];
+        halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, K, 1);
+        ready[i] = &halves[i];
     }
     int done = 0;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
@@ -165,7 +167,7 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
     status = TMM_FN(gemm__float)(&p, ready, (char *)memory, &done);
     if (status == TMM_OK && !done)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to split A and B: %zu bytes", needed);
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", needed);
     return status;
 }
 #endif

@@ -1,67 +1,111 @@
 /* src/tiledmm/kernels/float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/device.h. Used by: type/. */
+   Uses: once/tuning.h, type/product.h, type/hooks.h. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
-#ifndef TMM__FLOAT_FORMS_ONCE
-#define TMM__FLOAT_FORMS_ONCE
-/* The instances of KERNEL TENSOR FLOAT: for wgmma, then one for any device, then for mma.sync.
-   In form SHARED two warpgroups share out the windows of a tile. `tuned`: its place in once/tuning.h. */
+#ifndef TMM__FLOAT_LAUNCH_ONCE
+#define TMM__FLOAT_LAUNCH_ONCE
 enum {
-    TMM__FLOAT_FORMS = 7,
-    TMM__FLOAT_SHARED = 3,
-    TMM__FLOAT_ANY = 4,
-    TMM__FLOAT_MMA = 5,
-    TMM__FLOAT_LEAST_K = 64,
+    TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
-    TMM__FLOAT_MOST = INT_MAX - 8192,
-    TMM__FLOAT_WGMMA_MOST = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
+    TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
+    TMM__WGMMA_LINES_MAX = 1 << 24 /* M and N: 2^31 bytes of blocks for 32 k */
 };
-typedef struct tmm__float_form {
-    int tile_m, tile_n, stages, tuned;
-} tmm__float_form;
-static const tmm__float_form tmm__float_forms[TMM__FLOAT_FORMS] = {
-    {256, 128, 4, 0}, {128, 192, 5, 1}, {128, 64, 8, 2}, {64, 64, 12, 3},
-    {64, 64, 0, 0},   {128, 128, 3, 4}, {64, 64, 4, 5}};
 
+/* By which instruction products of FP16 are computed. */
+typedef enum tmm__float_instruction {
+    TMM__BY_MULTIPLY_ADD, /* the portable kernel */
+    TMM__BY_MMA_SYNC,
+    TMM__BY_WGMMA
+} tmm__float_instruction;
+
+/* An instance of KERNEL TENSOR FLOAT; k_groups: warpgroups that share the k of a tile; blocks: on a
+   multiprocessor; tuned: its place in once/tuning.h. */
+typedef struct tmm__float_instance {
+    const char *name;
+    int instruction, tile_m, tile_n, k_groups, bytes, threads, blocks, stages, tuned;
+} tmm__float_instance;
 #endif
 
-static inline const void *TMM_FN(gemm__float_kernel)(int form)
+/* Instance number n, TMM__WGMMA_256x128 and the like. */
+static inline const tmm__float_instance *TMM_FN(gemm__float_instance)(int n)
 {
-    switch (form) {
-    case 2:
-    case TMM__FLOAT_SHARED: return (const void *)TMM_FN(gemm_float_small);
-    case TMM__FLOAT_ANY: return (const void *)TMM_FN(gemm_float_any);
-    case 5: return (const void *)TMM_FN(gemm_float_mma_128);
-    case 6: return (const void *)TMM_FN(gemm_float_mma_64);
+#define TMM__WGMMA_ROW(pass, name, down, cols, stages, k_groups) \
+    {#name,                                                      \
+     TMM__BY_WGMMA,                                              \
+     TMM_FN(wgmma_rows_##name),                                  \
+     cols,                                                       \
+     k_groups,                                                   \
+     TMM_FN(wgmma_bytes_##name),                                 \
+     384,                                                        \
+     1,                                                          \
+     stages,                                                     \
+     TMM__WGMMA_##name},
+#define TMM__MMA_ROW(pass, name, parts, stages, blocks) \
+    {#name,                                             \
+     TMM__BY_MMA_SYNC,                                  \
+     TMM_FN(mma_edge_##name),                           \
+     TMM_FN(mma_edge_##name),                           \
+     1,                                                 \
+     TMM_FN(mma_bytes_##name),                          \
+     256,                                               \
+     blocks,                                            \
+     stages,                                            \
+     TMM__MMA_##name - TMM__WGMMA_INSTANCES},
+    static const tmm__float_instance instances[] = {TMM__WGMMA_LIST(TMM__WGMMA_ROW) TMM__MMA_LIST(
+        TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1, 0}};
+#undef TMM__WGMMA_ROW
+#undef TMM__MMA_ROW
+    return &instances[n];
+}
+
+static inline const void *TMM_FN(gemm__float_kernel)(int n)
+{
+#define TMM__WGMMA_CASE(pass, name, first, second) \
+    case TMM__WGMMA_##first:                       \
+    case TMM__WGMMA_##second:                      \
+        return (const void *)TMM_FN(gemm_float_wgmma_##name);
+#define TMM__MMA_CASE(pass, name, ...) \
+    case TMM__MMA_##name: return (const void *)TMM_FN(gemm_float_mma_##name);
+    switch (n) {
+        TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_CASE)
+        TMM__MMA_LIST(TMM__MMA_CASE)
     }
-    return (const void *)TMM_FN(gemm_float_large);
+#undef TMM__WGMMA_CASE
+#undef TMM__MMA_CASE
+    return (const void *)TMM_FN(gemm_float_portable);
 }
 
-/* Are there kernels for wgmma, on this device and in this program? They are compiled for sm_90a;
-   for others they are empty, and then without the shared memory that their barriers take. */
-static inline int TMM_FN(gemm__float_fast)(void)
+/* The most shared memory that an instance of the same kernel takes. */
+static inline int TMM_FN(gemm__float_bytes)(int n)
 {
-    const tmm__device *device = tmm__current_device();
-    return device->capability == 90 && device->shared >= TMM__FLOAT_BYTES(128, 192, 5) &&
-           tmm__compiled(TMM_FN(gemm__float_kernel)(0))->static_shared > 0;
+    int most = 0;
+    for (int other = 0; other < TMM__FLOAT_INSTANCES; other++)
+        if (TMM_FN(gemm__float_kernel)(other) == TMM_FN(gemm__float_kernel)(n) &&
+            TMM_FN(gemm__float_instance)(other)->bytes > most)
+            most = TMM_FN(gemm__float_instance)(other)->bytes;
+    return most;
 }
 
-/* Are there kernels for mma.sync? In code for sm_80 or later, if it is not for wgmma. 2: it is for
-   sm_90 or later, too, where a launch may begin early. */
-static inline int TMM_FN(gemm__float_mma)(void)
+/* By which instruction, on this device and in this program? Kernels for wgmma are compiled for sm_90a;
+   for others they are empty, and then without the static shared memory of their barriers. Kernels for
+   mma.sync are in code for sm_80 or later that is not for sm_90a. */
+static inline int TMM_FN(gemm__float_instruction)(void)
 {
     const tmm__device *device = tmm__current_device();
-    if (device->capability < 80 || device->shared < TMM__FLOAT_MMA_BYTES(128, 128, 3)) return 0;
     const tmm__kernel_facts *facts = tmm__compiled(TMM_FN(gemm__float_kernel)(0));
-    return facts->static_shared > 0 || facts->ptx_version < 80 ? 0
-           : facts->ptx_version >= 90                          ? 2
-                                                               : 1;
+    if (facts->static_shared > 0)
+        return device->capability == 90 && device->shared >= TMM_FN(gemm__float_bytes)(0)
+                   ? TMM__BY_WGMMA
+                   : TMM__BY_MULTIPLY_ADD;
+    return device->capability >= 80 && facts->ptx_version >= 80 &&
+                   device->shared >= TMM_FN(gemm__float_bytes)(TMM__WGMMA_INSTANCES)
+               ? TMM__BY_MMA_SYNC
+               : TMM__BY_MULTIPLY_ADD;
 }
 
-/* A launch that may begin while the one before it in the stream still works, if `early`: then the
-   kernel waits itself. */
+/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin while
+   the launch before them in the stream still works: they wait themselves. */
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
-                                                    int bytes, int early, void **arguments,
-                                                    tmm_stream stream)
+                                                    int bytes, void **arguments, tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
@@ -74,175 +118,171 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = early ? 1 : 0;
+    config.numAttrs = TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
+                              tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90
+                          ? 1
+                          : 0;
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
-    (void)early;
     return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 #endif
 }
 
-/* How operands are split for K: the least magnitude that an element may have after scaling, if it
-   is not zero; and the bounds of the product of the scales of a row and a column. */
-static inline float TMM_FN(gemm__float_least)(long long K)
+/* The least magnitude that an element which is not zero may have after scaling, for its line not to be
+   wide. */
+static inline float TMM_FN(gemm__least_element)(long long K)
 {
-    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2, see bench/NOTES.md. */
+    /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2: bench/notes/tensor_float.md. */
     static const int from[] = {93, 187, 497, 1603, 5767, 21890};
     int t = 0;
     while (t < (int)(sizeof from / sizeof *from) && K >= from[t]) t++;
     return ldexpf(1, -14 - t);
 }
 
-static inline void TMM_FN(gemm__float_bounds)(long long K, float *least, float *most)
+/* The bounds of the product of the scales of a row and a column. */
+static inline void TMM_FN(gemm__scale_bounds)(long long K, float *scale_min, float *scale_max)
 {
     int log = 0;
     while (K > 1ll << log) log++;
-    *least = ldexpf(1, -120);
-    *most = ldexpf(1, 97 - log);
+    *scale_min = ldexpf(1, -120);
+    *scale_max = ldexpf(1, 97 - log);
 }
 
-/* What the sum of an element of wide lines must be at least, before it is scaled back, for the bound
-   to hold: bench/NOTES.md derives it. */
-static inline float TMM_FN(gemm__float_proof)(long long K)
+/* What the sum of an element with wide lines must be at least, before it is scaled back, for the bound
+   to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
+static inline float TMM_FN(gemm__doubt_below)(long long K)
 {
     double windows = ceil(K / 32.0);
     double least = (37.0 * K + 322) / (K + 2 - 48.2 - (windows - 1));
     return (float)(1.01 * least * (1 + (K + 2) / 16777216.0));
 }
 
-/* Describes an operand of `lines` lines, split for `products` products, in memory from *offset on,
-   which is moved behind it. */
-static inline tmm__split TMM_FN(gemm__float_split)(char *memory, size_t *offset, long long lines,
-                                                   long long K, long long products)
+/* Describes `lines` lines of `products` products, as KERNEL CONVERT will leave them in memory from
+   *offset on, which is moved behind them. */
+static inline tmm__fp16_operand TMM_FN(gemm__fp16_operand)(char *memory, size_t *offset,
+                                                           long long lines, long long K,
+                                                           long long products)
 {
-    tmm__split split;
-    split.line_blocks = (int)((lines + 63) / 64);
-    split.k_blocks = (int)((K + 63) / 64 * 2);
-    size_t blocks = (size_t)products * split.k_blocks * split.line_blocks * TMM__BLOCK_BYTES;
-    split.blocks = (unsigned char *)memory + *offset;
-    split.scales = (float *)(memory + *offset + blocks);
-    *offset += blocks + ((size_t)products * split.line_blocks * 256 + 1023) / 1024 * 1024;
-    return split;
+    tmm__fp16_operand x;
+    x.line_blocks = (int)((lines + 63) / 64);
+    x.k_blocks = (int)((K + 63) / 64 * 2);
+    size_t blocks = (size_t)products * x.k_blocks * x.line_blocks * TMM__BLOCK_BYTES;
+    x.blocks = (unsigned char *)memory + *offset;
+    x.scales = (float *)(memory + *offset + blocks);
+    *offset += blocks + ((size_t)products * x.line_blocks * 256 + 1023) / 1024 * 1024;
+    return x;
 }
 
-/* Bytes of what notes elements whose size is no proof: see tmm__unproven_at. */
-static inline size_t TMM_FN(gemm__float_unproven)(long long M, long long N)
+/* Bytes for the bits of doubtful elements: see tmm__doubt_word. */
+static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
 {
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
-/* Launches KERNEL SPLIT for both operands; no lines: that one is split already. */
-static inline tmm_status TMM_FN(gemm__float_split_launch)(long long K, const tmm__lines *a,
-                                                          const tmm__split *split_a, int groups_A,
-                                                          const tmm__lines *b,
-                                                          const tmm__split *split_b, int groups_B,
-                                                          unsigned batch, tmm_stream stream)
+/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there already.
+   Threads of a block, as measured: up to 4096 k they hold all of their lines in registers. */
+static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
+                                               const tmm__fp16_operand to[2], const int groups[2],
+                                               unsigned batch, tmm_stream stream)
 {
-    float least = TMM_FN(gemm__float_least)(K);
-    /* Up to 4096 k they hold all of their lines in registers. */
     const tmm__tuning *t = tmm__tuned();
-    int groups = groups_A + groups_B, few = groups <= tmm__current_device()->processors;
+    int all = groups[0] + groups[1], few = all <= tmm__current_device()->processors;
     int threads = K <= t->fp16.convert_256_k          ? 256
                   : K <= t->fp16.convert_few_k && few ? 1024
                   : K <= t->fp16.convert_512_k        ? 512
                                                       : 1024;
-    if (groups == 0) return TMM_OK;
-    dim3 grid(groups, batch);
-    tmm__lines from_a = *a, from_b = *b;
-    tmm__split to_a = *split_a, to_b = *split_b;
-    int depth = (int)K;
-    void *arguments[] = {&depth, &least, &groups_A, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)tmm_split, grid, threads, 0,
-                                      TMM_FN(gemm__float_fast)() || TMM_FN(gemm__float_mma)() == 2,
-                                      arguments, stream);
+    if (all == 0) return TMM_OK;
+    tmm__lines from_a = from[0], from_b = from[1];
+    tmm__fp16_operand to_a = to[0], to_b = to[1];
+    int depth = (int)K, groups_A = groups[0];
+    float least_element = TMM_FN(gemm__least_element)(K);
+    void *arguments[] = {&depth, &least_element, &groups_A, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all, batch), threads,
+                                      0, arguments, stream);
 }
 
-/* The form of KERNEL TENSOR FLOAT that takes least time, of those for wgmma (way 2), mma.sync (1)
-   or any device (0). Returns the clocks. */
+/* The instance for this instruction that takes least time. Returns the clocks. One without numbers of
+   its own is given those of the first, by its area. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
-                                              long long batch, int way, int may, int *form)
+                                              long long batch, int instruction, int allowed,
+                                              int *best)
 {
-    double best = 0, processors = tmm__current_device()->processors;
-    *form = TMM__FLOAT_ANY;
-    for (int f = way == 2 ? 0 : TMM__FLOAT_MMA;
-         f < (way == 2 ? TMM__FLOAT_ANY : TMM__FLOAT_FORMS) && way != 0; f++) {
-        const tmm__float_form *one = &tmm__float_forms[f];
-        double tiles = ceil((double)M / one->tile_m) * ceil((double)N / one->tile_n) * batch;
-        /* Its blocks have one tile each. */
-        if (f == TMM__FLOAT_SHARED && (!(may & TMM__CUT_K) || batch > 1 || tiles > processors))
+    const tmm__tuning *t = tmm__tuned();
+    double least = 0, processors = tmm__current_device()->processors;
+    const double *window = t->fp16.window[instruction == TMM__BY_MMA_SYNC];
+    const double *tile = t->fp16.tile[instruction == TMM__BY_MMA_SYNC];
+    double first_area = 0; /* of the first instance for this instruction */
+    *best = TMM__PORTABLE_64x64;
+    for (int n = 0; n < TMM__PORTABLE_64x64; n++) {
+        const tmm__float_instance *i = TMM_FN(gemm__float_instance)(n);
+        if (i->instruction != instruction) continue;
+        double area = (double)i->tile_m * i->tile_n;
+        if (first_area == 0) first_area = area;
+        double tiles = ceil((double)M / i->tile_m) * ceil((double)N / i->tile_n) * batch;
+        /* Blocks whose warpgroups share k have one tile each. */
+        if (i->k_groups > 1 && (!(allowed & TMM__CUT_K) || batch > 1 || tiles > processors))
             continue;
-        if (f > TMM__FLOAT_MMA) tiles /= 2;
-        const tmm__tuning *t = tmm__tuned();
-        double time = ceil(K / 64.0) * t->fp16.window[one->tuned] + t->fp16.tile[one->tuned];
-        time *= ceil(tiles / processors);
-        time = TMM__FLOAT_GUESS(f, time);
-        if (*form != TMM__FLOAT_ANY && time >= best) continue;
-        best = time;
-        *form = f;
+        int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
+        double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
+        double time = ceil(K / 64.0) * each + (tuned ? tile[i->tuned] : tile[0]);
+        time = TMM__FLOAT_GUESS(n, time * ceil(tiles / i->blocks / processors));
+        if (*best != TMM__PORTABLE_64x64 && time >= least) continue;
+        least = time;
+        *best = n;
     }
-    return best;
+    return least;
 }
 
-/* Products of operands that are split, with KERNEL TENSOR FLOAT: all of `job` is set but its tiles
-   and bounds. */
-static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int may,
+/* Multiplies operands that are converted: all of `job` is set but its instance, tiles and bounds. */
+static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int allowed,
                                                       tmm_stream stream)
 {
     const long long M = job.M, N = job.N, K = job.K;
-    const int batch = job.batch;
-    int fast = TMM_FN(gemm__float_fast)(), mma = TMM_FN(gemm__float_mma)(), form;
-    int way = TMM__FLOAT_WAY(fast ? 2 : mma ? 1 : 0), early = fast || mma == 2;
+    int instruction = TMM__FLOAT_INSTRUCTION(TMM_FN(gemm__float_instruction)());
     double processors = tmm__current_device()->processors;
-    (void)TMM_FN(gemm__float_plan)(M, N, K, batch, way, may, &form);
-    int tile_m = tmm__float_forms[form].tile_m, tile_n = tmm__float_forms[form].tile_n;
-    job.form = form, job.tile_m = tile_m, job.tile_n = tile_n;
-    job.six = TMM__FLOAT_SIX(may & TMM__CUT_K);
+    (void)TMM_FN(gemm__float_plan)(M, N, K, job.batch, instruction, allowed, &job.instance);
+    const tmm__float_instance *i = TMM_FN(gemm__float_instance)(job.instance);
+    job.tile_m = i->tile_m, job.tile_n = i->tile_n;
+    job.bf16x6 = TMM__FLOAT_BF16X6(allowed & TMM__CUT_K);
     memset(&job.s, 0, sizeof job.s);
-    job.s.tiles_down = (int)((M - 1) / tile_m + 1);
-    job.s.tiles_across = (int)((N - 1) / tile_n + 1);
-    double tiles = (double)job.s.tiles_down * job.s.tiles_across * batch;
-    int blocks = (int)(tiles < processors ? tiles : processors);
-    int bytes = TMM__FLOAT_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
-    if (form == TMM__FLOAT_ANY || form > TMM__FLOAT_MMA)
-        blocks = (int)(tiles < 2 * processors ? tiles : 2 * processors);
-    if (form == TMM__FLOAT_ANY) bytes = TMM__FLOAT_ANY_BYTES;
-    if (form >= TMM__FLOAT_MMA)
-        bytes = TMM__FLOAT_MMA_BYTES(tile_m, tile_n, tmm__float_forms[form].stages);
-    TMM_FN(gemm__float_bounds)(K, &job.least, &job.most);
-    job.proof = TMM_FN(gemm__float_proof)(K);
-    /* Where blocks have several large tiles, and what they read is more than the cache holds. */
-    if (way == 2 && form < 2 && tiles > processors && 4.0 * (M + N) * K > TMM__FLOAT_CACHE) {
+    job.s.tiles_down = (int)((M - 1) / i->tile_m + 1);
+    job.s.tiles_across = (int)((N - 1) / i->tile_n + 1);
+    double tiles = (double)job.s.tiles_down * job.s.tiles_across * job.batch;
+    double places = i->blocks * processors;
+    int blocks = (int)(tiles < places ? tiles : places);
+    TMM_FN(gemm__scale_bounds)(K, &job.scale_min, &job.scale_max);
+    job.doubt_below = TMM_FN(gemm__doubt_below)(K);
+    /* Blocks keep together where they have several large tiles and L2 does not hold all they read. */
+    if (instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
+        4.0 * (M + N) * K > TMM__FLOAT_L2_BYTES) {
         cudaError_t error = cudaMemsetAsync(job.pace, 0, TMM__FLOAT_PACE_BYTES, stream);
         if (error != cudaSuccess) return tmm__cuda(error, "cudaMemsetAsync");
     } else {
         job.pace = NULL;
     }
-    /* The first two forms are one kernel, and so are the next two, which ask for the same. */
-    int allowed = form < 2 ? TMM__FLOAT_BYTES(128, 192, 5) : bytes;
-    tmm_status status = tmm__allow_shared(TMM_FN(gemm__float_kernel)(form), allowed);
+    const void *kernel = TMM_FN(gemm__float_kernel)(job.instance);
+    tmm_status status = tmm__allow_shared(kernel, TMM_FN(gemm__float_bytes)(job.instance));
     if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return TMM_FN(gemm__float_launch)(TMM_FN(gemm__float_kernel)(form), dim3(blocks),
-                                      form >= TMM__FLOAT_ANY ? 256 : 384, bytes, early, arguments,
+    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, arguments,
                                       stream);
 }
 
-/* What KERNEL TENSOR FLOAT cannot do: short sums, for which the bound would not hold, and sizes
-   beyond 32 bits. */
+/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes beyond
+   32 bits. */
 static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K)
 {
-    long long most = TMM__FLOAT_WGMMA_MOST;
-    if ((M > most || N > most) && TMM_FN(gemm__float_fast)()) return 0;
-    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_MOST && N <= TMM__FLOAT_MOST &&
-           K <= TMM__FLOAT_MOST && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
+    long long most = TMM__WGMMA_LINES_MAX;
+    if ((M > most || N > most) && TMM_FN(gemm__float_instruction)() == TMM__BY_WGMMA) return 0;
+    return K >= TMM__FLOAT_LEAST_K && M <= TMM__FLOAT_SIZE_MAX && N <= TMM__FLOAT_SIZE_MAX &&
+           K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
-/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT; strides as in the kernels. `ready`:
-   op(A) and op(B) as they are split already, or NULL. `memory`: the caller's; NULL: from the pool;
-   *done is 0 if that has none. `may`: whether k may be shared out, which makes the bits depend on M
-   and N. */
+/* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
+   converted already, or NULL. `memory`: the caller's; NULL: from the pool, and *done is 0 if that has
+   none. */
 static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
-                                             const tmm__split *const *ready, char *memory,
+                                             const tmm__fp16_operand *const *ready, char *memory,
                                              int *done)
 {
     const long long M = p->M, N = p->N, K = p->K;
@@ -250,12 +290,12 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     tmm_stream stream = p->stream;
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
-    tmm__split split[2];
-    unsigned *unproven = NULL;
+    tmm__fp16_operand operands[2];
+    unsigned *doubt = NULL;
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t one = TMM_FN(gemm__float_unproven)(M, N), bytes = 0;
-    for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__float_split)(NULL, &one, from[i].lines, K, 1);
-    unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / one) + 1);
+    size_t each = TMM_FN(gemm__doubt_bytes)(M, N), bytes = 0;
+    for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
+    unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
     char *own = NULL;
     for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
         if (pass == 1 && memory == NULL && bytes > 0) {
@@ -266,32 +306,31 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         bytes = 0;
         for (int i = 0; i < 2; i++) {
             if (ready != NULL && ready[i] != NULL)
-                split[i] = *ready[i];
+                operands[i] = *ready[i];
             else
-                split[i] = TMM_FN(gemm__float_split)(memory, &bytes, from[i].lines, K,
-                                                     from[i].product_stride ? most : 1);
+                operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, from[i].lines, K,
+                                                         from[i].product_stride ? most : 1);
         }
-        if (memory != NULL) unproven = (unsigned *)(memory + bytes);
-        bytes += TMM_FN(gemm__float_unproven)(M, N) * most + TMM__FLOAT_PACE_BYTES;
+        if (memory != NULL) doubt = (unsigned *)(memory + bytes);
+        bytes += TMM_FN(gemm__doubt_bytes)(M, N) * most + TMM__FLOAT_PACE_BYTES;
     }
     *done = 1;
     int groups[2];
     for (int i = 0; i < 2; i++)
-        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * split[i].line_blocks;
+        groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
     tmm_status status = TMM_OK;
     for (unsigned first = 0; first < batch && status == TMM_OK; first += most) {
         unsigned products = (unsigned)tmm__min(batch - first, most);
         from[0].X = p->A + first * from[0].product_stride;
         from[1].X = p->B + first * from[1].product_stride;
-        status = TMM_FN(gemm__float_split_launch)(K, &from[0], &split[0], groups[0], &from[1],
-                                                  &split[1], groups[1], products, stream);
+        status = TMM_FN(gemm__convert)(K, from, operands, groups, products, stream);
         tmm__float_job job;
         memset(&job, 0, sizeof job);
         job.M = M, job.N = N, job.K = K;
-        job.from_a = from[0], job.from_b = from[1], job.a = split[0], job.b = split[1];
+        job.from_a = from[0], job.from_b = from[1], job.a = operands[0], job.b = operands[1];
         job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
         job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
-        job.unproven = unproven, job.units = (int)((N + 15) / 16);
+        job.doubt = doubt, job.doubt_pitch = (int)((N + 15) / 16);
         job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }

@@ -1,4 +1,4 @@
-/* src/tiledmm/kernels/float/numbers.cuh. Halves and pieces of a float; which elements of C need more.
+/* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
    Uses: kernels/float/types.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
@@ -23,7 +23,7 @@ static __device__ __forceinline__ float tmm__bits_float(unsigned bits)
     return x;
 }
 
-/* The bits of the half nearest to x, ties to even, as cvt.rn.f16.f32 gives them; and its value. */
+/* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. And its value. */
 static __device__ __forceinline__ unsigned tmm__to_half(float x)
 {
     unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
@@ -45,10 +45,15 @@ static __device__ __forceinline__ float tmm__from_half(unsigned half)
     return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
 }
 
-/* Splits two neighbours in three pieces of BF16 each, x = x1 + x2 + x3, the first neighbour in the
-   lower 16 bits: the upper half of a float is a BF16, cut towards zero. Returns bits of which the
-   lower 16 are 0 if that is exact: where x is 0 or |x| at least 2^-110. */
-static __device__ __forceinline__ unsigned tmm__split_three(float x, float y, unsigned *pieces)
+static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
+{
+    return tmm__from_half(*(const unsigned short *)at);
+}
+
+/* Three BF16 pieces of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
+   upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are 0
+   if the pieces are exact, which they are where x is 0 or |x| at least 2^-110. */
+static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *pieces)
 {
     unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
 #pragma unroll
@@ -65,8 +70,8 @@ static __device__ __forceinline__ unsigned tmm__split_three(float x, float y, un
     return bits_x | bits_y;
 }
 
-/* Splits two neighbours: their halves hi and lo, the first one in the lower 16 bits. */
-static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned *hi, unsigned *lo)
+/* hi and lo of two neighbours; x goes to the lower 16 bits. */
+static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
 {
     const float factor = (float)(1 << TMM__LO_SHIFT);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -88,19 +93,19 @@ static __device__ __forceinline__ void tmm__split_two(float x, float y, unsigned
 #endif
 }
 
-/* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by 16 bytes. */
-static __device__ __forceinline__ bool tmm__loads_wide(const tmm__lines *from)
+/* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by vectors of 16 bytes. */
+static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
 {
     return from->k_stride == 1 && (size_t)from->X % 16 == 0 && from->line_stride % 4 == 0 &&
            from->product_stride % 4 == 0;
 }
 
-/* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `wide`: they
-   can be loaded by 16 bytes. */
+/* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `vectors`: see
+   tmm__vector_loads. */
 static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
-                                                       long long stride, int left, bool wide)
+                                                       long long stride, int left, bool vectors)
 {
-    if (wide && left >= 8) {
+    if (vectors && left >= 8) {
         float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
         eight[0] = first.x, eight[1] = first.y, eight[2] = first.z, eight[3] = first.w;
         eight[4] = second.x, eight[5] = second.y, eight[6] = second.z, eight[7] = second.w;
@@ -114,12 +119,12 @@ static __device__ __forceinline__ void tmm__load_eight(float *eight, const float
     }
 }
 
-/* The same; with addresses that take the fewest instructions, for where all count. */
+/* The same by the fewest instructions for addresses, for a loop that is bound by issue. */
 static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float *x,
-                                                       long long stride, int left, bool wide)
+                                                       long long stride, int left, bool vectors)
 {
-    if (wide || left < 8) {
-        tmm__load_eight(eight, x, stride, left, wide);
+    if (vectors || left < 8) {
+        tmm__load_eight(eight, x, stride, left, vectors);
         return;
     }
 #pragma unroll
@@ -133,52 +138,51 @@ static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float
     }
 }
 
-/* Whether the element of C where a row and a column meet is left to multiply-adds whatever it is:
-   `p` is the product of their scales, [least, most] what its magnitude may be. */
-static __device__ __forceinline__ bool tmm__is_strict(float p, float least, float most)
+/* Whether an element of C is rejected: `p` is the product of the scales of its row and column, and
+   [scale_min, scale_max] what its magnitude may be. */
+static __device__ __forceinline__ bool tmm__is_rejected(float p, float scale_min, float scale_max)
 {
-    return !((fabsf(p) >= least) & (fabsf(p) <= most)); /* no branch: it is asked often */
+    return !((fabsf(p) >= scale_min) & (fabsf(p) <= scale_max)); /* no branch */
 }
 
-/* Whether it is left to them because of what its `sum` is, before scaling; one of the lines must be
-   wide. */
-static __device__ __forceinline__ bool tmm__is_unproven(float row_scale, float col_scale, float sum,
-                                                        float proof)
+/* Whether an element of C is doubtful: a line is wide, and `sum`, before scaling, is small. */
+static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float col_scale, float sum,
+                                                        float doubt_below)
 {
-    return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= proof);
+    return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
 
-/* Where the bits of 16 elements of a row of C are that are noted because of what they are. Byte t is
-   of the thread with t = lane % 4 in a fragment of C, columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9, bits 0
-   to 3. Written only by a warp that finds a wide line among its rows and columns, and then for all
-   of them; read by the block that wrote it, where the row or one of the 16 columns is wide. */
-static __device__ __forceinline__ unsigned *tmm__unproven_at(const tmm__float_job *job, int product,
-                                                             int row, int col)
+/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane %
+   4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
+   all of its words if one of its lines is wide, else none. The same block reads those whose row is
+   wide, or one of whose 16 columns. */
+static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
+                                                            int row, int col)
 {
-    return job->unproven + (product * job->M + row) * job->units + col / 16;
+    return job->doubt + (product * job->M + row) * job->doubt_pitch + col / 16;
 }
 
 /* The bit of a column. */
-static __device__ __forceinline__ int tmm__unproven_bit(int col)
+static __device__ __forceinline__ int tmm__doubt_bit(int col)
 {
     return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
 }
 
-/* Where the eight bytes of halves of line `line` and from k on lie: hi; those of lo are at ^ 64. */
-static __device__ __forceinline__ size_t tmm__halves_at(const tmm__split *s, int line, int k)
+/* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^ 64. */
+static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
 {
-    size_t block = (size_t)(k / 32) * s->line_blocks + line / 64;
+    size_t block = (size_t)(k / 32) * x->line_blocks + line / 64;
     return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
 }
 
-/* Whether elements that have been noted in a quarter are so few that threads compute one each. That
-   takes a block some 3 microseconds an element for K = 4096; a tile of 64 x 64 takes 280, one of
-   128 x 128 by tmm_float_six, if that is allowed, 220. */
-static __device__ __forceinline__ bool tmm__are_few(const tmm__square *square, int quarter,
-                                                    bool six)
+/* Whether a quarter has so few doubtful elements that threads compute one each. For K = 4096 that
+   takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x 128
+   by BF16x6 220. */
+static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region, int quarter,
+                                                      bool bf16x6)
 {
-    const unsigned *noted = square->noted;
-    if (six) return noted[0] + noted[1] + noted[2] + noted[3] <= TMM__SIX_FEW;
-    return noted[quarter] <= TMM__STRICT_FEW;
+    const unsigned *doubtful = region->doubtful;
+    if (bf16x6) return doubtful[0] + doubtful[1] + doubtful[2] + doubtful[3] <= TMM__SPARSE_BF16X6;
+    return doubtful[quarter] <= TMM__SPARSE_FP32;
 }
 #endif

@@ -1,26 +1,27 @@
-/* src/tiledmm/kernels/float/portable.cuh. Floats as halves for any device and for a CPU.
+/* src/tiledmm/kernels/float/portable.cuh. Floats as FP16 for any device and for a CPU.
    Uses: kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* The kernel for devices before sm_80, and for a CPU: the same halves, windows and sums, but the
-   products of halves by multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread. It is
-   slow: what counts is that results are right everywhere. Its dynamic shared memory is
-   TMM__FLOAT_ANY_BYTES. */
-#define TMM__FLOAT_ANY_BYTES (2 * 32 * 68 * 8)
-static_assert(TMM__STRICT_BYTES <= TMM__FLOAT_ANY_BYTES, "what is left to multiply-adds has room");
-TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job job)
+/* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
+   their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at a
+   time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three times
+   the work of REGISTER. It is there for right results everywhere; its speed was not measured. */
+#define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
+static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
+TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA
-    const tmm__split a = job.a, b = job.b;
+    const tmm__fp16_operand a = job.a, b = job.b;
     const tmm__lines from_a = job.from_a, from_b = job.from_b;
     const long long M = job.M, N = job.N, ldc = job.ldc;
-    const float least = job.least, most = job.most, alpha = job.alpha, beta = job.beta;
+    const float scale_min = job.scale_min, scale_max = job.scale_max, alpha = job.alpha,
+                beta = job.beta;
     const tmm__schedule s = job.s;
     extern __shared__ __align__(16) unsigned char tmm_memory[];
-    float2(*half_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
-    float2(*half_b)[68] = half_a + 32;
-    __shared__ int noted; /* elements whose size is no proof */
+    float2(*pairs_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
+    float2(*pairs_b)[68] = pairs_a + 32;
+    __shared__ int doubtful; /* whether there are such elements */
     int thread = threadIdx.x, row = thread / 16 * 4, col = thread % 16 * 4;
-    if (thread == 0) noted = 0;
+    if (thread == 0) doubtful = 0;
 #pragma unroll 1
     for (long long tile = blockIdx.x; tile < (long long)s.tiles_down * s.tiles_across * job.batch;
          tile += gridDim.x) {
@@ -42,16 +43,14 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
             __syncthreads();
             for (int i = 0; i < 2; i++) { /* 4 k of one line of each: a thread has 2 such */
                 int line = thread % 64, k = (thread / 64 * 2 + i) * 4;
-                size_t at_a = tmm__halves_at(&a, (int)row0 + line, 32 * block + k);
-                size_t at_b = tmm__halves_at(&b, (int)col0 + line, 32 * block + k);
+                size_t at_a = tmm__chunk_at(&a, (int)row0 + line, 32 * block + k);
+                size_t at_b = tmm__chunk_at(&b, (int)col0 + line, 32 * block + k);
                 for (int j = 0; j < 4; j++) {
                     int of = (k % 8 + j) * 2;
-#define TMM__HALF(at) tmm__from_half(*(const unsigned short *)((at) + of))
-                    half_a[k + j][line].x = TMM__HALF(blocks_a + at_a);
-                    half_a[k + j][line].y = TMM__HALF(blocks_a + (at_a ^ 64));
-                    half_b[k + j][line].x = TMM__HALF(blocks_b + at_b);
-                    half_b[k + j][line].y = TMM__HALF(blocks_b + (at_b ^ 64));
-#undef TMM__HALF
+                    pairs_a[k + j][line].x = tmm__load_half(blocks_a + at_a + of);
+                    pairs_a[k + j][line].y = tmm__load_half(blocks_a + (at_a ^ 64) + of);
+                    pairs_b[k + j][line].x = tmm__load_half(blocks_b + at_b + of);
+                    pairs_b[k + j][line].y = tmm__load_half(blocks_b + (at_b ^ 64) + of);
                 }
             }
             __syncthreads();
@@ -60,7 +59,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
             for (int k = 0; k < 32; k++)
                 for (int i = 0; i < 4; i++)
                     for (int j = 0; j < 4; j++) {
-                        float2 x = half_a[k][row + i], y = half_b[k][col + j];
+                        float2 x = pairs_a[k][row + i], y = pairs_b[k][col + j];
                         small[i][j] += x.y * y.x;
                         small[i][j] += x.x * y.y;
                         large[i][j] += x.x * y.x;
@@ -72,35 +71,36 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_any(const tmm__float_job j
         }
         for (int i = 0; i < 4; i++) {
             long long r = row0 + row + i; /* there are scales of whole blocks of 64 */
-            unsigned wanted = r < M ? tmm__column_mask(col0 + col, 4, 0, N) : 0, unproven = 0;
+            unsigned mask = r < M ? tmm__column_mask(col0 + col, 4, 0, N) : 0, doubt = 0;
             bool wide = scale_a[row + i] < 0;
             for (int j = 0; j < 4; j++) {
                 float p = scale_a[row + i] * scale_b[col + j];
                 wide |= scale_b[col + j] < 0;
-                if (tmm__is_strict(p, least, most))
-                    wanted &= ~(1u << j);
-                else if (tmm__is_unproven(scale_a[row + i], scale_b[col + j], sum[i][j], job.proof))
-                    unproven |= wanted & 1u << j;
+                if (tmm__is_rejected(p, scale_min, scale_max))
+                    mask &= ~(1u << j);
+                else if (tmm__is_doubtful(scale_a[row + i], scale_b[col + j], sum[i][j],
+                                          job.doubt_below))
+                    doubt |= mask & 1u << j;
                 sum[i][j] *= fabsf(p);
             }
             if (__any_sync(0xffffffffu, wide)) {
-                unsigned bits = ((unproven & 3) | (unproven & 12) << 6) << tmm__unproven_bit(col);
+                unsigned bits = ((doubt & 3) | (doubt & 12) << 6) << tmm__doubt_bit(col);
                 bits |= __shfl_xor_sync(0xffffffffu, bits, 1);
                 bits |= __shfl_xor_sync(0xffffffffu, bits, 2);
                 if (thread % 4 == 0 && r < M && col0 + col < N)
-                    *tmm__unproven_at(&job, (int)product, (int)r, (int)col0 + col) = bits;
-                if (bits) noted = 1;
+                    *tmm__doubt_word(&job, (int)product, (int)r, (int)col0 + col) = bits;
+                if (bits) doubtful = 1;
             }
-            wanted &= ~unproven;
-            if (wanted) {
+            mask &= ~doubt;
+            if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm_store_four(to, r, col0 + col, false, wanted, alpha,
-                               tmm_load_four(to, false, wanted, beta).v, sum[i]);
+                tmm_store_four(to, r, col0 + col, false, mask, alpha,
+                               tmm_load_four(to, false, mask, beta).v, sum[i]);
             }
         }
     }
     __syncthreads();
-    tmm_float_strict(&job, (float *)tmm_memory, thread, false, true, noted, false, 64, 64);
+    tmm_recheck(&job, (float *)tmm_memory, thread, false, true, doubtful, false, 64, 64);
 #else
     (void)job;
 #endif

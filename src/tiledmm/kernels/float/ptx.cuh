@@ -4,7 +4,8 @@
 #define TMM__PART_FLOAT_PTX
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 /* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
-   "griddepcontrol"): the next one may; and wait until all before is complete and visible. */
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
 static __device__ __forceinline__ void tmm__let_next_begin(void)
 {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -67,23 +68,35 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
                  : "memory");
 }
 
-/* Tensor cores work on what a warpgroup, four warps, has in registers and shared memory, and while
-   the warps go on (PTX ISA 9.7, "wgmma"). BEGIN: registers and memory are as they should be;
-   COMMIT: ends a group of multiplications; WAIT: all groups but the last `pending` are complete. */
+/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
+   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
+   of multiplications. WAIT waits for all groups but the last `pending`. */
 #define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
 #define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
 #define TMM__WGMMA_WAIT(pending) \
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
-/* What tells wgmma where an operand lies: address / 16; distance of groups of eight lines / 16 from
-   bit 32 on; layout with 128-byte swizzle, bit 62. */
+/* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
+   them; before that the compiler must not touch them. */
+static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int pending)
+{
+    if (pending == 0)
+        TMM__WGMMA_WAIT(0);
+    else
+        TMM__WGMMA_WAIT(1);
+#pragma unroll
+    for (int i = 0; i < count; i++) asm volatile("" : "+f"(c[i])::"memory");
+}
+
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
+   / 16; bit 62, the layout with 128-byte swizzle. */
 static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
 {
     return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
-/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), halves in
-   shared memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
+/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
+   memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
@@ -129,13 +142,13 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
                  : "l"(a), "l"(b), "r"(add));
 }
 
-/* Blocks of a band read the same lines of A and B, once from memory and then from the second-level
-   cache, as long as they are at about the same k. Left alone they drift apart: copies run ahead of
-   what is needed, so a block whose lines come from memory is not slower than the others, and gets
-   no nearer to them. At N = 16384 they read 2.9 TB/s of memory then, and took a fifth longer, being
-   bound by the power that the device may take. So the thread that copies counts itself in `pace`
-   now and then, and waits until all blocks have been here as often but for this time, `due` in all.
-   Not for ever, for they need not all be on the device at once; false: it gave up. */
+/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
+   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
+   memory then, and took a fifth longer, bound by the power that the device may draw.
+   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
+   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
+   all need be on the device at once: false says that it gave up. */
 static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
@@ -146,7 +159,7 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 }
 #endif /* TMM__WGMMA */
 
-/* Four matrices of 8 x 8 halves from shared memory: lane l gives the address of row l % 8 of matrix
+/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
    l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
    (PTX ISA 9.7, "ldmatrix"). */
 static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
@@ -165,7 +178,7 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const 
 #endif
 }
 
-/* c += a b by a warp on tensor cores, halves, or BF16, with sums in float: a 16 x 16, b 16 x 8. For
+/* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
    lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
    "Matrix Fragments for mma.m16n8k16 with floating point type"):
        a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
@@ -202,8 +215,8 @@ static __device__ __forceinline__ void tmm__mma_16(float *c, const unsigned *a, 
 #endif
 }
 
-/* A barrier of the 256 threads that multiply; `named`: these are not all threads of the block. */
-static __device__ __forceinline__ void tmm__sync_multiply_adds(bool named)
+/* A barrier of 256 threads. `named`: the block has others, so it is named barrier 2. */
+static __device__ __forceinline__ void tmm__sync_256(bool named)
 {
 #if TMM__WGMMA
     if (named) {

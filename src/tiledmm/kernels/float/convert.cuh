@@ -1,28 +1,30 @@
-/* src/tiledmm/kernels/float/split.cuh. KERNEL SPLIT: an operand becomes halves.
+/* src/tiledmm/kernels/float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
    Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* KERNEL SPLIT. Splits op(A) and op(B) as above. A block, of 1024 threads at most, has 8 lines, the
-   first groups_A blocks those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at a time:
+/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A block, of 1024 threads at most, has 8 lines.
+   The first groups_A blocks have those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at
+   a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
-   It looks for the largest magnitudes of the lines, which say how they are scaled; then it scales
-   and splits them. For K up to four times the threads they are in registers by then; longer ones
-   are read again, from the second-level cache if it holds what all blocks read. Moves 8 bytes an
-   element through memory, 12 if the cache is too small: bound by memory.
+   A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
+   converts. For K up to four times the threads the elements are in registers by then. Longer lines
+   are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element through
+   memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
-   A line with an element that is not finite gets scale 0, and its halves are never used; a wide one
-   (see above; `least`: the least magnitude after scaling) minus its scale. A line of zeros has scale
-   1. */
+   A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
+   line gets minus its scale: it has elements below least_element after scaling, and not zero. A line
+   of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    tmm_split(int K, float least, int groups_A, const tmm__lines a, const tmm__split split_a,
-              const tmm__lines b, const tmm__split split_b)
+    tmm_gemm_convert(int K, float least_element, int groups_A, const tmm__lines a,
+                     const tmm__fp16_operand out_a, const tmm__lines b,
+                     const tmm__fp16_operand out_b)
 {
-    enum { LINES = TMM__SPLIT_LINES, AHEAD = 4 };
+    enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
     const int depth = blockDim.x; /* k that all threads have at a time */
     bool is_A = (int)blockIdx.x < groups_A;
     const tmm__lines from = is_A ? a : b;
-    const tmm__split to = is_A ? split_a : split_b;
+    const tmm__fp16_operand to = is_A ? out_a : out_b;
     int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
     int line = ((int)blockIdx.x - (is_A ? 0 : groups_A)) * LINES + r;
     unsigned product = blockIdx.y;
@@ -35,14 +37,14 @@ TMM_KERNEL void __launch_bounds__(1024)
 
     const float *x = from.X + product * from.product_stride + line * from.line_stride;
     int here = line < from.lines ? K : 0; /* elements of this line */
-    bool wide = tmm__loads_wide(&from);
+    bool vectors = tmm__vector_loads(&from);
     float eight[AHEAD][8];
     unsigned most = 0;
     for (int k = 0; k < K; k += AHEAD * depth) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + k0 + i * depth;
-            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD * 8; i++) {
@@ -68,14 +70,15 @@ TMM_KERNEL void __launch_bounds__(1024)
     unsigned char *blocks =
         to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
     int padded = 32 * to.k_blocks;
-    unsigned least_bits = tmm__float_bits(least), least_size = 0xffffffffu;
+    unsigned least_bits = tmm__float_bits(least_element), least_size = 0xffffffffu;
     bool again = K > AHEAD * depth;
     for (int k = k0; k < padded; k += AHEAD * depth) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + i * depth;
             if (again)
-                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, wide);
+                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at,
+                                vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
@@ -87,12 +90,12 @@ TMM_KERNEL void __launch_bounds__(1024)
                 unsigned size = (tmm__float_bits(eight[i][j]) & 0x7fffffffu) - 1;
                 least_size = least_size < size ? least_size : size;
             }
-            tmm__split_two(eight[i][0], eight[i][1], &hi.x, &lo.x);
-            tmm__split_two(eight[i][2], eight[i][3], &hi.y, &lo.y);
-            tmm__split_two(eight[i][4], eight[i][5], &hi.z, &lo.z);
-            tmm__split_two(eight[i][6], eight[i][7], &hi.w, &lo.w);
+            tmm__fp16_pair(eight[i][0], eight[i][1], &hi.x, &lo.x);
+            tmm__fp16_pair(eight[i][2], eight[i][3], &hi.y, &lo.y);
+            tmm__fp16_pair(eight[i][4], eight[i][5], &hi.z, &lo.z);
+            tmm__fp16_pair(eight[i][6], eight[i][7], &hi.w, &lo.w);
             if (k + i * depth < padded) {
-                size_t chunk = tmm__halves_at(&to, line, k + i * depth);
+                size_t chunk = tmm__chunk_at(&to, line, k + i * depth);
                 *(uint4 *)(blocks + chunk) = hi;
                 *(uint4 *)(blocks + (chunk ^ 64)) = lo;
             }
