@@ -16,8 +16,8 @@
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
-/* For a C with one dimension of 16 at most, matrix-vector products among them: bound by reading
-   the large operand once. Few columns and few rows are one problem:
+/* For a C with at most 16 rows or columns, matrix-vector products among them. Reading the large
+   operand once bounds it. Few columns and few rows are one problem:
 
         few columns:  L = op(A), lines = its rows       S = op(B)
         few rows:     L = op(B), lines = its columns    S = op(A)      C transposed
@@ -31,14 +31,16 @@
         +-----+-----+-----+--  --+-----+  +-+
                  L  lines x K              C
 
-   TMM__SKINNY_WIDTH (1, 4 or 16) is the number of j that are computed. There are two kernels, for L
-   contiguous along k and for L contiguous along the lines. Both keep a ring of stages of L and S in
-   shared memory, filled by asynchronous copies: 32 to 64 KB of a block are on their way at any
-   time, which is what reading at full speed needs (4.5 TB/s times a microsecond is 34 KB to each of
-   132 processors).
+   Terms:  L, S     the large and the small operand
+           line     a row of op(A), or a column of op(B) where C is transposed
+           width    columns of S, rounded up to WIDTH = 1, 4 or 16 in the kernel
+           vector   16 bytes of L, which one thread copies and multiplies (WIDE elements)
+           stage    DEPTH k of L and S in shared memory; STAGES of them form a ring
+   cp.async fills the ring STAGES - 1 stages ahead, so 32 to 64 KB of a block are in flight. Reading
+   at full speed needs 34 KB an SM: 4.5 TB/s times 1 us, over 132 SMs.
 
-   ALONG K (TMM__SKINNY_ALONG_K 1): 8 warps below each other, each with 4 groups of 8 lanes (WIDTH 16) or one
-   of 32 (WIDTH 1, 4); a lane has 4 lines and, of each, 16 bytes a stage:
+   L CONTIGUOUS ALONG K (TMM__SKINNY_ALONG_K 1). 8 warps lie below each other. Each has 4 groups of
+   8 lanes (WIDTH 16) or one of 32 (WIDTH 1, 4). A lane has 4 lines, and one vector of each a stage:
 
         WIDTH 16, float          k: 32 a stage              S: as [j][k], read by 16-byte loads:
           line 0, 4, 8, 12  |0...|1...|2...| ... |7...|     8 addresses, the same for all 4 groups;
@@ -46,34 +48,36 @@
           line 2, ...       |16..|                          a lane and stage
           line 3, ...       |24..|
       At the end the lanes of a group add their sums by shuffles.
-   ALONG THE LINES (0; WIDTH 4, 16): a lane has 16 bytes of neighbouring lines; 16 lanes side by
-   side and 2 along k; 8 warps along k, 8 k each a stage (double, WIDTH 16: 2 warps side by side):
+   L CONTIGUOUS ALONG THE LINES (0; WIDTH 4, 16). A vector has neighbouring lines. 16 lanes lie side
+   by side and 2 along k. 8 warps lie along k, 8 k each a stage (double, WIDTH 16: 2 side by side):
 
         k       |0...|1...|2...| ... |15..|   64 lines (float)        S: as [k][j], broadcast
         k + 1   |16..|17..|    ...   |31..|
       At the end the two halves add by a shuffle, the eight warps through shared memory.
-   double, WIDTH 16, from sm_80 on: tensor cores (dmma) take the place of the multiply-adds. The
-   copies are the same, eight lanes side by side in 128 bytes; what a lane then needs was copied by
-   others, and lies where neither copies nor reads meet in a bank.
-   Where L is not aligned to 16 bytes, single elements are copied, and a lane's elements lie 8, 16
-   or 32 apart instead of side by side, so that neighbouring lanes still read neighbouring memory.
+   DOUBLE, WIDTH 16, from sm_80 on: tensor cores (dmma) take the place of the multiply-adds. Eight
+   lanes copy 128 contiguous bytes, as above. A lane's fragment was copied by others, so vectors are
+   swizzled: neither copies nor fragment loads have bank conflicts.
+   Where L is not aligned to 16 bytes, single elements are copied. The elements of a vector then lie
+   8, 16 or 32 apart, so neighbouring lanes still read neighbouring memory.
 
-   Global loads: lines K elements of L once, and of S width K for each block; WIDTH 16: 8 FLOP per
-   byte in float. What bounds it: memory; for WIDTH 16 with shared memory close behind.
-   blockIdx.y counts parts of k (one, unless partials is given) as in SMALL, blockIdx.z products. */
+   Global loads: lines K elements of L once, and width K of S for each block. At WIDTH 16 that is
+   8 FLOP per byte in float, 4 in double; at WIDTH 1 it is 0.5 and 0.25.
+   What bounds it: memory. At WIDTH 16 in float shared memory is close behind.
+   blockIdx.y numbers split-K parts (see SMALL), blockIdx.z the products of a batch. */
 
 /* As in SMALL: expressions of the type, TMM__SKINNY_ALONG_K and TMM__SKINNY_WIDTH. */
 #ifndef TMM__SKINNY_WARPS
 #define TMM__SKINNY_WARPS 8
-/* Wide copies of a thread and stage. */
+/* Vectors of a thread and stage. */
 #define TMM__SKINNY_COPIES                                                                     \
     (TMM__SKINNY_ALONG_K && sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 && TMM__STAGES(5) == 5 \
          ? 8                                                                                   \
          : 4)
-/* Along the lines: how many warps are side by side, the others are along k. */
+/* Along the lines: warps side by side. The others lie along k. */
 #define TMM__SKINNY_BESIDE (sizeof(TMM_TYPE) * TMM__SKINNY_WIDTH == 128 ? 2 : 1)
 #define TMM__SKINNY_STAGES \
     (!TMM__SKINNY_ALONG_K ? TMM__STAGES(4) : TMM__SKINNY_COPIES == 8 ? 2 : TMM__STAGES(5))
+/* Lanes of a group, which lie along k or along the lines, as L is contiguous. */
 #define TMM__SKINNY_LANES (!TMM__SKINNY_ALONG_K ? 16 : TMM__SKINNY_WIDTH == 16 ? 8 : 32)
 #define TMM__SKINNY_LINES /* of a block */                                \
     (TMM__SKINNY_ALONG_K ? 32 / TMM__SKINNY_LANES * 4 * TMM__SKINNY_WARPS \
@@ -81,7 +85,7 @@
 #define TMM__SKINNY_DEPTH /* k of a stage */                                      \
     (TMM__SKINNY_ALONG_K ? TMM__SKINNY_LANES * TMM__WIDE * TMM__SKINNY_COPIES / 4 \
                          : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE * 2 * TMM__SKINNY_COPIES)
-/* The length of a row of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
+/* The pitch of S in shared memory, [j][k] or [k][j]: padded against bank conflicts. */
 #define TMM__SKINNY_LDS                                                        \
     (TMM__SKINNY_ALONG_K ? TMM__SKINNY_DEPTH + (sizeof(TMM_TYPE) == 8 ? 8 : 4) \
                          : TMM__SKINNY_WIDTH + (TMM__SKINNY_WIDTH == 16 ? 4 : 0))
@@ -95,6 +99,26 @@
 #define TMM__SKINNY_SUMS                                                                      \
     ((TMM__SKINNY_ALONG_K ? 1 : TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE) * TMM__SKINNY_LINES * \
      TMM__SKINNY_WIDTH * (int)sizeof(TMM_SUM))
+/* Along the lines: neighbouring k of a lane. Elements of S that a thread copies a stage. */
+#define TMM__SKINNY_GRAIN    (TMM__SKINNY_WIDTH == 16 ? 1 : 4)
+#define TMM__SKINNY_S_COPIES ((TMM__SKINNY_WIDTH * TMM__SKINNY_DEPTH + 255) / 256)
+/* Vector n of a thread lies this many lines and k from its vector 0. */
+#define TMM__SKINNY_LINE_STEP(n) (TMM__SKINNY_ALONG_K ? (n) % 4 * (32 / TMM__SKINNY_LANES) : 0)
+#define TMM__SKINNY_K_STEP(n)                        \
+    (TMM__SKINNY_ALONG_K                             \
+         ? (n) / 4 * (TMM__SKINNY_LANES * TMM__WIDE) \
+         : ((n) / TMM__SKINNY_GRAIN * 2) * TMM__SKINNY_GRAIN + (n) % TMM__SKINNY_GRAIN)
+/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies among
+   the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
+#define TMM__SKINNY_SLOT(warp, r, q)                                   \
+    (TMM__SKINNY_ALONG_K ? ((warp)*16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
+                         : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
+/* The sums of a lane; with tensor cores 8 or 16 of them are used. */
+#define TMM__SKINNY_LANE_SUMS ((TMM__SKINNY_ALONG_K ? 4 : TMM__WIDE) * TMM__SKINNY_WIDTH)
+/* Are the multiply-adds those of tensor cores? */
+#define TMM__SKINNY_DMMA                                                      \
+    (TMM__TENSOR_CORES && TMM__SKINNY_WIDTH == 16 && sizeof(TMM_TYPE) == 8 && \
+     sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 enum {
     TMM__INSTANCE(skinny_bytes_, SKINNY) =
@@ -103,6 +127,167 @@ enum {
     TMM__INSTANCE(skinny_lines_, SKINNY) = TMM__SKINNY_LINES,
     TMM__INSTANCE(skinny_depth_, SKINNY) = TMM__SKINNY_DEPTH
 };
+#define tmm__skinny_copy_L     TMM__INSTANCE(skinny_copy_L_, SKINNY)
+#define tmm__skinny_dmma       TMM__INSTANCE(skinny_dmma_, SKINNY)
+#define tmm__skinny_store      TMM__INSTANCE(skinny_store_, SKINNY)
+#define tmm__skinny_share_sums TMM__INSTANCE(skinny_share_sums_, SKINNY)
+
+#if TMM__BODIES
+/* Copies this thread's vectors of a stage of L: vector n comes from from[n % 4] and goes to
+   stage + to[n % 4], both plus what vectors beyond 4 lie further. `full`: all of them exist.
+   Otherwise lines_left and k_left count what exists of the block and of the stage. */
+static __device__ __forceinline__ void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to,
+                                                          const TMM_TYPE *const *from, int line0,
+                                                          int k0, int apart, bool wide, bool full,
+                                                          int lines_left, int k_left)
+{
+    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDE = TMM__WIDE, BYTES = WIDE * sizeof(TMM_TYPE) };
+#pragma unroll
+    for (int n = 0; n < TMM__SKINNY_COPIES; n++) {
+        TMM_TYPE *place = stage + (to[n % 4] + n / 4 * (1024 * WIDE));
+        const TMM_TYPE *x =
+            from[n % 4] + (n < 4 ? 0 : TMM__SKINNY_K_STEP(n) - TMM__SKINNY_K_STEP(n % 4));
+        if (full) {
+            tmm__copy_zfill(place, x, BYTES, BYTES);
+            continue;
+        }
+        int line = line0 + TMM__SKINNY_LINE_STEP(n), k = k0 + TMM__SKINNY_K_STEP(n);
+        int valid = ALONG_K ? k_left - k : k < k_left ? lines_left - line : 0;
+        if (wide) {
+            int size = valid < 0 ? 0 : valid > WIDE ? WIDE : valid;
+            tmm__copy_zfill(place, x, BYTES, size * (int)sizeof(TMM_TYPE));
+        } else {
+#pragma unroll
+            for (int v = 0; v < WIDE; v++) TMM_FN(copy_one)
+            (place + v, x + v * apart, v * apart < valid);
+        }
+    }
+}
+
+/* sum += L S by tensor cores, for vectors x of L; s: S of the same k in shared memory.
+   Along k: two multiplications of 8 k, for 16 lines. k 2 t and 2 t + 1 stand for t and t + 4.
+   Along the lines: 8 k, for two times 16 lines. Lines 2 g and 2 g + 1 stand for g and g + 8. */
+static __device__ __forceinline__ void tmm__skinny_dmma(TMM_SUM *sum, const TMM_FN(vector) * x,
+                                                        const TMM_TYPE *s, int thread)
+{
+    enum { ALONG_K = TMM__SKINNY_ALONG_K, LDS = TMM__SKINNY_LDS };
+    int warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int j = 0; j < TMM__SKINNY_WIDTH / 8; j++)
+#pragma unroll
+        for (int p = 0; p < 2; p++) {
+            const TMM_TYPE *y = ALONG_K ? &s[(8 * j + g) * LDS + 8 * p + 2 * t]
+                                        : &s[(warp / TMM__SKINNY_BESIDE * 8 + t) * LDS + 8 * j + g];
+            if (ALONG_K) {
+                TMM_FN(vector) b = *(const TMM_FN(vector) *)y;
+                TMM_FN(dmma)
+                (&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1], x[2 * p + 1].v[1],
+                 b.v[0], b.v[1]);
+            } else {
+                TMM_FN(dmma)
+                (&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0], x[p + 2].v[1], y[0],
+                 y[4 * LDS]);
+            }
+        }
+}
+
+/* The lanes that have the same lines add their sums. What they then have goes to shared memory, as
+   [line][j], along the lines as [warp along k][line][j]. */
+static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, TMM_SUM *sum,
+                                                              int line0, int apart, bool wide,
+                                                              int thread)
+{
+    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LANES = TMM__SKINNY_LANES };
+    enum { LINES = TMM__SKINNY_LINES, BESIDE = TMM__SKINNY_BESIDE, SUMS = TMM__SKINNY_LANE_SUMS };
+    int warp = thread / 32, lane = thread % 32;
+    if (TMM__SKINNY_DMMA) {
+        int g = lane / 4, t = lane % 4;
+#pragma unroll
+        for (int i = 0; i < SUMS && i < (ALONG_K ? 8 : 16); i++) {
+            int j = i / 4 % 2 * 8 + 2 * t + i % 2, half = i / 2 % 2, line;
+            if (ALONG_K)
+                line = warp * 16 + g + 8 * half;
+            else
+                line = warp / BESIDE * LINES + warp % BESIDE * (LINES / BESIDE) +
+                       (wide ? 2 * (i / 8 * 8 + g) + half : i / 8 * 8 + g + 16 * half);
+            shared[line * WIDTH + j] = sum[i];
+        }
+    } else if (ALONG_K) {
+        /* Two lanes `other` apart: each hands over half of its sums and adds up the other half. The
+           last sums, fewer than lanes, both add up. In the end sum[i] is number first + i. */
+        int count = SUMS, first = 0, alike = 1;
+#pragma unroll
+        for (int other = LANES / 2; other > 0; other /= 2) {
+            bool upper = lane & other;
+            if (count > 1) {
+                count /= 2;
+                if (upper) first += count;
+#pragma unroll
+                for (int i = 0; i < SUMS / 2; i++) {
+                    if (i >= count) continue; /* no other bound: loops must unroll from within */
+                    TMM_SUM low = sum[i], high = sum[count + i], keep = upper ? high : low;
+                    keep += (TMM_SUM)__shfl_xor_sync(0xffffffffu, upper ? low : high, other);
+                    sum[i] = keep;
+                }
+            } else {
+                sum[0] += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum[0], other);
+                alike *= 2;
+            }
+        }
+        if (lane % alike == 0) { /* one of those that have the same */
+#pragma unroll
+            for (int i = 0; i < SUMS; i++) {
+                if (i >= count) continue;
+                int n = first + i;
+                shared[(line0 + n / WIDTH * (32 / LANES)) * WIDTH + n % WIDTH] = sum[i];
+            }
+        }
+    } else {
+        /* Of two lanes, one adds up the even sums, and the other the odd ones. */
+        int upper = lane / LANES;
+#pragma unroll
+        for (int i = 0; i < SUMS; i += 2) {
+            TMM_SUM even = sum[i], odd = sum[i + 1], total = upper ? odd : even;
+            total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, upper ? even : odd, LANES);
+            shared[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH +
+                   upper] = total;
+        }
+    }
+}
+/* Stores C, or this block's part of the sums for KERNEL SUM. */
+static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, long long lines,
+                                                         long long width, long long first_line,
+                                                         int lines_left, TMM_TYPE alpha,
+                                                         TMM_TYPE beta, TMM_TYPE *C, long long ldc,
+                                                         int transposed, TMM_SUM *partials,
+                                                         int thread)
+{
+    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LINES = TMM__SKINNY_LINES };
+    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
+    int parts = gridDim.y;
+    int down = transposed ? 0 : 256 / WIDTH, right = transposed ? 256 / LINES : 0;
+    int line = transposed ? thread % LINES : thread / WIDTH;
+    int j = transposed ? thread / LINES : thread % WIDTH;
+#pragma unroll 1
+    for (; line < lines_left && j < width; line += down, j += right) {
+        TMM__HIDE(parts); /* or there would be a loop for one and for many */
+        TMM_SUM total = sums[line * WIDTH + j];
+        if (!ALONG_K) {
+#pragma unroll
+            for (int w = 1; w < TMM__SKINNY_WARPS / TMM__SKINNY_BESIDE; w++)
+                total += sums[(w * LINES + line) * WIDTH + j];
+        }
+        long long row = transposed ? j : first_line + line,
+                  col = transposed ? first_line + line : j;
+        if (parts > 1) { /* left for KERNEL SUM */
+            partials[(blockIdx.z * (long long)parts + blockIdx.y) * (lines * width) +
+                     row * (transposed ? lines : width) + col] = total;
+            continue;
+        }
+        TMM_FN(store_masked)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
+    }
+}
+#endif
 
 TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64 ? 2 : 1)
     TMM__INSTANCE(gemm_skinny_,
@@ -110,35 +295,22 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                           const TMM_TYPE *__restrict__ L, long long line_strideL,
                           long long k_strideL, long long batchL, const TMM_TYPE *__restrict__ S,
                           long long k_strideS, long long j_strideS, long long batchS, TMM_TYPE beta,
-                          TMM_TYPE *__restrict__ C, long long ldc, long long batchC, int few_rows,
+                          TMM_TYPE *__restrict__ C, long long ldc, long long batchC, int transposed,
                           TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
-    enum {
-        ALONG_K = TMM__SKINNY_ALONG_K,
-        WIDTH = TMM__SKINNY_WIDTH,
-        WIDE = TMM__WIDE,
-        STAGES = TMM__SKINNY_STAGES,
-        STAGE = TMM__SKINNY_STAGE,
-        DEPTH = TMM__SKINNY_DEPTH,
-        LINES = TMM__SKINNY_LINES,
-        LANES = TMM__SKINNY_LANES,
-        LDS = TMM__SKINNY_LDS,
-        COPIES = TMM__SKINNY_COPIES,
-        BESIDE = TMM__SKINNY_BESIDE,
-        BYTES = TMM__WIDE * sizeof(TMM_TYPE),   /* of a wide copy */
-        ACROSS = LINES / BESIDE,                /* along the lines: those of a warp */
-        S_COPIES = (WIDTH * DEPTH + 255) / 256, /* single elements of S to a thread and stage */
-        GRAIN = WIDTH == 16 ? 1 : 4             /* along the lines: neighbouring k of a lane */
-    };
-    const bool tensor = TMM__TENSOR_CORES && WIDTH == 16 && sizeof(TMM_TYPE) == 8 &&
-                        sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
+    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, DEPTH = TMM__SKINNY_DEPTH };
+    enum { LINES = TMM__SKINNY_LINES, STAGES = TMM__SKINNY_STAGES, STAGE = TMM__SKINNY_STAGE };
+    enum { LANES = TMM__SKINNY_LANES, LDS = TMM__SKINNY_LDS, BESIDE = TMM__SKINNY_BESIDE };
+    enum { WIDE = TMM__WIDE, S_COPIES = TMM__SKINNY_S_COPIES };
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+
+    /* Where this block is: its lines, and the stages of its split-K part. */
     long long first_line = (long long)blockIdx.x * LINES;
     int lines_left = lines - first_line < LINES ? (int)(lines - first_line) : LINES;
-    long long stages = (K + DEPTH - 1) / DEPTH, first = 0; /* this block's, and its first */
+    long long stages = (K + DEPTH - 1) / DEPTH, first = 0;
     if (gridDim.y > 1) {
         long long part = (stages + gridDim.y - 1) / gridDim.y;
         first = blockIdx.y * part;
@@ -148,83 +320,70 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
     L += blockIdx.z * batchL + first_line * line_strideL + first * DEPTH * k_strideL;
     S += blockIdx.z * batchS + first * DEPTH * k_strideS;
     C += blockIdx.z * batchC;
-    bool vectors = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
-                       alignof(TMM_FN(vector)) ==
-                   0;
 
-    /* Which vectors of L are this lane's: number n has line line0 + n-th step, k k0 + n-th step;
-       its elements are `apart` from each other, along k or along the lines. */
+    /* Which vectors of L this thread copies: vector n has line line0 + LINE_STEP(n) and k
+       k0 + K_STEP(n). Its elements lie `apart` from each other, along k or along the lines. */
+    bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
+                    alignof(TMM_FN(vector)) ==
+                0;
     int line0, k0, apart;
     if (ALONG_K) {
         line0 = warp * (LINES / TMM__SKINNY_WARPS) + lane / LANES;
-        k0 = lane % LANES * (vectors ? WIDE : 1);
+        k0 = lane % LANES * (wide ? WIDE : 1);
     } else {
-        line0 = warp % BESIDE * ACROSS + lane % LANES * (vectors ? WIDE : 1);
-        k0 = warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN;
+        line0 = warp % BESIDE * (LINES / BESIDE) + lane % LANES * (wide ? WIDE : 1);
+        k0 = warp / BESIDE * 2 * TMM__SKINNY_COPIES + lane / LANES * TMM__SKINNY_GRAIN;
     }
-    apart = vectors ? 1 : LANES;
-#define TMM__LINE_STEP(n) (ALONG_K ? (n) % 4 * (32 / LANES) : 0)
-#define TMM__K_STEP(n) \
-    (ALONG_K ? (n) / 4 * (LANES * WIDE) : ((n) / GRAIN * 2) * GRAIN + (n) % GRAIN)
-    /* Where it puts vector n. Without tensor cores, only the lane itself reads it. With them,
-       (line r, vector q along k) or (k r, vector q along the lines) is at r * row + q of the warp's
-       vectors, but with two bits of q flipped so that neither copies nor reads of eight lanes
-       meet in a bank. */
-#define TMM__PLACE(r, q)                                   \
-    (ALONG_K ? (warp * 16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
-             : (warp * 8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
-    int place[4], from_place[4];
+    apart = wide ? 1 : LANES;
+    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the same. */
+    int to[4], at[4];
 #pragma unroll
     for (int n = 0; n < 4; n++) {
-        place[n] = WIDE * (tensor ? ALONG_K ? TMM__PLACE(n * 4 + lane / 8, lane % 8)
-                                            : TMM__PLACE(n * 2 + lane / 16, lane % 16)
-                                  : n * 256 + thread);
-        from_place[n] =
-            WIDE * (tensor ? ALONG_K ? TMM__PLACE(lane / 4 + n % 2 * 8, n / 2 * 4 + lane % 4)
-                                     : TMM__PLACE(lane % 4 + n / 2 * 4, n % 2 * 8 + lane / 4)
-                           : n * 256 + thread);
+        to[n] = WIDE * (!TMM__SKINNY_DMMA ? n * 256 + thread
+                        : ALONG_K         ? TMM__SKINNY_SLOT(warp, n * 4 + lane / 8, lane % 8)
+                                          : TMM__SKINNY_SLOT(warp, n * 2 + lane / 16, lane % 16));
+        at[n] =
+            WIDE * (!TMM__SKINNY_DMMA ? n * 256 + thread
+                    : ALONG_K ? TMM__SKINNY_SLOT(warp, lane / 4 + n % 2 * 8, n / 2 * 4 + lane % 4)
+                              : TMM__SKINNY_SLOT(warp, lane % 4 + n / 2 * 4, n % 2 * 8 + lane / 4));
     }
-/* Where vector n goes in a stage; it comes from from[n % 4], and from so many elements behind. */
-#define TMM__TO(n)     (place[(n) % 4] + (n) / 4 * (1024 * WIDE))
-#define TMM__BEYOND(n) ((n) < 4 ? 0 : TMM__K_STEP(n) - TMM__K_STEP((n) % 4))
     const TMM_TYPE *from[4];
 #pragma unroll
     for (int n = 0; n < 4; n++) {
-        /* Along k, rows that do not exist are replaced by the last one: no check in the loop. */
-        int line = line0 + TMM__LINE_STEP(n);
+        /* Along k the last line stands for those that do not exist: the loop needs no predicate. */
+        int line = line0 + TMM__SKINNY_LINE_STEP(n);
         if (ALONG_K && line >= lines_left) line = lines_left - 1;
-        from[n] = L + line * line_strideL + (k0 + TMM__K_STEP(n)) * k_strideL;
+        from[n] = L + line * line_strideL + (k0 + TMM__SKINNY_K_STEP(n)) * k_strideL;
     }
-    /* Which elements of S: number n has column j + n j_step, k k + n k_step. Columns that do not
-       exist are replaced by the last one. Neighbouring threads read neighbouring elements. */
-    int sj = k_strideS == 1 ? thread / DEPTH : thread % WIDTH, sk;
-    sk = k_strideS == 1 ? thread % DEPTH : thread / WIDTH;
+    /* Which elements of S it copies: element n has column j0 + n j_step and k kS + n k_step.
+       Neighbouring threads read neighbouring memory. The last column stands for those that do not
+       exist. */
+    int j0 = k_strideS == 1 ? thread / DEPTH : thread % WIDTH, kS;
+    kS = k_strideS == 1 ? thread % DEPTH : thread / WIDTH;
     if (!ALONG_K && WIDTH == 16 && k_strideS == 1) { /* against bank conflicts: 4 columns of 8 k */
-        sj = warp / (DEPTH / 8) * 4 + lane / 8;
-        sk = warp % (DEPTH / 8) * 8 + lane % 8;
+        j0 = warp / (DEPTH / 8) * 4 + lane / 8;
+        kS = warp % (DEPTH / 8) * 8 + lane % 8;
     }
     int j_step = k_strideS == 1 ? 256 / DEPTH : 0, k_step = k_strideS == 1 ? 0 : 256 / WIDTH;
     const TMM_TYPE *fromS[S_COPIES];
     int toS[S_COPIES];
 #pragma unroll
     for (int n = 0; n < S_COPIES; n++) {
-        int j = sj + n * j_step, k = sk + n * k_step;
+        int j = j0 + n * j_step, k = kS + n * k_step;
         int in_row = k;
-        if (ALONG_K && !vectors) /* in the order in which the lanes have L */
+        if (ALONG_K && !wide) /* in the order in which the lanes have L */
             in_row = k / (LANES * WIDE) * (LANES * WIDE) + k % LANES * WIDE + k / LANES % WIDE;
         toS[n] = TMM__SKINNY_L + (ALONG_K ? j * LDS + in_row : k * LDS + j);
         fromS[n] = S + k * k_strideS + (j < width ? j : width - 1) * j_strideS;
     }
     bool copiesS = WIDTH * DEPTH >= 256 || thread < WIDTH * DEPTH;
 
-    enum {
-        SUMS = ALONG_K ? 4 * WIDTH : WIDE * WIDTH /* tensor: 8 or 16 of them are used */
-    };
-    TMM_SUM sum[SUMS];
+    TMM_SUM sum[TMM__SKINNY_LANE_SUMS];
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) sum[i] = 0;
+    for (int i = 0; i < TMM__SKINNY_LANE_SUMS; i++) sum[i] = 0;
 
-    TMM_TYPE *in = ring, *out = ring; /* the stage to copy to, and to compute from */
+    /* The first STAGES - 1 rounds only copy. */
+    TMM_TYPE *write = ring, *read = ring; /* the stage to copy to, and to compute from */
 #pragma unroll 1
     for (long long stage = 1 - STAGES; stage < stages; stage++) {
         if (stage >= 0) {
@@ -232,82 +391,46 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
             __syncthreads(); /* S is there, and all have finished with the stage before */
         }
         if (stage + STAGES - 1 < stages) {
-            bool full = vectors && k_left >= DEPTH && (ALONG_K || lines_left == LINES);
+            bool full = wide && k_left >= DEPTH && (ALONG_K || lines_left == LINES);
             int left = k_left < DEPTH ? (int)k_left : DEPTH;
-            if (full) { /* no checks */
-#pragma unroll
-                for (int n = 0; n < COPIES; n++)
-                    tmm__copy_zfill(in + TMM__TO(n), from[n % 4] + TMM__BEYOND(n), BYTES, BYTES);
-            } else {
-#pragma unroll
-                for (int n = 0; n < COPIES; n++) {
-                    int line = line0 + TMM__LINE_STEP(n), k = k0 + TMM__K_STEP(n);
-                    int inside = ALONG_K ? left - k : k < left ? lines_left - line : 0;
-                    const TMM_TYPE *x = from[n % 4] + TMM__BEYOND(n);
-                    if (vectors) {
-                        int size = inside < 0 ? 0 : inside > WIDE ? WIDE : inside;
-                        tmm__copy_zfill(in + TMM__TO(n), x, BYTES, size * (int)sizeof(TMM_TYPE));
-                    } else {
-#pragma unroll
-                        for (int v = 0; v < WIDE; v++) TMM_FN(copy_one)
-                        (in + TMM__TO(n) + v, x + v * apart, v * apart < inside);
-                    }
-                }
-            }
+            if (full)
+                tmm__skinny_copy_L(write, to, from, line0, k0, apart, wide, true, 0, 0);
+            else
+                tmm__skinny_copy_L(write, to, from, line0, k0, apart, wide, false, lines_left,
+                                   left);
             if (copiesS) {
 #pragma unroll
                 for (int n = 0; n < S_COPIES; n++)
-                    TMM_FN(copy_one)(in + toS[n], fromS[n], full || sk + n * k_step < left);
+                    TMM_FN(copy_one)(write + toS[n], fromS[n], full || kS + n * k_step < left);
             }
 #pragma unroll
             for (int n = 0; n < 4; n++) from[n] += DEPTH * (ALONG_K ? 1 : k_strideL);
 #pragma unroll
             for (int n = 0; n < S_COPIES; n++) fromS[n] += DEPTH * k_strideS;
             k_left -= DEPTH;
-            in = in == ring + (STAGES - 1) * STAGE ? ring : in + STAGE;
+            write = write == ring + (STAGES - 1) * STAGE ? ring : write + STAGE;
         }
         tmm__copy_commit(); /* an empty group too: the wait counts groups */
         if (stage < 0) continue;
 
-        const TMM_TYPE *mine = out, *s = out + TMM__SKINNY_L;
-        out = out == ring + (STAGES - 1) * STAGE ? ring : out + STAGE;
+        const TMM_TYPE *now = read;
+        read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
 #pragma unroll
-        for (int part = 0; part < COPIES / 4; part++) {
+        for (int part = 0; part < TMM__SKINNY_COPIES / 4; part++) {
             TMM_FN(vector) x[4];
 #pragma unroll
             for (int n = 0; n < 4; n++)
-                x[n] = *(const TMM_FN(vector) *)&mine[part * 1024 * WIDE + from_place[n]];
-            if (tensor) {
-                int g = lane / 4, t = lane % 4;
-#pragma unroll
-                for (int j = 0; j < WIDTH / 8; j++) {
-                    /* Along k two pieces of 8 k for one of 16 lines, where k 2 t and 2 t + 1 stand
-                       for t and t + 4; along the lines one of 8 k for two of 16 lines, where lines
-                       2 g and 2 g + 1 stand for g and g + 8. */
-#pragma unroll
-                    for (int p = 0; p < 2; p++) {
-                        const TMM_TYPE *y = ALONG_K
-                                                ? &s[(8 * j + g) * LDS + part * 16 + 8 * p + 2 * t]
-                                                : &s[(warp / BESIDE * 8 + t) * LDS + 8 * j + g];
-                        if (ALONG_K) {
-                            TMM_FN(vector) two = *(const TMM_FN(vector) *)y;
-                            TMM_FN(dmma)
-                            (&sum[4 * j], x[2 * p].v[0], x[2 * p + 1].v[0], x[2 * p].v[1],
-                             x[2 * p + 1].v[1], two.v[0], two.v[1]);
-                        } else {
-                            TMM_FN(dmma)
-                            (&sum[8 * p + 4 * j], x[p].v[0], x[p].v[1], x[p + 2].v[0],
-                             x[p + 2].v[1], y[0], y[4 * LDS]);
-                        }
-                    }
-                }
+                x[n] = *(const TMM_FN(vector) *)&now[part * 1024 * WIDE + at[n]];
+            if (TMM__SKINNY_DMMA) {
+                tmm__skinny_dmma(sum, x, now + TMM__SKINNY_L + part * 16, thread);
                 continue;
             }
+            const TMM_TYPE *s = now + TMM__SKINNY_L + part * LANES * WIDE;
 #if TMM__SKINNY_ALONG_K
-            const TMM_TYPE *sl = s + part * LANES * WIDE + lane % LANES * WIDE;
+            s += lane % LANES * WIDE;
 #pragma unroll
             for (int j = 0; j < WIDTH; j++) {
-                TMM_FN(vector) y = *(const TMM_FN(vector) *)&sl[j * LDS];
+                TMM_FN(vector) y = *(const TMM_FN(vector) *)&s[j * LDS];
 #pragma unroll
                 for (int v = 0; v < WIDE; v++)
 #pragma unroll
@@ -315,7 +438,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                         TMM__MULTIPLY_ADD(sum[n * WIDTH + j], (TMM_SUM)x[n].v[v], (TMM_SUM)y.v[v]);
             }
 #else
-            s += (warp / BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
+            enum { GRAIN = TMM__SKINNY_GRAIN, COPIES = TMM__SKINNY_COPIES };
+            s += (thread / 32 / TMM__SKINNY_BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
 #pragma unroll
             for (int n = 0; n < COPIES; n += GRAIN) {
                 TMM_FN(vector) y[GRAIN * WIDTH / WIDE];
@@ -336,91 +460,18 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         }
     }
     TMM__COPY_WAIT(0);
-    __syncthreads(); /* all have finished with the ring: now it takes sums, as [warp][line][j] */
-
+    __syncthreads(); /* all have finished with the ring: sums take its place */
     TMM_SUM *sums = (TMM_SUM *)tmm_memory;
-    if (tensor) {
-        int g = lane / 4, t = lane % 4;
-#pragma unroll
-        for (int i = 0; i < SUMS && i < (ALONG_K ? 8 : 16); i++) {
-            int j = i / 4 % 2 * 8 + 2 * t + i % 2, half = i / 2 % 2, line;
-            if (ALONG_K)
-                line = warp * 16 + g + 8 * half;
-            else
-                line = warp / BESIDE * LINES + warp % BESIDE * ACROSS +
-                       (vectors ? 2 * (i / 8 * 8 + g) + half : i / 8 * 8 + g + 16 * half);
-            sums[line * WIDTH + j] = sum[i];
-        }
-    } else if (ALONG_K) {
-        /* The lanes of a group add their sums: of two that are `other` apart, each hands the other
-           half of those that it still has, and adds up the other half; the last few sums, fewer
-           than lanes, both add up. In the end sum[i] is that of number `number` + i. */
-        int count = SUMS, number = 0, alike = 1;
-#pragma unroll
-        for (int other = LANES / 2; other > 0; other /= 2) {
-            bool upper = lane & other;
-            if (count > 1) {
-                count /= 2;
-                if (upper) number += count;
-#pragma unroll
-                for (int i = 0; i < SUMS / 2; i++) {
-                    if (i >= count) continue; /* no other bound: loops must unroll from within */
-                    TMM_SUM low = sum[i], high = sum[count + i], keep = upper ? high : low;
-                    keep += (TMM_SUM)__shfl_xor_sync(0xffffffffu, upper ? low : high, other);
-                    sum[i] = keep;
-                }
-            } else {
-                sum[0] += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum[0], other);
-                alike *= 2;
-            }
-        }
-        if (lane % alike == 0) { /* one of those that have the same */
-#pragma unroll
-            for (int i = 0; i < SUMS; i++) {
-                if (i >= count) continue;
-                int n = number + i;
-                sums[(line0 + n / WIDTH * (32 / LANES)) * WIDTH + n % WIDTH] = sum[i];
-            }
-        }
-    } else {
-        /* Of two lanes, one adds up the even sums, and the other the odd ones. */
-        int upper = lane / LANES;
-#pragma unroll
-        for (int i = 0; i < SUMS; i += 2) {
-            TMM_SUM even = sum[i], odd = sum[i + 1], total = upper ? odd : even;
-            total += (TMM_SUM)__shfl_xor_sync(0xffffffffu, upper ? even : odd, LANES);
-            sums[(warp / BESIDE * LINES + line0 + i / WIDTH * apart) * WIDTH + i % WIDTH + upper] =
-                total;
-        }
-    }
+    tmm__skinny_share_sums(sums, sum, line0, apart, wide, thread);
     __syncthreads();
-    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
-    int down = few_rows ? 0 : 256 / WIDTH, right = few_rows ? 256 / LINES : 0;
-    int line = few_rows ? thread % LINES : thread / WIDTH;
-    int j = few_rows ? thread / LINES : thread % WIDTH, parts = gridDim.y;
-#pragma unroll 1
-    for (; line < lines_left && j < width; line += down, j += right) {
-        TMM__HIDE(parts); /* or there would be a loop for one and for many */
-        TMM_SUM total = sums[line * WIDTH + j];
-        if (!ALONG_K) {
-#pragma unroll
-            for (int w = 1; w < TMM__SKINNY_WARPS / BESIDE; w++)
-                total += sums[(w * LINES + line) * WIDTH + j];
-        }
-        long long row = few_rows ? j : first_line + line, col = few_rows ? first_line + line : j;
-        if (parts > 1) {
-            partials[(blockIdx.z * (long long)parts + blockIdx.y) * (lines * width) +
-                     row * (few_rows ? lines : width) + col] = total;
-            continue;
-        }
-        TMM_FN(store_masked)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &total);
-    }
-#undef TMM__LINE_STEP
-#undef TMM__K_STEP
-#undef TMM__PLACE
-#undef TMM__TO
-#undef TMM__BEYOND
+
+    tmm__skinny_store(sums, lines, width, first_line, lines_left, alpha, beta, C, ldc, transposed,
+                      partials, thread);
 #endif
 }
+#undef tmm__skinny_copy_L
+#undef tmm__skinny_dmma
+#undef tmm__skinny_store
+#undef tmm__skinny_share_sums
 #endif
 #endif

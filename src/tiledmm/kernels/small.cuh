@@ -15,10 +15,10 @@
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
-/* For a small C: few tiles, so each must be done fast. A block has ROWS x COLS elements of C
-   (TMM__SMALL_ROWS, TMM__SMALL_COLS) and 8 warps. Every warp computes the whole tile, for every
-   eighth step of 8 along k, with copies, buffers and sums of its own: no warp waits for another
-   until all have finished. Then the eight partial tiles are added through shared memory.
+/* For a small C, which has few tiles: each must be done fast. A block has ROWS x COLS elements of C
+   (TMM__SMALL_ROWS, TMM__SMALL_COLS) and 8 warps. The warps divide k (sliced-K): each computes the
+   whole tile for every eighth step of 8 k, with a ring and sums of its own. No warp waits for
+   another until all have finished. Then the eight partial tiles are added through shared memory.
 
         k ->  step: 0 1 2 3 4 5 6 7 8 9 ...          +---------+  B
              +-+-+-+-+-+-+-+-+-+-+-+-+               |w0       |  step 0: warp 0
@@ -28,8 +28,8 @@
               each ROWS x 8                          +---------+
         C tile = ((sums of w0 + those of w1) + ...) + those of w7: always in this order
 
-   Within a warp, 4 lanes down and 8 across, quads of 4 x 4 as in REGISTER (tiles of 16 columns:
-   4 x 2); for double from sm_80 on tensor cores, see dmma:
+   Within a warp 4 lanes lie down and 8 across, with 4 x 4 sums as in REGISTER (16 columns: 4 x 2).
+   Double from sm_80 on takes tensor cores, see tmm_dmma:
 
         8 lanes across, 4 columns each              double: C in blocks of 16 x 8, for each of them
         +--+--+--+--+--+--+--+--+--  --+            the lanes
@@ -39,18 +39,22 @@
         |24|25|26|27|28|29|30|31|24    |  rows each |     ...               |
         +--+--+--+--+--+--+--+--+--  --+            +-----+-----+-----+-----+
 
-   Each warp has a ring of 3 steps of A and B in shared memory as [k][line] (lines: rows of A,
-   columns of B), filled by asynchronous copies two steps ahead: up to K = 128 all of A and B that
-   a tile needs is on its way before the first multiply-add. What is contiguous along k is
-   transposed by copying single elements.
-   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4
-   for 16 x 16. What bounds it: up to 128 the latencies of launch, first load and the one barrier;
-   at 512 copies and arithmetic, each about two thirds of the time, which overlap by half.
+   Terms:  line     a row of A or a column of B
+           step     8 k; a warp has a ring of 3 steps of A and B in shared memory, as [k][line]
+           team     the 2^team_log2 warps that divide the k of one tile; member: a warp of it
+           parts    split-K: blockIdx.y numbers them; KERNEL SUM adds their sums
+   cp.async fills the ring two steps ahead. Up to K = 128 all that a tile needs is in flight before
+   the first multiply-add. An operand that is contiguous along k is transposed, by copies of single
+   elements.
 
-   A tile may also be shared by fewer warps, a team of 2^team_log2, with 8 / 2^team_log2 tiles to a
-   block: for batches of tiny products. Tiles are numbered through all products of a batch.
-   blockIdx.y counts parts of k (one, unless partials is given); with more than one, each leaves its
-   plain sums in partials, an M x N matrix for each product and part, for KERNEL SUM. */
+   Global loads: (1 / ROWS + 1 / COLS) M N K elements; 10.7 FLOP per byte in float for 32 x 64, 4
+   for 16 x 16. Shared loads of a warp and k: ROWS + COLS elements, for ROWS COLS multiply-adds.
+   What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
+   is copies and arithmetic, each about two thirds of the time, which overlap by half.
+
+   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are numbered
+   through all products of a batch. With more than one part, each leaves its plain sums in partials,
+   an M x N matrix for each product and part. */
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
@@ -66,32 +70,37 @@
 #define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
 /* What a lane has of a row of B, and of C, side by side. */
 #define TMM__SMALL_PIECE (TMM__SMALL_COLS < 32 ? 2 : 4)
+/* Are the multiply-adds those of tensor cores? */
+#define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
 enum { TMM__INSTANCE(small_bytes_, SMALL) = TMM__SMALL_WARPS * (TMM__SMALL_WARP) }; /* of a block */
 
+#define tmm__small_copy       TMM__INSTANCE(small_copy_, SMALL)
+#define tmm__small_elements   TMM__INSTANCE(small_elements_, SMALL)
+#define tmm__small_sums       TMM__INSTANCE(small_sums_, SMALL)
+#define tmm__small_leave_sums TMM__INSTANCE(small_leave_sums_, SMALL)
+#define tmm__small_add        TMM__INSTANCE(small_add_, SMALL)
+
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
                            ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
-                           : 16) TMM__INSTANCE(small_elements_, SMALL) {
+                           : 16) tmm__small_elements {
     TMM_TYPE v[TMM__SMALL_PIECE];
-} TMM__INSTANCE(small_elements_, SMALL);
+} tmm__small_elements;
 typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
-                                                               : 16)
-    TMM__INSTANCE(small_sums_, SMALL) {
+                                                               : 16) tmm__small_sums {
     TMM_SUM v[TMM__SMALL_PIECE];
-} TMM__INSTANCE(small_sums_, SMALL);
+} tmm__small_sums;
 
-/* One warp brings one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
-   tile[k][line] with rows of ld. x and tile are this lane's first places, `step` is from one of its
-   copies to the next in memory, lines_left and k_left count what is left of the matrix from its
-   first place on: beyond, zeros, unless all of it is known to be inside. A lane copies
+/* One warp copies one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
+   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of its
+   copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count what
+   exists from the first place on, and the rest is filled with zeros. A lane copies
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
-static __device__ __forceinline__ void TMM__INSTANCE(small_fetch_,
-                                                     SMALL)(TMM_TYPE *tile, int ld, int lines,
-                                                            const TMM_TYPE *x, long long step,
-                                                            int mode, bool full, int lines_left,
-                                                            int k_left)
+static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, int lines,
+                                                       const TMM_TYPE *x, long long step, int mode,
+                                                       bool full, int lines_left, int k_left)
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
@@ -121,6 +130,58 @@ static __device__ __forceinline__ void TMM__INSTANCE(small_fetch_,
     }
 }
 
+#if TMM__BODIES
+/* A lane's sums, to the partial tile of its warp in shared memory. */
+static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, const TMM_SUM *sum,
+                                                             int lane)
+{
+    enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, DOWN = ROWS / 4, ACROSS = COLS / 8 };
+    enum { LDC = TMM__SMALL_LDC, PIECE = TMM__SMALL_PIECE };
+    if (TMM__SMALL_DMMA) {
+#pragma unroll
+        for (int i = 0; i < ROWS / 8; i++)
+#pragma unroll
+            for (int j = 0; j < COLS / 8; j++) {
+                const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
+                TMM_FN(sums2) pair = {{two[0], two[1]}};
+                *(TMM_FN(sums2) *)&tile[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
+            }
+    } else {
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int q = 0; q < ACROSS / PIECE; q++) {
+                tmm__small_sums sums;
+#pragma unroll
+                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
+                *(tmm__small_sums *)&tile[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
+                                          lane % 8 * PIECE] = sums;
+            }
+    }
+}
+
+/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those of its
+   first warp at `first`. */
+static __device__ __forceinline__ TMM_FN(vector_sums)
+    tmm__small_add(const unsigned char *first, int members)
+{
+    enum { WARPS = TMM__SMALL_WARPS, WIDE = TMM__WIDE };
+    TMM_FN(vector_sums) part[WARPS], total;
+#pragma unroll
+    for (int w = 0; w < WARPS; w++) /* the first one's, if there is none */
+        part[w] = *(const TMM_FN(vector_sums) *)(first + (w < members ? w : 0) * (TMM__SMALL_WARP));
+#pragma unroll
+    for (int j = 0; j < WIDE; j++) total.v[j] = 0;
+#pragma unroll
+    for (int w = 0; w < WARPS; w++)
+#pragma unroll
+        for (int j = 0; j < WIDE; j++)
+            total.v[j] = w < members ? total.v[j] + part[w].v[j] : total.v[j];
+    return total;
+}
+
+#endif
+
 TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
                                            ? 2
                                            : 1)
@@ -132,29 +193,17 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
                                       unsigned batch, int team_log2, TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
-    enum {
-        ROWS = TMM__SMALL_ROWS,
-        COLS = TMM__SMALL_COLS,
-        LDA = TMM__SMALL_LDA,
-        LDB = TMM__SMALL_LDB,
-        LDC = TMM__SMALL_LDC,
-        STAGE = TMM__SMALL_STAGE,
-        STAGES = TMM__SMALL_STAGES,
-        WARPS = TMM__SMALL_WARPS,
-        WIDE = TMM__WIDE,
-        PIECE = TMM__SMALL_PIECE,
-        SIZE = sizeof(TMM_TYPE),
-        DOWN = ROWS / 4, /* without tensor cores: rows and columns of a lane */
-        ACROSS = COLS / 8,
-        SUMS = DOWN * ACROSS
-    };
-    const bool tensor = TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER;
+    enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
+    enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
+    enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES, WARPS = TMM__SMALL_WARPS };
+    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS }; /* of a lane */
+    enum { PIECE = TMM__SMALL_PIECE, SIZE = sizeof(TMM_TYPE) };
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
 
-    /* This warp's tile, which 2^team_log2 share, and its place among them. Unsigned divisions of 32
-       bits: those of 64 would take a tenth of the time of a small product. */
+    /* This warp's tile, and its place in the team. The divisions are unsigned and of 32 bits: those
+       of 64 would take a tenth of the time of a small product. */
     int team = 1 << team_log2, member = warp & (team - 1);
     unsigned tile = (blockIdx.x * (unsigned)WARPS + warp) >> team_log2, product = 0;
     unsigned tiles_across = (unsigned)((unsigned long long)(N + COLS - 1) / COLS);
@@ -168,14 +217,14 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     long long tile_row = (long long)tile_down * ROWS;
     long long tile_col = (long long)(tile - tile_down * tiles_across) * COLS;
 
-    /* The steps of this part of k, and the first of them; then those of this warp. */
+    /* The steps of this split-K part, and the first of them; then those of this warp. */
     int steps = (int)((unsigned long long)(K + 7) / 8), first = 0;
     if (gridDim.y > 1) {
         int part = (steps + (int)gridDim.y - 1) / (int)gridDim.y;
         first = blockIdx.y * part;
         steps = steps > first + part ? part : steps > first ? steps - first : 0;
     }
-    int parts = steps < team ? steps : team; /* members who have something to do */
+    int members = steps < team ? steps : team; /* members who have something to do */
     first += member;
     steps = steps > member && !idle ? (steps - member + team - 1) >> team_log2 : 0;
 
@@ -184,8 +233,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     int rows_left = M - tile_row < ROWS ? (int)(M - tile_row) : ROWS;
     int cols_left = N - tile_col < COLS ? (int)(N - tile_col) : COLS;
     long long k_left = K - first * 8ll;
-    bool inside = rows_left == ROWS && cols_left == COLS;
-    /* See small_fetch: how this lane copies, its first places, and its steps. */
+    bool full = rows_left == ROWS && cols_left == COLS;
+    /* See tmm__small_copy: how this lane copies, its first places, and its steps. */
     bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
     bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
     int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
@@ -210,7 +259,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
 #pragma unroll
     for (int i = 0; i < SUMS; i++) sum[i] = 0;
 
-    TMM_TYPE *next = ring, *slot = ring; /* where to copy to, and to compute from */
+    TMM_TYPE *write = ring, *read = ring; /* where to copy to, and to compute from */
     /* The first STAGES - 1 rounds only copy. */
 #pragma unroll 1
     for (int step = 1 - STAGES; step < steps; step++) {
@@ -219,29 +268,27 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
             __syncwarp(); /* the other lanes' too, and all have finished with the step before */
         }
         if (step + STAGES - 1 < steps) {
-            if (inside && k_left >= 8) {
-                TMM__INSTANCE(small_fetch_, SMALL)
-                (next + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
-                TMM__INSTANCE(small_fetch_, SMALL)
-                (next + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
+            if (full && k_left >= 8) {
+                tmm__small_copy(write + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
+                tmm__small_copy(write + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
             } else {
                 int k_now = k_left < 8 ? (int)k_left : 8;
-                TMM__INSTANCE(small_fetch_, SMALL)
-                (next + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA, k_now - kA);
-                TMM__INSTANCE(small_fetch_, SMALL)
-                (next + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB, k_now - kB);
+                tmm__small_copy(write + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
+                                k_now - kA);
+                tmm__small_copy(write + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
+                                k_now - kB);
             }
             A += 8 * team * csA;
             B += 8 * team * rsB;
             k_left -= 8 * team;
-            next = next == ring + (STAGES - 1) * STAGE ? ring : next + STAGE;
+            write = write == ring + (STAGES - 1) * STAGE ? ring : write + STAGE;
         }
         tmm__copy_commit(); /* an empty group too: the wait counts groups */
         if (step < 0) continue;
 
-        if (tensor) {
-            const TMM_TYPE *a = slot + lane % 4 * LDA + lane / 4;
-            const TMM_TYPE *b = slot + 8 * LDA + lane % 4 * LDB + lane / 4;
+        if (TMM__SMALL_DMMA) {
+            const TMM_TYPE *a = read + lane % 4 * LDA + lane / 4;
+            const TMM_TYPE *b = read + 8 * LDA + lane % 4 * LDB + lane / 4;
             TMM_SUM fa[2][ROWS / 8], fb[2][COLS / 8];
 #pragma unroll
             for (int k = 0; k < 2; k++) {
@@ -257,17 +304,17 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
             (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
              fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
-            const TMM_TYPE *a = slot + lane / 8 * 4, *b = slot + 8 * LDA + lane % 8 * PIECE;
+            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * PIECE;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
                 TMM_FN(elements4) fa[DOWN / 4];
-                TMM__INSTANCE(small_elements_, SMALL) fb[ACROSS / PIECE];
+                tmm__small_elements fb[ACROSS / PIECE];
 #pragma unroll
                 for (int q = 0; q < DOWN / 4; q++)
                     fa[q] = *(const TMM_FN(elements4) *)&a[k * LDA + 16 * q];
 #pragma unroll
                 for (int q = 0; q < ACROSS / PIECE; q++)
-                    fb[q] = *(const TMM__INSTANCE(small_elements_, SMALL) *)&b[k * LDB + 32 * q];
+                    fb[q] = *(const tmm__small_elements *)&b[k * LDB + 32 * q];
 #pragma unroll
                 for (int i = 0; i < DOWN; i++)
 #pragma unroll
@@ -276,36 +323,13 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
                                           (TMM_SUM)fb[j / PIECE].v[j % PIECE]);
             }
         }
-        slot = slot == ring + (STAGES - 1) * STAGE ? ring : slot + STAGE;
+        read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
     }
 
     /* This warp's partial tile, in place of its ring. */
     TMM__COPY_WAIT(0);
     __syncwarp();
-    TMM_SUM *mine = (TMM_SUM *)ring;
-    if (steps == 0) { /* nothing to leave */
-    } else if (tensor) {
-#pragma unroll
-        for (int i = 0; i < ROWS / 8; i++)
-#pragma unroll
-            for (int j = 0; j < COLS / 8; j++) {
-                const TMM_SUM *two = &sum[4 * (i / 2 * ACROSS + j) + i % 2 * 2];
-                TMM_FN(sums2) pair = {{two[0], two[1]}};
-                *(TMM_FN(sums2) *)&mine[(8 * i + lane / 4) * LDC + 8 * j + lane % 4 * 2] = pair;
-            }
-    } else {
-#pragma unroll
-        for (int i = 0; i < DOWN; i++)
-#pragma unroll
-            for (int q = 0; q < ACROSS / PIECE; q++) {
-                TMM__INSTANCE(small_sums_, SMALL) sums;
-#pragma unroll
-                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
-                *(TMM__INSTANCE(small_sums_,
-                                SMALL) *)&mine[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                               lane % 8 * PIECE] = sums;
-            }
-    }
+    if (steps > 0) tmm__small_leave_sums((TMM_SUM *)ring, sum, lane);
     __syncthreads();
     if (idle) return;
 
@@ -317,24 +341,13 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
         if (r >= rows_left || c >= cols_left) continue;
-        int cuts = gridDim.y, fits = alignedC;
-        TMM__HIDE(cuts);
+        int parts = gridDim.y, fits = alignedC;
+        TMM__HIDE(parts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        TMM_FN(vector_sums) part[WARPS], total;
-#pragma unroll
-        for (int w = 0; w < WARPS; w++) /* the first one's, if there is none */
-            part[w] = *(const TMM_FN(vector_sums) *)(team_memory +
-                                                     (w < parts ? w : 0) * (TMM__SMALL_WARP) +
-                                                     (r * LDC + c) * sizeof(TMM_SUM));
-#pragma unroll
-        for (int j = 0; j < WIDE; j++) total.v[j] = 0;
-#pragma unroll
-        for (int w = 0; w < WARPS; w++)
-#pragma unroll
-            for (int j = 0; j < WIDE; j++)
-                total.v[j] = w < parts ? total.v[j] + part[w].v[j] : total.v[j];
-        if (cuts > 1) {
-            long long matrix = product * (long long)cuts + blockIdx.y;
+        TMM_FN(vector_sums)
+        total = tmm__small_add(team_memory + (r * LDC + c) * sizeof(TMM_SUM), members);
+        if (parts > 1) {
+            long long matrix = product * (long long)parts + blockIdx.y;
             TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
 #pragma unroll
             for (int j = 0; j < WIDE; j++)
@@ -343,9 +356,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
         }
         TMM_TYPE *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
-            unsigned wanted = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
+            unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
             TMM_FN(store_masked)
-            (out, tile_row + r, tile_col + c, WIDE, wanted, alpha, beta, total.v);
+            (out, tile_row + r, tile_col + c, WIDE, mask, alpha, beta, total.v);
             continue;
         }
         TMM_FN(vector) old;
@@ -362,5 +375,10 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     }
 #endif
 }
+#undef tmm__small_copy
+#undef tmm__small_elements
+#undef tmm__small_sums
+#undef tmm__small_leave_sums
+#undef tmm__small_add
 #endif
 #endif
