@@ -107,8 +107,7 @@ static void task(void)
     for (int e = 0; e < ALL; e++)
         for (int i = e % N, k = 0; k < TAPS; k++)
             expected[e] += tables[e / N].c[(i / 32 + k) % TAPS] * host[(i + k) % N];
-    CHECK(cudaMemcpy(in, host, N * sizeof *in, cudaMemcpyDefault));
-    work = 2 * loads;
+    CHECK(cudaMemcpy(in, host, N * sizeof *in, cudaMemcpyDefault)), work = 2 * loads;
     printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "copies", "MB", "ms",
            "GFLOP/s", "x time", "result");
     fprintf(csv, "way,loads,stores,copies,MB,ms,GFLOP/s,x time,result\n");
