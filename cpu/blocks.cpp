@@ -1,201 +1,37 @@
-/* Runs the blocks of a launch: blocks over OS threads ("workers"), the threads of a block as
- * fibers of one worker.
+/* Runs the threads of a block as fibers of one worker.
  *
  * A fiber runs the threads of its block one after another. Only when a thread meets a barrier does
  * its fiber stop, and another one goes on with the next thread; so a kernel without barriers never
  * switches. A thread that waits resumes when all others have arrived. When none can go on, the
  * block is stuck: that is how divergent barriers and deadlocks are found. */
-#include "runtime.h"
-#include <condition_variable>
+#include "worker.h"
 #include <limits.h>
-#include <memory>
-#include <random>
 #include <stdarg.h>
-#include <sys/mman.h>
 #include <thread>
-
-#if !defined(__x86_64__) && !defined(CUCC_UCONTEXT)
-#define CUCC_UCONTEXT
-#endif
-#ifdef CUCC_UCONTEXT
-#include <ucontext.h>
-#endif
-#ifdef CUCC_SANITIZE
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
+#include <time.h>
 
 namespace cucc
 {
-/* ---- fibers ---------------------------------------------------------------------------------- */
-
-enum {
-#ifdef CUCC_SANITIZE
-    stack_size = 256 * 1024, /* redzones make frames larger */
-#else
-    stack_size = 128 * 1024,
-#endif
-    page = 4096,
-    /* Stacks with a page below that nobody may touch. Each adds two to the mappings of a process, which
-     * may have 65530 (vm.max_map_count): 64 cores and blocks of 512 threads would take more. */
-    most_guarded_stacks = 16 * 1024,
-    /* Stacks begin at different cache sets, or 1024 of them evict one another. */
-    stack_stagger = 192,
-    staggered_stacks = 16,
-};
-
-struct fiber {
-#ifdef CUCC_UCONTEXT
-    ucontext_t context;
-#else
-    void *stack_pointer;
-#endif
-    char *stack;        /* null for the worker's own stack */
-    size_t usable_size; /* of the stack, from its bottom */
-    void *fake_stack;   /* AddressSanitizer's */
-};
-
-#ifdef CUCC_UCONTEXT
-static void switch_context(fiber &from, fiber &to)
-{
-    swapcontext(&from.context, &to.context);
-}
-
-static void prepare_context(fiber &f, void (*entry)())
-{
-    getcontext(&f.context);
-    f.context.uc_stack.ss_sp = f.stack;
-    f.context.uc_stack.ss_size = f.usable_size;
-    f.context.uc_link = nullptr;
-    makecontext(&f.context, entry, 0);
-}
-#else
-/* Saves what the System V ABI asks a function to keep, and takes up the other stack. */
-extern "C" void cucc_switch_stack(void **save_stack_pointer, void *stack_pointer);
-asm(R"(
-    .text
-    .type cucc_switch_stack, @function
-cucc_switch_stack:
-    pushq %rbp
-    pushq %rbx
-    pushq %r12
-    pushq %r13
-    pushq %r14
-    pushq %r15
-    movq %rsp, (%rdi)
-    movq %rsi, %rsp
-    popq %r15
-    popq %r14
-    popq %r13
-    popq %r12
-    popq %rbx
-    popq %rbp
-    ret
-    .size cucc_switch_stack, .-cucc_switch_stack
-)");
-
-static void switch_context(fiber &from, fiber &to)
-{
-    cucc_switch_stack(&from.stack_pointer, to.stack_pointer);
-}
-
-static void prepare_context(fiber &f, void (*entry)())
-{
-    void **top = (void **)(f.stack + f.usable_size);
-    *--top = nullptr; /* the caller's frame, so that entry starts with the alignment of a call */
-    *--top = (void *)entry;
-    top -= 6; /* the registers that the switch pops; their values do not matter */
-    f.stack_pointer = top;
-}
-#endif
-
-static void switch_fiber(fiber &from, fiber &to)
-{
-#ifdef CUCC_SANITIZE
-    __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.usable_size);
-#endif
-    switch_context(from, to);
-#ifdef CUCC_SANITIZE
-    __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
-#endif
-}
-
-/* ---- workers --------------------------------------------------------------------------------- */
-
-enum thread_state : unsigned char {
-    unstarted,
-    ready,
-    at_barrier,
-    in_warp_function,
-    at_step,
-    finished
-};
-
-/* What a thread that waits in a warp function asked for, and its answer. */
-struct lane_request {
-    warp_function function;
-    unsigned int mask;
-    int source_lane;
-    uint64_t value, result;
-};
-
-struct shared_block {
-    char *address;
-    size_t size;
-    const char *name;
-};
-
-struct worker {
-    launch_state *launch;
-    unsigned int threads;
-
-    /* The threads of the current block. */
-    thread_state state[max_threads];
-    fiber *fiber_of[max_threads];
-    uint3 index[max_threads];
-    lane_request lane[max_threads];
-    int step[max_threads];              /* where a thread at_step is in the source */
-    unsigned int live[max_warps];       /* lanes that have not finished, a bit each */
-    unsigned int exchanging[max_warps]; /* lanes in_warp_function */
-    unsigned int order[max_threads];    /* the order in which threads are run and released */
-    std::minstd_rand random;
-    unsigned int position; /* of the current thread in that order */
-    unsigned int current;
-    unsigned int unfinished;
-    bool failed;
-
-    /* The barrier that some threads wait at. */
-    const char *barrier_site;
-    unsigned int first_waiting, waiting;
-    int predicates, released_predicates;
-
-    fiber home; /* the worker's own stack */
-    fiber *running;
-    std::vector<std::unique_ptr<fiber>> fibers;
-    std::vector<fiber *> idle;
-
-    /* Shared memory: dynamic first, then each static variable that the kernel has used. */
-    char *arena;
-    size_t arena_used, shared_bytes;
-    std::vector<shared_block> shared;
-    std::vector<void *> slots;
-};
-
-static thread_local worker *self;
+__thread worker *self;
 
 bool inside_kernel()
 {
     return self != nullptr;
 }
 
-const launch_state *current_launch()
+launch_state *current_launch()
 {
     return self ? self->launch : nullptr;
 }
 
+const void *current_block()
+{
+    return self;
+}
+
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-static void print_place(const worker &w, unsigned int thread)
+void print_place(const worker &w, unsigned int thread)
 {
     uint3 t = w.index[thread];
     fprintf(stderr,
@@ -203,25 +39,37 @@ static void print_place(const worker &w, unsigned int thread)
             blockIdx.x, blockIdx.y, blockIdx.z, t.x, t.y, t.z);
 }
 
+void give_up(worker &w)
+{
+    w.failed = true;
+    switch_fiber(*w.running, w.home);
+    abort(); /* nobody resumes a block that was given up */
+}
+
 /* Reports a fault of the current thread, gives up the block and never comes back. */
-[[noreturn]] static void fault(worker &w, const char *format, ...)
+void fault(worker &w, cudaError_t error, const char *format, ...)
 {
     static std::mutex one_message_at_a_time;
     {
         std::lock_guard<std::mutex> lock(one_message_at_a_time);
         va_list arguments;
+        fflush(stdout); /* what the kernel has printed */
         va_start(arguments, format);
         print_place(w, w.current);
         vfprintf(stderr, format, arguments);
         fputc('\n', stderr);
         va_end(arguments);
     }
-    w.failed = true;
-    switch_fiber(*w.running, w.home);
-    abort(); /* nobody resumes a block that was given up */
+    w.launch->error = error;
+    give_up(w);
 }
 
-static worker &worker_in_kernel(const char *function)
+void trap(const char *sentence)
+{
+    fault(worker_in_kernel("__trap"), cudaErrorLaunchFailure, "%s", sentence);
+}
+
+worker &worker_in_kernel(const char *function)
 {
     if (!self) {
         fprintf(stderr, "cucc: %s was called outside of a kernel\n", function);
@@ -242,12 +90,14 @@ static worker &worker_in_kernel(const char *function)
     }
     if (!in_warp_functions) {
         w.current = w.first_waiting;
-        fault(w, "barrier at %s is never complete: %u threads wait there, %u have exited",
+        fault(w, cudaErrorLaunchFailure,
+              "barrier at %s is never complete: %u threads wait there, %u have exited",
               w.barrier_site, at_barriers, w.threads - w.unfinished);
     }
     const char *other = at_barriers ? "others wait at a barrier" : "the masks do not agree";
-    fault(w, "deadlock in a warp function with mask 0x%08x: %s%s%s", w.lane[w.current].mask, other,
-          at_barriers ? " at " : "", at_barriers ? w.barrier_site : "");
+    fault(w, cudaErrorLaunchFailure, "deadlock in a warp function with mask 0x%08x: %s%s%s",
+          w.lane[w.current].mask, other, at_barriers ? " at " : "",
+          at_barriers ? w.barrier_site : "");
 }
 
 /* ---- running the threads of a block ---------------------------------------------------------- */
@@ -268,11 +118,14 @@ static bool release_steps(worker &w)
         int earliest = INT_MAX;
         for (unsigned int t = first; t < end; t++)
             if (w.state[t] == at_step) earliest = std::min(earliest, w.step[t]);
+        unsigned int together = 0;
         for (unsigned int t = first; t < end; t++) {
             if (w.state[t] != at_step || w.step[t] != earliest) continue;
             w.state[t] = ready;
-            any = true;
+            together |= 1u << (t - first);
         }
+        if (together) w.together[first / warp_lanes] = together;
+        any |= together != 0;
     }
     return any;
 }
@@ -293,13 +146,13 @@ static bool choose_next(worker &w)
     return false;
 }
 
-static fiber &new_fiber(worker &w);
+static void fiber_main();
 
 /* Goes on with the chosen thread on its own fiber, or on a new one if it has not started. */
 static void switch_to_current(worker &w)
 {
     fiber &from = *w.running;
-    fiber &to = w.state[w.current] == unstarted ? new_fiber(w) : *w.fiber_of[w.current];
+    fiber &to = w.state[w.current] == unstarted ? new_fiber(w, fiber_main) : *w.fiber_of[w.current];
     w.running = &to;
     switch_fiber(from, to);
 }
@@ -323,6 +176,48 @@ static void release_barrier(worker &w)
     w.position = w.threads - 1; /* the next one is the first in order */
 }
 
+/* Lets the other threads go on first. What asks again and again for what another thread should do
+ * would do so for ever if nobody did: after ten seconds it is a fault. */
+void patience::yield(const char *waits_for)
+{
+    const unsigned int many_polls = 100000;
+    const long seconds = 10;
+    worker &w = worker_in_kernel(waits_for);
+    if (!polls) since = time(nullptr);
+    if (++polls % many_polls == 0 && time(nullptr) - since > seconds)
+        fault(w, cudaErrorLaunchTimeout, "it waits for %s, which never comes", waits_for);
+    if (w.group && polls % 64 == 0) std::this_thread::yield();
+    w.state[w.current] = ready;
+    wait(w);
+}
+
+void spin()
+{
+    const unsigned int patience = 64;
+    static thread_local unsigned int spins;
+    if (!self || ++spins % patience) return;
+    worker &w = *self;
+    w.state[w.current] = ready;
+    wait(w);
+    if (spins % (patience * patience) == 0) std::this_thread::yield();
+}
+
+/* The barrier of a cooperative group, whose place is a line and no site of its own. */
+int barrier_at(const char *file, int line, int predicate)
+{
+    struct place {
+        const char *file;
+        int line;
+        char text[256];
+    };
+    static thread_local std::vector<std::unique_ptr<place>> places;
+    for (auto &p : places)
+        if (p->file == file && p->line == line) return barrier(p->text, predicate);
+    places.emplace_back(new place{file, line, ""});
+    snprintf(places.back()->text, sizeof places.back()->text, "%s:%d", file, line);
+    return barrier(places.back()->text, predicate);
+}
+
 int barrier(const char *site, int predicate)
 {
     worker &w = worker_in_kernel("__syncthreads");
@@ -331,8 +226,9 @@ int barrier(const char *site, int predicate)
         w.first_waiting = w.current;
     } else if (site != w.barrier_site && strcmp(site, w.barrier_site)) {
         uint3 other = w.index[w.first_waiting];
-        fault(w, "divergent barrier: it waits at %s, thread (%u,%u,%u) at %s", site, other.x,
-              other.y, other.z, w.barrier_site);
+        fault(w, cudaErrorLaunchFailure,
+              "divergent barrier: it waits at %s, thread (%u,%u,%u) at %s", site, other.x, other.y,
+              other.z, w.barrier_site);
     }
     w.predicates += predicate != 0;
     w.state[w.current] = at_barrier;
@@ -342,6 +238,38 @@ int barrier(const char *site, int predicate)
 }
 
 /* ---- warp functions -------------------------------------------------------------------------- */
+
+static uint64_t combine(warp_function function, uint64_t a, uint64_t b)
+{
+    switch (function) {
+    case warp_add: return a + b;
+    case warp_and: return a & b;
+    case warp_or: return a | b;
+    case warp_xor: return a ^ b;
+    case warp_min: return std::min((uint32_t)a, (uint32_t)b);
+    case warp_max: return std::max((uint32_t)a, (uint32_t)b);
+    case warp_min_signed: return (uint64_t)std::min((int64_t)a, (int64_t)b);
+    case warp_max_signed: return (uint64_t)std::max((int64_t)a, (int64_t)b);
+    default: return 0;
+    }
+}
+
+/* Of all lanes that take part; lane I gets it. */
+static uint64_t answer(const lane_request *lane, unsigned int lanes, int i)
+{
+    uint64_t result = 0;
+    bool first = true;
+    for (unsigned int left = lanes; left; left &= left - 1) {
+        int other = __builtin_ctz(left);
+        uint64_t value = lane[other].value;
+        if (lane[i].function == warp_match)
+            result |= (uint64_t)(value == lane[i].value) << other;
+        else
+            result = first ? value : combine(lane[i].function, result, value);
+        first = false;
+    }
+    return result;
+}
 
 /* Answers the lanes of MASK if all of them that live have arrived. The last one to arrive computes
  * everybody's result, so that a fast lane cannot overwrite what a slow one has yet to read. */
@@ -363,6 +291,8 @@ static void complete_warp_function(worker &w, unsigned int warp, unsigned int ma
         bool defined = lanes >> source & 1; /* else all ones, to be noticed */
         if (lane[i].function == warp_ballot)
             lane[i].result = ballot;
+        else if (lane[i].function > warp_ballot)
+            lane[i].result = answer(lane, lanes, i);
         else
             lane[i].result = defined ? lane[source].value : ~(uint64_t)0;
         state[i] = ready;
@@ -375,7 +305,8 @@ uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value
     worker &w = worker_in_kernel("a warp function");
     unsigned int thread = w.current;
     if (!(mask >> thread % warp_lanes & 1))
-        fault(w, "warp function called by lane %u, which is not in its mask 0x%08x",
+        fault(w, cudaErrorLaunchFailure,
+              "warp function called by lane %u, which is not in its mask 0x%08x",
               thread % warp_lanes, mask);
     w.lane[thread] = {function, mask, source_lane, value, 0};
     w.state[thread] = in_warp_function;
@@ -395,15 +326,27 @@ void in_step(int place)
     wait(w);
 }
 
-int lane_number()
+unsigned int converged(int place)
 {
-    return (int)(worker_in_kernel("a warp function").current % warp_lanes);
+    worker &w = worker_in_kernel("a warp function");
+    in_step(place);
+    return w.together[w.current / warp_lanes];
 }
 
 unsigned int live_lanes()
 {
-    worker &w = worker_in_kernel("__activemask");
+    worker &w = worker_in_kernel("a cooperative group");
     return w.live[w.current / warp_lanes];
+}
+
+unsigned int thread_number()
+{
+    return worker_in_kernel("a cooperative group").current;
+}
+
+int lane_number()
+{
+    return (int)(worker_in_kernel("a warp function").current % warp_lanes);
 }
 
 /* The lanes of its warp need not wait for a thread that has exited. */
@@ -447,48 +390,7 @@ static void fiber_main()
     switch_context(from, to);
 }
 
-static fiber &new_fiber(worker &w)
-{
-    if (w.idle.empty()) {
-        /* One page at the bottom stays without access, so that an overflow is noticed. */
-        static std::atomic<int> stacks{0};
-        void *memory = mmap(nullptr, stack_size + page, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) {
-            perror("cucc: no memory for the stack of a thread");
-            abort();
-        }
-        if (stacks++ < most_guarded_stacks) mprotect(memory, page, PROT_NONE);
-        std::unique_ptr<fiber> f(new fiber{});
-        f->stack = (char *)memory + page;
-        f->usable_size = stack_size - w.fibers.size() % staggered_stacks * stack_stagger;
-        w.idle.push_back(f.get());
-        w.fibers.push_back(std::move(f));
-    }
-    fiber &f = *w.idle.back();
-    w.idle.pop_back();
-    prepare_context(f, fiber_main);
-    return f;
-}
-
-/* Fibers of a block that was given up stopped anywhere; they start afresh. */
-static void abandon_fibers(worker &w)
-{
-    w.idle.clear();
-    for (auto &f : w.fibers) {
-#ifdef CUCC_SANITIZE
-        __asan_unpoison_memory_region(f->stack, stack_size);
-#endif
-        w.idle.push_back(f.get());
-    }
-}
-
-static void fill_shared_memory(worker &w)
-{
-    for (const shared_block &s : w.shared) memset(s.address, 0xff, s.size);
-}
-
-static void run_block(worker &w, uint64_t block)
+void run_block(worker &w, uint64_t block)
 {
     dim3 grid = w.launch->request.grid;
     blockIdx = {(unsigned int)(block % grid.x), (unsigned int)(block / grid.x % grid.y),
@@ -513,200 +415,27 @@ static void run_block(worker &w, uint64_t block)
     w.launch->failed = true;
     abandon_fibers(w);
 }
-
-/* ---- shared memory --------------------------------------------------------------------------- */
-
-enum {
-#ifdef CUCC_SANITIZE
-    shared_gap = 256, /* poisoned, between variables */
-#else
-    shared_gap = 0,
-#endif
-    shared_alignment = 128,
-    arena_size = 1024 * 1024,
-};
-
-static std::atomic<int> shared_slots{0};
-
-int new_shared_slot()
-{
-    return shared_slots++;
-}
-
-static void *take_shared(worker &w, size_t size, const char *name)
-{
-    w.shared_bytes += size;
-    char *address = w.arena + w.arena_used;
-    size_t rounded = (size + shared_alignment - 1) / shared_alignment * shared_alignment;
-    if (w.arena_used + rounded + shared_gap > arena_size)
-        fault(w, "shared variable %s of %zu bytes is too large", name, size);
-    w.arena_used += rounded + shared_gap;
-#ifdef CUCC_SANITIZE
-    __asan_unpoison_memory_region(address, size);
-#endif
-    memset(address, 0xff, size);
-    w.shared.push_back({address, size, name});
-    return address;
-}
-
-static void begin_shared_memory(worker &w)
-{
-    size_t dynamic = w.launch->request.dynamic_shared;
-    w.shared.clear();
-    w.slots.assign((size_t)shared_slots, nullptr);
-    w.shared_bytes = 0;
-    w.arena_used = shared_gap;
-#ifdef CUCC_SANITIZE
-    __asan_poison_memory_region(w.arena, arena_size);
-#endif
-    take_shared(w, dynamic, "(dynamic)");
-}
-
-void *shared_memory(int slot, size_t size, const char *name)
-{
-    worker &w = worker_in_kernel("a __shared__ variable");
-    void *&address = w.slots[(size_t)slot];
-    if (!address) {
-        address = take_shared(w, size, name);
-        size_t dynamic = w.launch->request.dynamic_shared;
-        if (w.shared_bytes - dynamic > static_shared_limit)
-            fault(w, "static shared memory (%zu bytes with %s) exceeds %d bytes",
-                  w.shared_bytes - dynamic, name, (int)static_shared_limit);
-        if (w.shared_bytes > w.launch->shared_bytes_allowed)
-            fault(w, "static and dynamic shared memory (%zu bytes) exceed %zu bytes",
-                  w.shared_bytes, w.launch->shared_bytes_allowed);
-    }
-    return address;
-}
-
-void *dynamic_shared_memory()
-{
-    return worker_in_kernel("extern __shared__").shared.front().address;
-}
-
-bool inside_shared_memory(const void *address)
-{
-    return self && (size_t)((const char *)address - self->arena) < arena_size;
-}
-
-/* ---- workers over blocks --------------------------------------------------------------------- */
-
-static void begin_launch(worker &w, launch_state &launch)
-{
-    const dim3 &block = launch.request.block;
-    w.launch = &launch;
-    w.threads = launch.threads;
-    for (unsigned int t = 0; t < w.threads; t++) {
-        w.index[t] = {t % block.x, t / block.x % block.y, t / block.x / block.y};
-        w.order[t] = environment().order == backward ? w.threads - 1 - t : t;
-    }
-    blockDim = block;
-    gridDim = launch.request.grid;
-    begin_shared_memory(w);
-}
-
-#ifdef CUCC_SANITIZE
-/* The bounds of this OS thread's stack, which AddressSanitizer must know to come back to it. */
-static void find_own_stack(fiber &home)
-{
-    static thread_local void *bottom;
-    static thread_local size_t size;
-    if (!bottom) {
-        pthread_attr_t attributes;
-        pthread_getattr_np(pthread_self(), &attributes);
-        pthread_attr_getstack(&attributes, &bottom, &size);
-        pthread_attr_destroy(&attributes);
-    }
-    home.stack = (char *)bottom;
-    home.usable_size = size;
-}
-#endif
-
-static void work(worker &w, launch_state &launch)
-{
-    begin_launch(w, launch);
-    self = &w;
-#ifdef CUCC_SANITIZE
-    find_own_stack(w.home);
-#endif
-    while (!launch.failed) {
-        uint64_t block = launch.next_block++;
-        if (block >= launch.blocks) break;
-        run_block(w, block);
-    }
-#ifdef CUCC_COUNT
-    access_counts counts = take_counts();
-    std::lock_guard<std::mutex> lock(launch.counts_lock);
-    add(launch.counts, counts);
-#endif
-    self = nullptr;
-}
-
-/* Workers other than the first, who is the host thread that launches, sleep between launches. */
-struct worker_pool {
-    std::mutex lock;
-    std::condition_variable begin, end;
-    std::vector<std::unique_ptr<worker>> workers;
-    launch_state *launch = nullptr;
-    int wanted = 0, running = 0;
-};
-
-static std::unique_ptr<worker> new_worker()
-{
-    std::unique_ptr<worker> w(new worker{});
-    w->arena = (char *)aligned_alloc(page, arena_size);
-    return w;
-}
-
-static void worker_main(worker_pool &pool, worker &w)
-{
-    std::unique_lock<std::mutex> lock(pool.lock);
-    for (;;) {
-        pool.begin.wait(lock, [&] { return pool.wanted > 0; });
-        pool.wanted--;
-        launch_state &launch = *pool.launch;
-        lock.unlock();
-        work(w, launch);
-        lock.lock();
-        if (!--pool.running) pool.end.notify_one();
-    }
-}
-
-/* Never destroyed: its threads may sleep until the process has ended. */
-static worker_pool &the_pool()
-{
-    static worker_pool *pool = [] {
-        worker_pool *p = new worker_pool;
-        for (int i = 0; i < environment().workers; i++) p->workers.push_back(new_worker());
-        for (int i = 1; i < environment().workers; i++)
-            std::thread(worker_main, std::ref(*p), std::ref(*p->workers[(size_t)i])).detach();
-        return p;
-    }();
-    return *pool;
-}
-
-/* The caller holds the launch lock. */
-void run_blocks(launch_state &launch)
-{
-    worker_pool &pool = the_pool();
-    int helpers = environment().workers - 1;
-    if (launch.blocks <= (uint64_t)helpers) helpers = (int)launch.blocks - 1;
-    if (helpers) {
-        std::lock_guard<std::mutex> lock(pool.lock);
-        pool.launch = &launch;
-        pool.wanted = pool.running = helpers;
-    }
-    for (int i = 0; i < helpers; i++) pool.begin.notify_one();
-    work(*pool.workers[0], launch);
-    if (helpers) {
-        std::unique_lock<std::mutex> lock(pool.lock);
-        /* Nobody needs a helper who has not woken up by now. */
-        pool.running -= pool.wanted;
-        pool.wanted = 0;
-        pool.end.wait(lock, [&] { return pool.running == 0; });
-    }
-}
 } // namespace cucc
+
+/* Nanoseconds stand for cycles. */
+long long clock64()
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* glibc's assert ends here; in a kernel it ends the launch. */
+extern "C" void __assert_fail(const char *assertion, const char *file, unsigned int line,
+                              const char *function) noexcept
+{
+    using namespace cucc;
+    if (self)
+        fault(*self, cudaErrorAssert, "assertion `%s' failed at %s:%u, %s", assertion, file, line,
+              function);
+    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+    abort();
+}
 
 /* ---- what the sanitizers call ---------------------------------------------------------------- */
 

@@ -57,6 +57,30 @@ static void read_streams(settings &s)
     s.late_streams = true;
 }
 
+/* Tables "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide; the
+ * multiprocessors and caches are those of NVIDIA's data sheets. */
+static gpu_figures read_gpu()
+{
+    static const gpu_figures none = {"",           7,      0, 0, 2048, 32, 65536, shared_limit,
+                                     shared_limit, 1 << 20};
+    static const gpu_figures known[] = {
+        {"v100", 7, 0, 80, 2048, 32, 65536, 96 << 10, 96 << 10, 6 << 20},
+        {"t4", 7, 5, 40, 1024, 16, 65536, 64 << 10, 64 << 10, 4 << 20},
+        {"a100", 8, 0, 108, 2048, 32, 65536, 164 << 10, 163 << 10, 40 << 20},
+        {"rtx3090", 8, 6, 82, 1536, 16, 65536, 100 << 10, 99 << 10, 6 << 20},
+        {"rtx4090", 8, 9, 128, 1536, 24, 65536, 100 << 10, 99 << 10, 72 << 20},
+        {"h100", 9, 0, 132, 2048, 32, 65536, 228 << 10, 227 << 10, 50 << 20},
+        {"h200", 9, 0, 132, 2048, 32, 65536, 228 << 10, 227 << 10, 50 << 20}};
+    const char *text = getenv("CUCC_GPU");
+    std::string names;
+    if (!text || !*text) return none;
+    for (const gpu_figures &gpu : known) {
+        if (!strcmp(text, gpu.name)) return gpu;
+        names += std::string(names.empty() ? "" : " ") + gpu.name;
+    }
+    refuse("CUCC_GPU", ("one of " + names).c_str(), text);
+}
+
 /* CUCC_FAIL=KIND:N. */
 struct failure_plan {
     std::string text, kind;
@@ -99,6 +123,7 @@ const settings &environment()
 {
     static const settings made = [] {
         settings s;
+        s.gpu = read_gpu();
         uint64_t cores = std::thread::hardware_concurrency();
         cores = cores < 1 ? 1 : cores > max_workers ? (uint64_t)max_workers : cores;
         s.devices = (int)read_number("CUCC_DEVICES", 1, 0, max_devices);

@@ -1,6 +1,8 @@
 /* Turns preprocessed CUDA C++ into C++ for the CPU runner: rewrite INPUT OUTPUT.
  *
  *   kernel<<<grid, block>>>(x)     ::cucc::prepare("kernel", kernel, grid, block)(x)
+ *   template_kernel<<<1, 1>>>(x)    ::cucc::prepare_call("template_kernel", [](auto &...a) {
+ *                                      template_kernel(a...); }, 1, 1)(x)
  *   kernel, not followed by <<<     ::cucc::kernel_pointer("kernel", kernel)
  *   __shared__ float a[8], b;      struct cucc_shared_1 { float a[8], b; };
  *                                  auto &a = ::cucc::shared_variable<...>("a"); and so for b
@@ -13,237 +15,9 @@
  *
  * It works on tokens and leaves those it does not know as they are; each stays on its line. System
  * headers pass through unread. */
-#include <fstream>
-#include <iostream>
-#include <map>
+#include "tokens.h"
+#include <regex>
 #include <set>
-#include <sstream>
-#include <stdlib.h>
-#include <string.h>
-#include <string>
-#include <vector>
-
-enum token_kind { blank, name, literal, symbol };
-
-struct token {
-    token_kind kind;
-    std::string text;   /* what is written; edits change it */
-    std::string source; /* what was read */
-    const std::string *file;
-    int line;
-};
-
-static std::vector<token> tokens;
-static int numbered; /* serial numbers in generated names */
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static bool is_name_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* The end of a string or character literal whose prefix, if any, ends before the quote. */
-static size_t literal_end(const std::string &s, size_t quote, bool raw)
-{
-    if (raw) {
-        size_t parenthesis = s.find('(', quote);
-        if (parenthesis == std::string::npos) return s.size();
-        std::string close = ")" + s.substr(quote + 1, parenthesis - quote - 1) + "\"";
-        size_t end = s.find(close, parenthesis);
-        return end == std::string::npos ? s.size() : end + close.size();
-    }
-    size_t i = quote + 1;
-    while (i < s.size() && s[i] != s[quote] && s[i] != '\n') i += s[i] == '\\' ? 2 : 1;
-    return i + 1;
-}
-
-static bool is_string_prefix(const std::string &s)
-{
-    return s == "L" || s == "u" || s == "U" || s == "u8" || s == "R" || s == "LR" || s == "uR" ||
-           s == "UR" || s == "u8R";
-}
-
-static token_kind scan_token(const std::string &s, size_t begin, size_t &end)
-{
-    char c = s[begin];
-    end = begin + 1;
-    if (isspace((unsigned char)c)) {
-        while (end < s.size() && s[end] != '\n' && isspace((unsigned char)s[end])) end++;
-        return blank;
-    }
-    if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)s[end]))) {
-        while (end < s.size() && (is_name_char(s[end]) || s[end] == '.' || s[end] == '\'' ||
-                                  ((s[end] == '+' || s[end] == '-') && strchr("eEpP", s[end - 1]))))
-            end++;
-        return literal;
-    }
-    if (is_name_char(c)) {
-        while (end < s.size() && is_name_char(s[end])) end++;
-        bool quoted = end < s.size() && (s[end] == '"' || s[end] == '\'');
-        if (!quoted || !is_string_prefix(s.substr(begin, end - begin))) return name;
-        end = literal_end(s, end, s[end - 1] == 'R');
-        return literal;
-    }
-    if (c == '"' || c == '\'') {
-        end = literal_end(s, begin, false);
-        return literal;
-    }
-    if (!s.compare(begin, 2, "::") || !s.compare(begin, 2, "->")) end++;
-    return symbol;
-}
-
-/* Line markers say where text comes from: # LINE "FILE" FLAGS, with flag 1 where a file begins and
- * 3 if it is a system header. A marker without flag 1 may carry 3 for one macro of a system header
- * in a user's line, so only the beginning counts. */
-struct reader {
-    std::map<std::string, bool> is_system;
-    const std::string *file = nullptr;
-    int line = 1;
-    bool skipping = false;
-
-    void read_marker(const std::string &text)
-    {
-        size_t open = text.find('"'), close = text.rfind('"');
-        if (open == std::string::npos || close == open) return;
-        std::string flags = text.substr(close);
-        std::string path = text.substr(open + 1, close - open - 1);
-        auto known = is_system.find(path);
-        bool begins = flags.find(" 1") != std::string::npos;
-        if (known == is_system.end() || begins) {
-            bool system = flags.find(" 3") != std::string::npos || path[0] == '<';
-            known = is_system.insert_or_assign(path, system).first;
-        }
-        file = &known->first;
-        line = atoi(text.c_str() + 1) - 1; /* the marker's own line end makes up for it */
-        skipping = known->second;
-    }
-
-    /* nvcc's own pragmas, of which g++ would warn. */
-    static bool is_foreign_pragma(const std::string &text)
-    {
-        std::istringstream words(text.substr(text.find('#') + 1));
-        std::string pragma, word;
-        words >> pragma >> word;
-        return pragma == "pragma" && (word.compare(0, 6, "unroll") == 0 || word == "nounroll" ||
-                                      word.compare(0, 3, "nv_") == 0);
-    }
-
-    void add(token_kind kind, const std::string &text)
-    {
-        tokens.push_back({kind, text, text, file, line});
-        for (char c : text) line += c == '\n';
-    }
-
-    void read(const std::string &s)
-    {
-        size_t i = 0;
-        while (i < s.size()) {
-            size_t first = s.find_first_not_of(" \t", i), end;
-            bool line_begins = i == 0 || s[i - 1] == '\n';
-            if (line_begins && first != std::string::npos && s[first] == '#') {
-                end = s.find('\n', i);
-                if (end == std::string::npos) end = s.size();
-                std::string text = s.substr(i, end - i);
-                bool marker = text.size() > 2 && isdigit((unsigned char)text[2]);
-                if (marker) read_marker(text);
-                add(blank, is_foreign_pragma(text) ? "" : text);
-            } else if (skipping) {
-                end = s.find("\n#", i);
-                end = end == std::string::npos ? s.size() : end + 1;
-                add(blank, s.substr(i, end - i));
-            } else {
-                token_kind kind = scan_token(s, i, end);
-                add(kind, s.substr(i, end - i));
-            }
-            i = end;
-        }
-    }
-};
-
-/* ---- moving over tokens ---------------------------------------------------------------------- */
-
-[[noreturn]] static void stop(const token &at, const char *sentence)
-{
-    std::cerr << *at.file << ":" << at.line << ": error: " << sentence << "\n";
-    exit(1);
-}
-
-/* Positions are signed: -1 is before the first token, count() after the last. */
-static long count()
-{
-    return (long)tokens.size();
-}
-
-static long next(long i)
-{
-    do i++;
-    while (i < count() && tokens[(size_t)i].kind == blank);
-    return i;
-}
-
-static long previous(long i)
-{
-    do i--;
-    while (i >= 0 && tokens[(size_t)i].kind == blank);
-    return i;
-}
-
-static const std::string &source(long i)
-{
-    static const std::string nothing;
-    return i >= 0 && i < count() ? tokens[(size_t)i].source : nothing;
-}
-
-static std::string &text(long i)
-{
-    return tokens[(size_t)i].text;
-}
-
-static bool is(long i, const char *expected)
-{
-    return i >= 0 && i < count() && tokens[(size_t)i].kind != literal && source(i) == expected;
-}
-
-static bool is_name(long i)
-{
-    return i >= 0 && i < count() && tokens[(size_t)i].kind == name;
-}
-
-static bool opens(long i)
-{
-    return is(i, "(") || is(i, "[") || is(i, "{");
-}
-
-static bool closes(long i)
-{
-    return is(i, ")") || is(i, "]") || is(i, "}");
-}
-
-/* The bracket that closes the one at I; beyond the last token if none does. */
-static long closing(long i)
-{
-    for (int depth = 0; i < count(); i = next(i)) {
-        if (opens(i)) depth++;
-        if (closes(i) && --depth == 0) return i;
-    }
-    return i;
-}
-
-/* The bracket that opens the one at I, or the < that belongs to a > at I. */
-static long opening(long i)
-{
-    bool angle = is(i, ">");
-    for (int depth = 0; i >= 0; i = previous(i)) {
-        if (angle && is(i, ")"))
-            i = opening(i);
-        else if (angle ? is(i, ">") : closes(i))
-            depth++;
-        else if ((angle ? is(i, "<") : opens(i)) && --depth == 0)
-            return i;
-    }
-    return i;
-}
 
 /* ---- declarations ---------------------------------------------------------------------------- */
 
@@ -310,16 +84,44 @@ static void rewrite_dynamic_shared(long begin, long end)
     text(end) = " = ::cucc::dynamic_shared();";
 }
 
+/* Outside of functions: a variable of each OS thread. */
+static void rewrite_file_shared(long i, long begin, long end, bool is_extern)
+{
+    std::vector<long> names = declared_names(begin, end);
+    if (is_extern) {
+        long array = names[0];
+        if (!is(next(array), "[") || !is(next(next(array)), "]"))
+            stop(tokens[(size_t)i], "extern __shared__ must declare one array, as in T name[]");
+        for (long j = begin; j < array; j = next(j)) {
+            if (!is(j, "__attribute__")) continue;
+            for (long last = closing(next(j)); j < last; j = next(j)) text(j) = "";
+            text(j) = "";
+        }
+        text(begin) = "static ::cucc::dynamic_shared_array<" + text(begin);
+        text(array) = "> " + source(array);
+        text(next(array)) = text(next(next(array))) = "";
+        return;
+    }
+    text(begin) = "static thread_local " + text(begin);
+    for (long j : names)
+        text(end) += " static ::cucc::file_shared " + next_name("cucc_file_shared_") +
+                     "([]() -> void * { return (void *)&" + source(j) + "; }, sizeof(" + source(j) +
+                     "), \"" + source(j) + "\");";
+}
+
 static void rewrite_shared(long i, bool in_function)
 {
     long begin = statement_begin(i), end = statement_end(i);
-    if (!in_function || end == count())
-        stop(tokens[(size_t)i], "__shared__ variables must be declared in functions");
+    if (end == count()) stop(tokens[(size_t)i], "cannot find the end of this declaration");
     text(i) = "";
     bool is_extern = false;
-    for (long j = begin; j < i; j = next(j)) {
+    for (long j = begin; j < end && !is(j, "=") && !is(j, "["); j = next(j)) {
         is_extern |= is(j, "extern");
-        if (is(j, "extern") || is(j, "static")) text(j) = "";
+        if (is(j, "extern") || is(j, "static") || is(j, "__device__")) text(j) = "";
+    }
+    if (!in_function) {
+        rewrite_file_shared(i, begin, end, is_extern);
+        return;
     }
     if (is_extern) {
         rewrite_dynamic_shared(begin, end);
@@ -358,10 +160,15 @@ static bool declares_variable(long i)
 static long rewrite_device_variables(long i)
 {
     long begin = statement_begin(i), end = statement_end(i);
-    for (long j = begin; j < i; j = next(j))
+    bool is_managed = false;
+    for (long j = begin; j < end && !is(j, "=") && !opens(j); j = next(j)) {
         if (is(j, "extern")) return end;
+        is_managed |= is(j, "__managed__");
+    }
     for (long j : declared_names(begin, end))
-        text(end) += " static ::cucc::symbol " + next_name("cucc_symbol_") + "(" + source(j) + ");";
+        text(end) += std::string(" static ::cucc::") +
+                     (is_managed ? "managed_symbol " : "symbol ") + next_name("cucc_symbol_") +
+                     "(" + source(j) + ");";
     return end;
 }
 
@@ -397,6 +204,85 @@ static bool is_triple(long i, const char *angle)
     return is(i, angle) && is(next(i), angle) && is(next(next(i)), angle);
 }
 
+/* What the declarations of one kernel's name say. */
+struct kernel_facts {
+    bool is_template = false, has_pack = false, has_defaults = false;
+    int template_parameters = 0, definitions = 0;
+};
+static std::map<std::string, kernel_facts> kernels;
+
+/* How many parts the commas make of what stands between two brackets; PACK: whether there is a "...". */
+static int count_parts(long open, long close, bool *pack)
+{
+    int parts = next(open) < close, angles = 0;
+    for (long i = next(open); i < close; i = next(i)) {
+        if (opens(i)) i = closing(i);
+        angles += is(i, "<") - is(i, ">");
+        parts += is(i, ",") && !angles;
+        if (pack) *pack |= is(i, ".");
+    }
+    return parts;
+}
+
+static long closing_angle(long i)
+{
+    for (int depth = 0; i < count(); i = next(i)) {
+        if (opens(i)) i = closing(i);
+        depth += is(i, "<") - is(i, ">");
+        if (!depth) return i;
+    }
+    return i;
+}
+
+static void note_kernel(long i)
+{
+    long begin = statement_begin(i);
+    for (long j = next(i); j < count() && !is(j, ";") && !is(j, "{"); j = next(j)) {
+        if (!is(next(j), "(")) continue;
+        long close = closing(next(j)), after = next(close);
+        if (!is_name(j) || is(j, "__launch_bounds__") || is(j, "__cluster_dims__") ||
+            (!is(after, "{") && !is(after, ";"))) {
+            j = close;
+            continue;
+        }
+        kernel_facts &facts = kernels[source(j)];
+        bool specialised = false;
+        if (is(begin, "template")) {
+            long angle = next(begin), end = closing_angle(angle);
+            facts.is_template = true;
+            specialised = !is(angle, "<") || next(angle) == end;
+            if (!specialised) facts.template_parameters = count_parts(angle, end, &facts.has_pack);
+        }
+        facts.definitions += is(after, "{") && !specialised;
+        for (long k = next(next(j)); k < close; k = next(opens(k) ? closing(k) : k))
+            facts.has_defaults |= is(k, "=");
+        return;
+    }
+}
+
+static void note_kernels()
+{
+    for (long i = next(-1); i < count(); i = next(i))
+        if (is(i, "__global__")) note_kernel(i);
+}
+
+/* Whether only a call with its arguments tells which function is meant. */
+static bool needs_call(long begin, long last)
+{
+    long name = last;
+    int given = 0;
+    if (is(last, ">")) {
+        long angle = opening(last);
+        given = count_parts(angle, last, nullptr);
+        name = previous(angle);
+    }
+    auto found = kernels.find(source(name));
+    if (found == kernels.end() || name < begin) return false;
+    const kernel_facts &facts = found->second;
+    return facts.definitions > 1 || facts.has_defaults ||
+           (facts.is_template && (facts.has_pack || given != facts.template_parameters));
+}
+
 static void rewrite_launch(long i)
 {
     long last = previous(i), begin = kernel_begin(last);
@@ -408,43 +294,103 @@ static void rewrite_launch(long i)
     long arguments = next(next(next(end)));
     if (!is_triple(end, ">") || !is(arguments, "("))
         stop(tokens[(size_t)i], "a launch must look like kernel<<<grid, block>>>(arguments)");
-    text(begin) = " ::cucc::prepare(\"" + kernel + "\", " + text(begin);
-    text(i) = ", ";
+    bool call = needs_call(begin, last);
+    text(begin) = std::string(" ::cucc::prepare") + (call ? "_call" : "") + "(\"" + kernel +
+                  "\", " + (call ? "[](auto &...cucc_arguments) { " : "") + text(begin);
+    text(i) = call ? "(cucc_arguments...); }, " : ", ";
     text(next(i)) = text(next(next(i))) = "";
     text(end) = ")";
     text(next(end)) = text(next(next(end))) = "";
-}
-
-/* The names of all kernels that are no templates. */
-static std::map<std::string, bool> kernel_names()
-{
-    std::map<std::string, bool> names;
-    for (long i = next(-1); i < count(); i = next(i)) {
-        if (!is(i, "__global__")) continue;
-        bool from_template = is(statement_begin(i), "template");
-        for (long j = next(i); j < count() && !is(j, ";") && !is(j, "{"); j = next(j)) {
-            if (!is(next(j), "(")) continue;
-            long after = next(closing(next(j)));
-            if (is_name(j) && (is(after, "{") || is(after, ";"))) {
-                names[source(j)] = !from_template;
-                break;
-            }
-            j = closing(next(j));
-        }
-    }
-    return names;
+    for (long j = next(arguments); call && j < closing(arguments); j = next(j))
+        if (is(j, "__null")) text(j) = "nullptr";
 }
 
 /* A kernel whose address is taken: as an argument, in an initializer, in an assignment. */
-static void rewrite_kernel_pointer(long i)
+static void rewrite_kernel_pointer(long i, const kernel_facts &facts)
 {
-    bool ends = is(next(i), ",") || is(next(i), ")") || is(next(i), "}") || is(next(i), ";") ||
-                is(next(i), ":");
+    long last = i;
+    if (facts.definitions > 1 || facts.is_template != is(next(i), "<")) return;
+    if (facts.is_template) {
+        last = closing_angle(next(i));
+        if (facts.has_pack || count_parts(next(i), last, nullptr) != facts.template_parameters)
+            return;
+    }
+    bool ends = is(next(last), ",") || is(next(last), ")") || is(next(last), "}") ||
+                is(next(last), ";") || is(next(last), ":");
     long before = previous(i);
     if (!ends || is(before, "::") || is(before, ".") || is(before, "->") || is(before, "void"))
         return;
     if (is(before, "&")) text(before) = "";
-    text(i) = "::cucc::kernel_pointer(\"" + source(i) + "\", " + source(i) + ")";
+    std::string kernel;
+    for (long j = i; j <= last; j = next(j)) kernel += source(j);
+    text(i) = "::cucc::kernel_pointer(\"" + kernel + "\", " + source(i);
+    text(last) += ")";
+}
+
+/* __cluster_dims__(2, 1, 1) of a kernel becomes a record before it. */
+static void rewrite_cluster(long i)
+{
+    long open = next(i), close = closing(open), name = close;
+    while (name < count() && !is(next(name), "(") && !is(name, ";")) name = next(name);
+    if (is(name, "__launch_bounds__")) name = closing(next(name));
+    while (name < count() && !is(next(name), "(") && !is(name, ";")) name = next(name);
+    std::string dimensions;
+    for (long j = i; j <= close; j = next(j)) {
+        if (j > open && j < close) dimensions += source(j);
+        text(j) = "";
+    }
+    long begin = statement_begin(i);
+    text(begin) = "static ::cucc::cluster_of " + next_name("cucc_cluster_") + "(\"" + source(name) +
+                  "\", " + dimensions + "); " + text(begin);
+}
+
+/* ---- PTX ------------------------------------------------------------------------------------- */
+
+/* The text of all string literals from I on. */
+static std::string literal_text(long i)
+{
+    std::string all;
+    for (; i < count() && tokens[(size_t)i].kind == literal && source(i)[0] == '"'; i = next(i))
+        all += source(i).substr(1, source(i).size() - 2);
+    return all;
+}
+
+static bool is_ptx(const std::string &code)
+{
+    static const std::regex typical(
+        "\\.(pred|[subf](8|16|32|64)|bf16|aligned|sync|shared|global|cta|gl|"
+        "sys|gpu|cg|L1|L2|x2|x4|wait_all|commit_group|wait_group|release|"
+        "acquire)|%%|^ *(trap|exit|brkpt);");
+    return std::regex_search(code, typical);
+}
+
+/* Reads of special registers are calls; all else cannot run here. */
+static void rewrite_asm(long i)
+{
+    static const std::regex move("\\s*mov\\.[ubs](32|64)\\s+%0\\s*,\\s*%%(\\w+)\\s*;\\s*");
+    static const std::set<std::string> registers = {"laneid",      "warpid",      "smid",
+                                                    "nsmid",       "nwarpid",     "clock",
+                                                    "clock64",     "globaltimer", "lanemask_eq",
+                                                    "lanemask_lt", "lanemask_le", "lanemask_gt",
+                                                    "lanemask_ge"};
+    long open = next(i);
+    while (is(open, "volatile") || is(open, "__volatile__")) open = next(open);
+    if (!is(open, "(")) return;
+    std::string code = literal_text(next(open));
+    if (!is_ptx(code)) return;
+    std::smatch parts;
+    bool reads = std::regex_match(code, parts, move) && registers.count(parts[2]);
+    long close = closing(open), operand = open;
+    while (operand < close && !is(operand, ":")) operand = next(operand);
+    if (!reads || !is(next(next(operand)), "(")) {
+        std::string instruction = code.substr(code.find_first_not_of(" \\tn{"));
+        instruction = instruction.substr(0, instruction.find_first_of(" ;\\"));
+        stop(tokens[(size_t)i], ("needs PTX (" + instruction + "), which only a GPU runs").c_str());
+    }
+    long expression = next(next(operand));
+    for (long j = i; j < expression; j = next(j)) text(j) = "";
+    for (long j = next(closing(expression)); j <= close; j = next(j)) text(j) = "";
+    text(close) = " = ::cucc::special_" + parts[2].str() + "()";
 }
 
 /* ---- volatile memory ------------------------------------------------------------------------- */
@@ -552,10 +498,11 @@ static void rewrite_tokens()
         {"__global__", "__attribute__((unused))"},
         {"__device__", "__attribute__((unused))"},
         {"__constant__", "__attribute__((unused))"},
+        {"__managed__", ""},
         {"__host__", ""},
         {"__forceinline__", "inline __attribute__((always_inline))"},
         {"__noinline__", "__attribute__((noinline))"}};
-    const std::map<std::string, bool> kernels = kernel_names();
+    note_kernels();
     std::vector<bool> scopes; /* for each open brace, whether it is one of a namespace */
     int functions = 0;        /* how many are not */
     long declared = -1;       /* the end of the last declaration of device variables */
@@ -576,18 +523,22 @@ static void rewrite_tokens()
             rewrite_barrier(i);
         } else if (is_triple(i, "<") && !is(previous(i), "operator")) {
             rewrite_launch(i);
+        } else if (is(i, "__cluster_dims__")) {
+            rewrite_cluster(i);
+        } else if (is(i, "asm") || is(i, "__asm__") || is(i, "__asm")) {
+            rewrite_asm(i);
         } else if (is_name(i)) {
             if (functions && is(next(i), "[") && volatile_names.count(source(i))) rewrite_step(i);
             auto found = qualifiers.find(source(i));
             if (found == qualifiers.end()) {
                 auto kernel = kernels.find(source(i));
-                if (kernel != kernels.end() && kernel->second) rewrite_kernel_pointer(i);
+                if (kernel != kernels.end()) rewrite_kernel_pointer(i, kernel->second);
                 continue;
             }
             if (is(previous(i), "(")) continue; /* the argument of an __attribute__ */
             bool attribute = !functions || found->first.find("inline") != std::string::npos;
             text(i) = attribute ? found->second : "";
-            bool variable = is(i, "__device__") || is(i, "__constant__");
+            bool variable = is(i, "__device__") || is(i, "__constant__") || is(i, "__managed__");
             if (variable && !functions && i > declared && declares_variable(i))
                 declared = rewrite_device_variables(i);
         }

@@ -1,10 +1,13 @@
-/* What the parts of the CPU runner's runtime share: runtime.cpp (memory, devices, streams),
- * environment.cpp (the variables CUCC_*), blocks.cpp (runs the blocks of a launch) and counts.cpp (loads and stores, --count only). */
+/* What the parts of the CPU runner's runtime share: those of the runtime API (state.h),
+ * environment.cpp (the variables CUCC_*), blocks.cpp and workers.cpp (run the blocks of a launch) and
+ * counts.cpp (loads and stores, --count only). */
 #ifndef CUCC_RUNTIME_H
 #define CUCC_RUNTIME_H
 
 #include "include/cuda_runtime.h"
 #include <atomic>
+#include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -30,6 +33,13 @@ struct access_counts {
     uint64_t global_load_bytes, global_store_bytes;
 };
 
+/* A launch inside a kernel, with its own copy of the arguments. */
+struct child_launch {
+    launch_request request;
+    std::shared_ptr<void> closure;
+    const void *parent_block; /* the worker that runs it */
+};
+
 struct launch_state {
     explicit launch_state(const launch_request &r) : request(r)
     {
@@ -38,23 +48,47 @@ struct launch_state {
     const launch_request &request;
     unsigned int threads = 0;                /* of a block */
     uint64_t blocks = 0;                     /* of the grid */
+    dim3 cluster{1, 1, 1};                   /* blocks that run at once */
     size_t shared_bytes_allowed = 0;         /* static and dynamic together */
     std::vector<memory_range> global_memory; /* sorted; filled in for --count only */
     std::atomic<uint64_t> next_block{0};
     std::atomic<bool> failed{false};
+    std::atomic<cudaError_t> error{cudaErrorLaunchFailure}; /* if it failed */
     std::mutex counts_lock;
     access_counts counts{};
+
+    /* Where each static shared variable is in every block, by its slot; taken when it is first used. */
+    std::mutex layout_lock;
+    std::vector<size_t> layout;
+    size_t layout_end = 0;
+
+    /* What kernels of this launch have launched, and nobody has run. */
+    std::mutex children_lock;
+    std::deque<child_launch> children;
 };
 
 /* blocks.cpp: runs every block; afterwards launch.failed tells whether one had a fault. */
 void run_blocks(launch_state &launch);
 bool inside_kernel();
 bool inside_shared_memory(const void *address);
-const launch_state *current_launch();
+launch_state *current_launch();
+const void *current_block();
+void run_children();                   /* of the current block */
+void run_nested(launch_state &launch); /* in a kernel, by the thread that asks for it */
 
 /* environment.cpp */
+/* The GPU whose figures a program is told. */
+struct gpu_figures {
+    const char *name;
+    int major, minor;
+    int processors;                 /* 0: as many as there are workers */
+    int threads, blocks, registers; /* of a multiprocessor */
+    int shared, shared_block;       /* bytes of a multiprocessor, and a block's share of them */
+    int l2_bytes;
+};
 enum thread_order { forward, backward, shuffled };
 struct settings {
+    gpu_figures gpu;
     int devices, workers;
     size_t memory; /* of each device */
     thread_order order = forward;

@@ -7,8 +7,6 @@
 
 namespace cucc
 {
-enum rounding { to_nearest, to_zero, downwards, upwards };
-
 template <int fraction_bits> float widen(unsigned short bits)
 {
     constexpr int exponent_bits = 15 - fraction_bits;

@@ -422,7 +422,9 @@ static void check_textures(void)
     memset(&how, 0, sizeof how);
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = array;
+    how.sRGB = 1;
     CHECK(cudaCreateTextureObject(&texture, &resource, &how, NULL) == cudaErrorNotSupported);
+    how.sRGB = 0;
     how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
     for (int linear = 0; linear < 2; linear++) {
         how.filterMode = linear ? cudaFilterModeLinear : cudaFilterModePoint;

@@ -34,12 +34,10 @@ static int failures, runs;
 static FILE *csv;
 static cudaEvent_t start, stop;
 static void task(void);
-
 static void check(cudaError_t error, const char *call)
 {
     if (error) fprintf(stderr, NAME ": %s: %s\n", call, cudaGetErrorString(error)), exit(2);
 }
-
 static int way(const char *name, double loads, double stores, double extra, double MB, void *result)
 {
     float ms = INFINITY;
@@ -61,7 +59,6 @@ static int way(const char *name, double loads, double stores, double extra, doub
             work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
     return runs = 0;
 }
-
 int main(int argc, char **argv)
 {
     int help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));

@@ -1,0 +1,99 @@
+/* Fibers: the stacks that the threads of a block run on, and the switch from one to another. */
+#include "worker.h"
+#include <sys/mman.h>
+
+namespace cucc
+{
+enum {
+#ifdef CUCC_SANITIZE
+    stack_size = 256 * 1024, /* redzones make frames larger */
+#else
+    stack_size = 128 * 1024,
+#endif
+    page = 4096,
+    /* Stacks with a page below that nobody may touch. Each adds two to the mappings of a process, which
+     * may have 65530 (vm.max_map_count): 64 cores and blocks of 512 threads would take more. */
+    most_guarded_stacks = 16 * 1024,
+    /* Stacks begin at different cache sets, or 1024 of them evict one another. */
+    stack_stagger = 192,
+    staggered_stacks = 16,
+};
+
+#ifdef CUCC_UCONTEXT
+static void prepare_context(fiber &f, void (*entry)())
+{
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = f.stack;
+    f.context.uc_stack.ss_size = f.usable_size;
+    f.context.uc_link = nullptr;
+    makecontext(&f.context, entry, 0);
+}
+#else
+asm(R"(
+    .text
+    .globl cucc_switch_stack
+    .type cucc_switch_stack, @function
+cucc_switch_stack:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+    .size cucc_switch_stack, .-cucc_switch_stack
+)");
+
+static void prepare_context(fiber &f, void (*entry)())
+{
+    void **top = (void **)(f.stack + f.usable_size);
+    *--top = nullptr; /* the caller's frame, so that entry starts with the alignment of a call */
+    *--top = (void *)entry;
+    top -= 6; /* the registers that the switch pops; their values do not matter */
+    f.stack_pointer = top;
+}
+#endif
+
+fiber &new_fiber(worker &w, void (*entry)())
+{
+    if (w.idle.empty()) {
+        /* One page at the bottom stays without access, so that an overflow is noticed. */
+        static std::atomic<int> stacks{0};
+        void *memory = mmap(nullptr, stack_size + page, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) {
+            perror("cucc: no memory for the stack of a thread");
+            abort();
+        }
+        if (stacks++ < most_guarded_stacks) mprotect(memory, page, PROT_NONE);
+        std::unique_ptr<fiber> f(new fiber{});
+        f->stack = (char *)memory + page;
+        f->usable_size = stack_size - w.fibers.size() % staggered_stacks * stack_stagger;
+        w.idle.push_back(f.get());
+        w.fibers.push_back(std::move(f));
+    }
+    fiber &f = *w.idle.back();
+    w.idle.pop_back();
+    prepare_context(f, entry);
+    return f;
+}
+
+void abandon_fibers(worker &w)
+{
+    w.idle.clear();
+    for (auto &f : w.fibers) {
+#ifdef CUCC_SANITIZE
+        __asan_unpoison_memory_region(f->stack, stack_size);
+#endif
+        w.idle.push_back(f.get());
+    }
+}
+} // namespace cucc

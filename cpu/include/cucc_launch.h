@@ -1,0 +1,233 @@
+/* Launches: kernel<<<...>>>(...) becomes a call of prepare (rewrite.cpp). Included by cuda_runtime.h. */
+#ifndef CUCC_LAUNCH_H
+#define CUCC_LAUNCH_H
+
+namespace cucc
+{
+cudaError_t copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
+                           cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset,
+                             cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t symbol_address(void **address, const void *symbol);
+cudaError_t symbol_size(size_t *size, const void *symbol);
+void register_symbol(void *address, size_t size, bool managed);
+
+/* One beside each __device__ or __constant__ variable. A const variable is the same on every
+ * device and cannot be written, so it needs no images. */
+struct symbol {
+    template <class T> explicit symbol(T &variable)
+    {
+        register_symbol((void *)&variable, sizeof variable, false);
+    }
+    template <class T> explicit symbol(const T &)
+    {
+    }
+};
+
+struct managed_symbol { /* one beside each __managed__ variable */
+    template <class T> explicit managed_symbol(T &variable)
+    {
+        register_symbol((void *)&variable, sizeof variable, true);
+    }
+};
+
+struct launch_request {
+    const char *kernel;
+    const void *function;
+    dim3 grid, block;
+    size_t dynamic_shared;
+    cudaStream_t stream;
+    dim3 cluster;     /* blocks that share their shared memory; zeros: as the kernel says */
+    bool cooperative; /* all blocks at once */
+    int argument_count;
+    const void *const *pointers; /* the arguments that are pointers to objects; else null */
+    void (*run_thread)(void *closure);
+    void *closure;
+    void *(*copy_closure)(const void *closure); /* for launches that wait in a stream */
+    void (*free_closure)(void *closure);
+};
+cudaError_t launch(const launch_request &request);
+
+/* One beside each kernel with __cluster_dims__. */
+void set_cluster(const char *kernel, unsigned int x, unsigned int y, unsigned int z);
+struct cluster_of {
+    explicit cluster_of(const char *kernel, unsigned int x, unsigned int y = 1, unsigned int z = 1)
+    {
+        set_cluster(kernel, x, y, z);
+    }
+};
+
+template <class T> const void *object_pointer(const T &)
+{
+    return nullptr;
+}
+template <class T> const void *object_pointer(T *const &p)
+{
+    return (const void *)p;
+}
+template <class R, class... A> const void *object_pointer(R (*const &)(A...))
+{
+    return nullptr;
+}
+
+/* An argument of a kernel as CUDA keeps it: its bytes, so that no constructor or destructor runs in
+ * threads. What C++ passes in memory because of such members goes to the kernel by address, as the
+ * ABI of g++ does it, and each thread has bytes of its own. */
+template <class P>
+constexpr bool by_address = __is_class(P) && !(__is_trivially_constructible(P, const P &) &&
+                                               __is_trivially_constructible(P, P &&));
+template <class P, bool = by_address<P>> struct stored_argument {
+    using passed = P;
+    P value;
+    explicit stored_argument(const P &argument) : value(argument)
+    {
+    }
+    P &get()
+    {
+        return value;
+    }
+};
+template <class P> struct stored_argument<P, true> {
+    using passed = P &;
+    alignas(P) unsigned char bytes[sizeof(P)];
+    explicit stored_argument(const P &argument)
+    {
+        memcpy(bytes, (const void *)&argument, sizeof bytes);
+    }
+    P &get()
+    {
+        return *(P *)bytes;
+    }
+};
+
+template <class F>
+cudaError_t start_closure(launch_request &request, int argument_count, const void *const *pointers,
+                          F thread)
+{
+    request.argument_count = argument_count;
+    request.pointers = pointers;
+    request.run_thread = [](void *closure) { (*static_cast<F *>(closure))(); };
+    request.closure = &thread;
+    request.copy_closure = [](const void *closure) {
+        return (void *)new F(*static_cast<const F *>(closure));
+    };
+    request.free_closure = [](void *closure) { delete static_cast<F *>(closure); };
+    return launch(request);
+}
+
+/* KERNEL<<<grid, block, shared, stream>>>(arguments) becomes
+ * prepare("KERNEL", KERNEL, grid, block, shared, stream)(arguments), so that each argument is
+ * converted once to its parameter's type, as CUDA does. */
+template <class... P> struct prepared_launch {
+    launch_request request;
+    void (*kernel)(P...);
+
+    void operator()(P... arguments)
+    {
+        (void)start(stored_argument<P>(arguments)...);
+    }
+
+    cudaError_t with(P... arguments)
+    {
+        return start(stored_argument<P>(arguments)...);
+    }
+
+#ifdef __clang__
+    __attribute__((no_sanitize("function")))
+#endif
+    static void
+    call(void (*kernel)(P...), stored_argument<P>... arguments)
+    {
+        if constexpr ((by_address<P> || ...))
+            ((void (*)(typename stored_argument<P>::passed...))(void *)kernel)(arguments.get()...);
+        else
+            kernel(arguments.get()...);
+    }
+
+    cudaError_t start(stored_argument<P>... arguments)
+    {
+        const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
+        return start_closure(request, (int)sizeof...(P), pointers,
+                             [=, kernel = kernel] { call(kernel, arguments...); });
+    }
+};
+
+inline launch_request new_request(const char *name, const void *function, dim3 grid, dim3 block,
+                                  size_t dynamic_shared, cudaStream_t stream)
+{
+    launch_request request = {};
+    request.kernel = name;
+    request.function = function;
+    request.grid = grid;
+    request.block = block;
+    request.dynamic_shared = dynamic_shared;
+    request.stream = stream;
+    request.cluster = dim3(0, 0, 0);
+    return request;
+}
+
+template <class... P>
+prepared_launch<P...> prepare(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+                              size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
+{
+    return {new_request(name, (const void *)kernel, grid, block, dynamic_shared, stream), kernel};
+}
+
+/* A kernel that only a call can choose, since it is overloaded, leaves template arguments to be
+ * deduced or has default arguments, is called by a function object. */
+template <class F> struct prepared_call {
+    launch_request request;
+    F kernel;
+
+    template <class... A> void operator()(A &&...arguments)
+    {
+        start(stored_argument<std::decay_t<A>>(arguments)...);
+    }
+    template <class... P> void start(stored_argument<P>... arguments)
+    {
+        static_assert(!(by_address<P> || ...),
+                      "cucc: write the template arguments of this kernel, since it takes an object "
+                      "with constructors or destructors");
+        const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
+        (void)start_closure(request, (int)sizeof...(P), pointers,
+                            [=, kernel = kernel]() mutable { kernel(arguments.get()...); });
+    }
+};
+template <class F>
+prepared_call<F> prepare_call(const char *name, F kernel, dim3 grid, dim3 block,
+                              size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
+{
+    return {new_request(name, nullptr, grid, block, dynamic_shared, stream), kernel};
+}
+
+/* A kernel's name that is not launched on the spot becomes kernel_pointer("KERNEL", KERNEL), which
+ * leaves behind what cudaLaunchKernel needs to call it by an untyped pointer. */
+struct kernel_record {
+    const char *name;
+    cudaError_t (*launch)(const launch_request &request, void **arguments);
+};
+void register_kernel(const void *kernel, const kernel_record &record);
+const char *kernel_name(const void *kernel); /* of one whose address a program has taken */
+launch_request configured(const cudaLaunchConfig_t *config, const void *kernel);
+
+template <class... P, size_t... I>
+cudaError_t launch_untyped(const launch_request &request, void **arguments,
+                           std::index_sequence<I...>)
+{
+    (void)arguments;
+    prepared_launch<P...> prepared = {request, (void (*)(P...))request.function};
+    return prepared.start(stored_argument<P>(*(std::remove_reference_t<P> *)arguments[I])...);
+}
+
+template <class... P> auto kernel_pointer(const char *name, void (*kernel)(P...)) -> void (*)(P...)
+{
+    register_kernel((const void *)kernel,
+                    {name, [](const launch_request &request, void **arguments) {
+                         return launch_untyped<P...>(request, arguments,
+                                                     std::index_sequence_for<P...>{});
+                     }});
+    return kernel;
+}
+} // namespace cucc
+
+#endif

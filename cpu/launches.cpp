@@ -1,0 +1,405 @@
+/* Launches of kernels: the checks before them, and what is known of kernels. */
+#include "state.h"
+#include <algorithm>
+#include <string>
+
+namespace cucc
+{
+thread_local launch_sink *sink;
+
+size_t dynamic_shared_limit(const void *kernel)
+{
+    runtime_state &s = state();
+    if (!kernel)
+        return shared_limit; /* it was chosen by a call, and nobody can have set its limit */
+    state_lock lock(s.lock);
+    auto found = s.dynamic_shared_limits.find(kernel);
+    return found == s.dynamic_shared_limits.end() ? (size_t)static_shared_limit : found->second;
+}
+
+/* The clusters that __cluster_dims__ asks for, by the kernel's name without template arguments. */
+static std::map<std::string, dim3> &declared_clusters()
+{
+    static std::map<std::string, dim3> *clusters = new std::map<std::string, dim3>;
+    return *clusters;
+}
+
+void set_cluster(const char *kernel, unsigned int x, unsigned int y, unsigned int z)
+{
+    declared_clusters()[kernel] = dim3(x, y, z);
+}
+
+static dim3 cluster_of_launch(const launch_request &r)
+{
+    if (r.cluster.x) return r.cluster;
+    std::string name = r.kernel;
+    name = name.substr(0, name.find('<'));
+    size_t scope = name.rfind(':');
+    if (scope != name.npos) name = name.substr(scope + 1);
+    auto found = declared_clusters().find(name);
+    return found == declared_clusters().end() ? dim3(1, 1, 1) : found->second;
+}
+
+static int resident_blocks(unsigned int threads, size_t dynamic_shared)
+{
+    const gpu_figures &gpu = environment().gpu;
+    size_t shared = dynamic_shared + (gpu.major >= 8 ? 1024 : 0);
+    if (threads > max_threads || dynamic_shared > (size_t)gpu.shared_block) return 0;
+    unsigned int rounded = (threads + warp_lanes - 1) / warp_lanes * warp_lanes;
+    size_t blocks = std::min((unsigned int)gpu.blocks, (unsigned int)gpu.threads / rounded);
+    if (shared) blocks = std::min(blocks, (size_t)gpu.shared / shared);
+    return (int)blocks;
+}
+
+static bool all_resident(const launch_request &r)
+{
+    int processors;
+    if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, current_device))
+        return false;
+    int blocks = resident_blocks(r.block.x * r.block.y * r.block.z, r.dynamic_shared);
+    return (uint64_t)r.grid.x * r.grid.y * r.grid.z <= (uint64_t)blocks * (uint64_t)processors;
+}
+
+cudaError_t check_configuration(const launch_request &r)
+{
+    const unsigned int most_of_a_cluster = 16;
+    if (!r.grid.x || !r.grid.y || !r.grid.z || !r.block.x || !r.block.y || !r.block.z)
+        return cudaErrorInvalidConfiguration;
+    if (r.grid.x > 0x7fffffffu || r.grid.y > 65535 || r.grid.z > 65535)
+        return cudaErrorInvalidConfiguration;
+    if (r.block.x > 1024 || r.block.y > 1024 || r.block.z > 64 ||
+        r.block.x * r.block.y * r.block.z > max_threads)
+        return cudaErrorInvalidConfiguration;
+    dim3 c = cluster_of_launch(r);
+    if (c.x * c.y * c.z > most_of_a_cluster || r.grid.x % c.x || r.grid.y % c.y || r.grid.z % c.z)
+        return c.x * c.y * c.z > most_of_a_cluster ? cudaErrorInvalidClusterSize
+                                                   : cudaErrorInvalidConfiguration;
+    if (r.cooperative && !all_resident(r)) return cudaErrorCooperativeLaunchTooLarge;
+    if (r.dynamic_shared > dynamic_shared_limit(r.function)) return cudaErrorInvalidValue;
+    if (!is_default_stream(r.stream)) {
+        if (check_stream(r.stream) || r.stream->device != current_device)
+            return cudaErrorInvalidResourceHandle;
+    }
+    return cudaSuccess;
+}
+
+/* Whether kernels of the current device may use what this argument points to. */
+bool is_reachable(const void *pointer)
+{
+    int owner = find_region(pointer).device;
+    if (owner == nowhere) return false;
+    return owner == pinned_host || owner == managed || owner == current_device ||
+           state().device[current_device].peer_enabled[owner];
+}
+
+bool check_arguments(const launch_request &r)
+{
+    state_lock lock(state().lock);
+    for (int i = 0; i < r.argument_count; i++) {
+        if (!r.pointers[i] || is_reachable(r.pointers[i])) continue;
+        int owner = find_region(r.pointers[i]).device;
+        fprintf(stderr, "cucc: kernel %s: argument %d (%p) ", r.kernel, i + 1, r.pointers[i]);
+        if (owner == nowhere)
+            fprintf(stderr, "is not in live device memory\n");
+        else
+            fprintf(stderr, "is memory of device %d, and the kernel runs on device %d\n", owner,
+                    current_device);
+        return false;
+    }
+    return true;
+}
+
+#ifdef CUCC_COUNT
+std::vector<memory_range> live_memory()
+{
+    state_lock lock(state().lock);
+    std::vector<memory_range> ranges;
+    for (auto &a : state().allocations) ranges.push_back({a.first, a.first + a.second.size});
+    return ranges;
+}
+#endif
+
+static void describe(launch_state &launch)
+{
+    const dim3 &grid = launch.request.grid, &block = launch.request.block;
+    launch.threads = block.x * block.y * block.z;
+    launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
+    launch.cluster = cluster_of_launch(launch.request);
+    launch.shared_bytes_allowed =
+        std::max(dynamic_shared_limit(launch.request.function), (size_t)static_shared_limit);
+#ifdef CUCC_COUNT
+    launch.global_memory = live_memory();
+#endif
+}
+
+/* What a kernel has launched, and what that has launched: RUN is run_blocks or run_nested. */
+static void run_all_children(launch_state &parent, void (*run)(launch_state &))
+{
+    while (!parent.children.empty() && !parent.failed) {
+        child_launch child = parent.children.front();
+        parent.children.pop_front();
+        launch_state launch(child.request);
+        describe(launch);
+        run(launch);
+#ifdef CUCC_COUNT
+        add_counts(child.request.kernel, launch.counts);
+#endif
+        run_all_children(launch, run);
+        if (!launch.failed) continue;
+        parent.error = launch.error.load();
+        parent.failed = true;
+    }
+}
+
+void run_launch(const launch_request &request)
+{
+    if (state().device[current_device].sticky) return;
+    std::lock_guard<std::mutex> launching(state().launching);
+    activate(current_device);
+    launch_state launch(request);
+    describe(launch);
+    run_blocks(launch);
+#ifdef CUCC_COUNT
+    add_counts(request.kernel, launch.counts);
+#endif
+    run_all_children(launch, run_blocks);
+    if (launch.failed) fail_for_good(launch.error);
+}
+
+/* A kernel that a kernel launches runs when its parent has ended, or when the block that launched it
+ * calls cudaDeviceSynchronize, as CUDA 11 has it. */
+static cudaError_t launch_child(const launch_request &request)
+{
+    if (cudaError_t error = check_configuration(request)) return failed(error);
+    launch_state &parent = *current_launch();
+    child_launch child = {request, {}, current_block()};
+    child.closure.reset(request.copy_closure(request.closure), request.free_closure);
+    child.request.closure = child.closure.get();
+    child.request.pointers = nullptr;
+    std::lock_guard<std::mutex> lock(parent.children_lock);
+    parent.children.push_back(child);
+    return cudaSuccess;
+}
+
+void run_children()
+{
+    launch_state &parent = *current_launch();
+    for (;;) {
+        child_launch child;
+        {
+            std::lock_guard<std::mutex> lock(parent.children_lock);
+            auto next = std::find_if(parent.children.begin(), parent.children.end(),
+                                     [](const child_launch &c) {
+                                         return c.parent_block == current_block();
+                                     });
+            if (next == parent.children.end()) return;
+            child = *next;
+            parent.children.erase(next);
+        }
+        launch_state launch(child.request);
+        describe(launch);
+        run_nested(launch);
+        run_all_children(launch, run_nested);
+        if (!launch.failed) continue;
+        parent.error = launch.error.load();
+        trap("a kernel that it has launched failed");
+    }
+}
+
+cudaError_t launch(const launch_request &request)
+{
+    if (inside_kernel()) return launch_child(request);
+    if (cudaError_t error = enter()) return error;
+    if (planted("launch")) return failed(cudaErrorLaunchOutOfResources);
+    if (planted("kernel")) {
+        fail_for_good(cudaErrorLaunchFailure);
+        return cudaErrorLaunchFailure;
+    }
+    if (cudaError_t error = check_configuration(request)) return failed(error);
+    if (!check_arguments(request)) {
+        fail_for_good(cudaErrorIllegalAddress);
+        return cudaErrorIllegalAddress;
+    }
+    bool capturing = is_capturing(request.stream);
+    if (!sink && !capturing && (!late().on || is_default_stream(request.stream))) {
+        if (any_strict_capture() && is_default_stream(request.stream))
+            return failed(cudaErrorStreamCaptureImplicit);
+        run_launch(request);
+        return state().device[current_device].sticky; /* as with CUDA_LAUNCH_BLOCKING=1 */
+    }
+    /* The arguments live as long as the work waits. */
+    std::shared_ptr<void> closure(request.copy_closure(request.closure), request.free_closure);
+    launch_request later = request;
+    later.closure = closure.get();
+    later.pointers = nullptr;
+    if (sink) {
+        *sink = {later, closure};
+        return cudaSuccess;
+    }
+    return enqueue(request.stream, [later, closure] { run_launch(later); });
+}
+
+launch_request configured(const cudaLaunchConfig_t *config, const void *kernel)
+{
+    launch_request request =
+        new_request(kernel_name(kernel), kernel, config->gridDim, config->blockDim,
+                    config->dynamicSmemBytes, config->stream);
+    for (unsigned int i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute &a = config->attrs[i];
+        if (a.id == cudaLaunchAttributeClusterDimension)
+            request.cluster = dim3(a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z);
+        if (a.id == cudaLaunchAttributeCooperative) request.cooperative = a.val.cooperative != 0;
+    }
+    return request;
+}
+
+void register_kernel(const void *kernel, const kernel_record &record)
+{
+    state_lock lock(state().lock);
+    state().kernels[kernel] = record;
+}
+
+bool find_kernel(const void *kernel, kernel_record &record)
+{
+    state_lock lock(state().lock);
+    auto found = state().kernels.find(kernel);
+    if (found == state().kernels.end()) return false;
+    record = found->second;
+    return true;
+}
+
+const char *kernel_name(const void *kernel)
+{
+    kernel_record record;
+    return find_kernel(kernel, record) ? record.name : "a kernel";
+}
+} // namespace cucc
+
+using namespace cucc;
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value)
+{
+    if (cudaError_t error = enter()) return error;
+    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
+        return value >= -1 && value <= 100 ? cudaSuccess : failed(cudaErrorInvalidValue);
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
+        value > environment().gpu.shared_block)
+        return failed(cudaErrorInvalidValue);
+    state_lock lock(state().lock);
+    state().dynamic_shared_limits[kernel] = (size_t)value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *kernel, cudaFuncCache preference)
+{
+    if (!kernel || (unsigned int)preference > cudaFuncCachePreferEqual)
+        return failed(cudaErrorInvalidValue);
+    return enter();
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void *kernel, cudaSharedMemConfig config)
+{
+    if (!kernel) return failed(cudaErrorInvalidValue);
+    return cudaDeviceSetSharedMemConfig(config);
+}
+
+static cudaError_t launch_by_address(const launch_request &request, void **arguments)
+{
+    kernel_record record;
+    if (!find_kernel(request.function, record)) return failed(cudaErrorInvalidDeviceFunction);
+    return record.launch(request, arguments);
+}
+
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                             size_t dynamic_shared, cudaStream_t stream)
+{
+    return launch_by_address(new_request(kernel_name(kernel), kernel, grid, block, dynamic_shared,
+                                         stream),
+                             arguments);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                                        size_t dynamic_shared, cudaStream_t stream)
+{
+    launch_request request =
+        new_request(kernel_name(kernel), kernel, grid, block, dynamic_shared, stream);
+    request.cooperative = true;
+    return launch_by_address(request, arguments);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel,
+                                void **arguments)
+{
+    if (!config) return failed(cudaErrorInvalidValue);
+    return launch_by_address(configured(config, kernel), arguments);
+}
+
+/* Registers and static shared memory are those of no compiled kernel: pretended ones. */
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!attributes || !kernel) return failed(cudaErrorInvalidValue);
+    *attributes = cudaFuncAttributes{};
+    attributes->maxThreadsPerBlock = max_threads;
+    attributes->numRegs = 32;
+    attributes->ptxVersion = attributes->binaryVersion =
+        environment().gpu.major * 10 + environment().gpu.minor;
+    attributes->maxDynamicSharedSizeBytes = (int)dynamic_shared_limit(kernel);
+    attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+    return cudaSuccess;
+}
+
+/* ---- occupancy: by threads, blocks and dynamic shared memory --------------------------------- */
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                          int block_size, size_t dynamic_shared)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!blocks || !kernel || block_size < 1) return failed(cudaErrorInvalidValue);
+    *blocks = resident_blocks((unsigned int)block_size, dynamic_shared);
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
+                                                                   int block_size,
+                                                                   size_t dynamic_shared,
+                                                                   unsigned int)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size,
+                                                         dynamic_shared);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic_shared, const void *kernel,
+                                                      int blocks, int block_size)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!dynamic_shared || !kernel || blocks < 1 || block_size < 1)
+        return failed(cudaErrorInvalidValue);
+    const gpu_figures &gpu = environment().gpu;
+    size_t reserved = gpu.major >= 8 ? 1024 : 0, share = (size_t)(gpu.shared / blocks);
+    *dynamic_shared = share > reserved ? std::min(share - reserved, (size_t)gpu.shared_block) : 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel,
+                                           const cudaLaunchConfig_t *config)
+{
+    int processors;
+    if (!clusters || !kernel || !config) return failed(cudaErrorInvalidValue);
+    if (cudaError_t error =
+            cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, current_device))
+        return error;
+    dim3 c = cluster_of_launch(configured(config, kernel)), b = config->blockDim;
+    int blocks = resident_blocks(b.x * b.y * b.z, config->dynamicSmemBytes) * processors;
+    *clusters = blocks / (int)(c.x * c.y * c.z);
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *kernel,
+                                                 const cudaLaunchConfig_t *config)
+{
+    if (!size || !kernel || !config) return failed(cudaErrorInvalidValue);
+    *size = 8; /* what is portable */
+    return enter();
+}

@@ -1,0 +1,342 @@
+/* Streams and events. Work is done at once, in the order of the calls; streams only carry rules,
+ * unless CUCC_STREAMS=late. */
+#include "state.h"
+#include <algorithm>
+
+namespace cucc
+{
+bool is_default_stream(cudaStream_t stream)
+{
+    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+cudaError_t check_stream(cudaStream_t stream)
+{
+    state_lock lock(state().lock);
+    if (is_default_stream(stream) || state().streams.count(stream)) return cudaSuccess;
+    return failed(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t check_event(cudaEvent_t event)
+{
+    state_lock lock(state().lock);
+    return state().events.count(event) ? cudaSuccess : failed(cudaErrorInvalidResourceHandle);
+}
+
+late_streams &late()
+{
+    static late_streams *l = new late_streams;
+    return *l;
+}
+
+/* Runs one piece of work of a stream that can advance; false if none can. */
+bool advance_one()
+{
+    std::vector<cudaStream_t> ready;
+    {
+        state_lock lock(state().lock);
+        for (cudaStream_t stream : state().streams)
+            if (!stream->queue.empty() &&
+                (!stream->queue.front().after || stream->queue.front().after->complete))
+                ready.push_back(stream);
+    }
+    if (ready.empty()) return false;
+    late().random = late().random * 6364136223846793005u + 1442695040888963407u;
+    cudaStream_t stream = ready[(late().random >> 33) % ready.size()];
+    std::function<void()> work = std::move(stream->queue.front().work);
+    stream->queue.pop_front();
+    int device = current_device;
+    current_device = stream->device;
+    if (work) work();
+    current_device = device;
+    return true;
+}
+
+/* Runs work until the condition holds. */
+template <class F> void advance_until(F condition)
+{
+    late_lock lock(late().lock);
+    while (!condition())
+        if (!advance_one()) {
+            fprintf(stderr, "cucc: streams wait for one another\n");
+            abort();
+        }
+}
+
+void finish(cudaStream_t stream)
+{
+    if (late().on && !is_default_stream(stream))
+        advance_until([=] { return stream->queue.empty(); });
+}
+
+void finish_all()
+{
+    late_lock lock(late().lock);
+    while (late().on && advance_one()) {
+    }
+}
+
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work, cudaGraphNodeType type)
+{
+    if (is_capturing(stream)) return capture_node(stream, work, type) ? cudaSuccess : last_error;
+    if (is_default_stream(stream) && any_strict_capture())
+        return failed(cudaErrorStreamCaptureImplicit);
+    if (!late().on || is_default_stream(stream)) {
+        work();
+        return cudaSuccess;
+    }
+    late_lock lock(late().lock);
+    stream->queue.push_back({work, nullptr});
+    return cudaSuccess;
+}
+} // namespace cucc
+
+using namespace cucc;
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+enum { least_priority = 0, greatest_priority = -5 };
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (cudaError_t error = enter()) return error;
+    if (least) *least = least_priority;
+    if (greatest) *greatest = greatest_priority;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
+{
+    return cudaStreamCreateWithPriority(stream, flags, least_priority);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!stream || flags > cudaStreamNonBlocking) return failed(cudaErrorInvalidValue);
+    *stream = nullptr;
+    if (planted("stream")) return failed(cudaErrorMemoryAllocation);
+    state_lock lock(state().lock);
+    priority = std::max((int)greatest_priority, std::min((int)least_priority, priority));
+    *stream = new CUstream_st{current_device, flags, priority, {}, nullptr, {}, {}};
+    state().streams.insert(*stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    {
+        state_lock lock(state().lock);
+        if (!state().streams.count(stream)) return failed(cudaErrorInvalidResourceHandle);
+    }
+    if (is_capturing(stream)) stream->capture->invalid = true;
+    finish(stream); /* without the lock, which its work takes after others */
+    late_lock advancing(late().lock);
+    state_lock lock(state().lock);
+    state().streams.erase(stream);
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (cudaError_t error = refuse_capture(stream)) return error;
+    finish(stream);
+    return enter();
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (cudaError_t error = refuse_capture(stream)) return error;
+    if (is_default_stream(stream)) return cudaSuccess;
+    late_lock lock(late().lock);
+    if (stream->queue.empty()) return cudaSuccess;
+    advance_one();
+    return stream->queue.empty() ? enter() : failed(cudaErrorNotReady);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (cudaError_t error = check_event(event)) return error;
+    if (event->capture) {
+        if (is_default_stream(stream)) return failed(cudaErrorStreamCaptureImplicit);
+        if (stream->capture && stream->capture != event->capture)
+            return failed(cudaErrorStreamCaptureMerge);
+        stream->capture = event->capture;
+        stream->tail.insert(stream->tail.end(), event->tail.begin(), event->tail.end());
+        return cudaSuccess;
+    }
+    if (is_capturing(stream)) return failed(cudaErrorStreamCaptureIsolation);
+    if (!event->last || event->last->complete || is_default_stream(stream)) return cudaSuccess;
+    late_lock lock(late().lock);
+    stream->queue.push_back({nullptr, event->last});
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
+{
+    if (cudaError_t error = enter()) return error;
+    if (!event) return failed(cudaErrorInvalidValue);
+    *event = nullptr;
+    if (planted("event")) return failed(cudaErrorMemoryAllocation);
+    state_lock lock(state().lock);
+    *event =
+        new CUevent_st{current_device, !(flags & cudaEventDisableTiming), nullptr, nullptr, {}};
+    state().events.insert(*event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    if (cudaError_t error = enter()) return error;
+    state_lock lock(state().lock);
+    if (!state().events.erase(event)) return failed(cudaErrorInvalidResourceHandle);
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (cudaError_t error = check_event(event)) return error;
+    int device = is_default_stream(stream) ? current_device : stream->device;
+    if (event->device != device) return failed(cudaErrorInvalidResourceHandle);
+    if (is_capturing(stream)) {
+        event->capture = stream->capture;
+        event->tail = stream->tail;
+        return cudaSuccess;
+    }
+    event->capture = nullptr;
+    std::shared_ptr<recording> now(new recording{false, {}});
+    cudaError_t error = enqueue(stream, [now] {
+        now->complete = true;
+        now->time = clock_type::now();
+    });
+    event->last = now; /* only now: without late streams it is complete when others see it */
+    return error;
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int)
+{
+    return cudaEventRecord(event, stream);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_event(event)) return error;
+    if (event->capture) return failed(cudaErrorCapturedEvent);
+    std::shared_ptr<recording> last = event->last;
+    if (last) advance_until([=] { return last->complete; });
+    return enter();
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_event(event)) return error;
+    if (event->capture) return failed(cudaErrorCapturedEvent);
+    if (!event->last || event->last->complete) return cudaSuccess;
+    late_lock lock(late().lock);
+    advance_one();
+    return event->last->complete ? enter() : failed(cudaErrorNotReady);
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_event(start)) return error;
+    if (cudaError_t error = check_event(stop)) return error;
+    if (!milliseconds) return failed(cudaErrorInvalidValue);
+    if (start->capture || stop->capture) return failed(cudaErrorCapturedEvent);
+    if (!start->last || !stop->last || !start->timed || !stop->timed)
+        return failed(cudaErrorInvalidResourceHandle);
+    if (!start->last->complete || !stop->last->complete) return failed(cudaErrorNotReady);
+    *milliseconds =
+        std::chrono::duration<float, std::milli>(stop->last->time - start->last->time).count();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (!priority) return failed(cudaErrorInvalidValue);
+    *priority = is_default_stream(stream) ? (int)least_priority : stream->priority;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (!flags) return failed(cudaErrorInvalidValue);
+    *flags = is_default_stream(stream) ? cudaStreamDefault : stream->flags;
+    return cudaSuccess;
+}
+
+/* ---- functions of the host in streams -------------------------------------------------------- */
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (!function) return failed(cudaErrorInvalidValue);
+    return enqueue(
+        stream, [=] { function(data); }, cudaGraphNodeTypeHost);
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *data,
+                                  unsigned int flags)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (cudaError_t error = refuse_capture(stream)) return error;
+    if (!function || flags) return failed(cudaErrorInvalidValue);
+    return enqueue(stream, [=] { function(stream, cudaSuccess, data); });
+}
+
+/* ---- attributes: they change no result ------------------------------------------------------- */
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   const cudaLaunchAttributeValue *value)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (!value) return failed(cudaErrorInvalidValue);
+    if (attribute != cudaLaunchAttributeAccessPolicyWindow) return cudaSuccess;
+    const cudaAccessPolicyWindow &window = value->accessPolicyWindow;
+    bool right = window.hitRatio >= 0 && window.hitRatio <= 1 &&
+                 window.missProp != cudaAccessPropertyPersisting &&
+                 window.num_bytes <= (size_t)environment().gpu.l2_bytes / 4 * 3;
+    if (!right) return failed(cudaErrorInvalidValue);
+    if (!is_default_stream(stream)) stream->window = *value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   cudaLaunchAttributeValue *value)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    if (!value || attribute != cudaLaunchAttributeAccessPolicyWindow)
+        return failed(cudaErrorInvalidValue);
+    *value = is_default_stream(stream) ? cudaLaunchAttributeValue() : stream->window;
+    return cudaSuccess;
+}

@@ -1,0 +1,236 @@
+/* The tokens of preprocessed C++ for rewrite.cpp: reading them, and moving over them. */
+#ifndef CUCC_TOKENS_H
+#define CUCC_TOKENS_H
+
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+#include <vector>
+
+enum token_kind { blank, name, literal, symbol };
+
+struct token {
+    token_kind kind;
+    std::string text;   /* what is written; edits change it */
+    std::string source; /* what was read */
+    const std::string *file;
+    int line;
+};
+
+static std::vector<token> tokens;
+static int numbered; /* serial numbers in generated names */
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static bool is_name_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The end of a string or character literal whose prefix, if any, ends before the quote. */
+static size_t literal_end(const std::string &s, size_t quote, bool raw)
+{
+    if (raw) {
+        size_t parenthesis = s.find('(', quote);
+        if (parenthesis == std::string::npos) return s.size();
+        std::string close = ")" + s.substr(quote + 1, parenthesis - quote - 1) + "\"";
+        size_t end = s.find(close, parenthesis);
+        return end == std::string::npos ? s.size() : end + close.size();
+    }
+    size_t i = quote + 1;
+    while (i < s.size() && s[i] != s[quote] && s[i] != '\n') i += s[i] == '\\' ? 2 : 1;
+    return i + 1;
+}
+
+static bool is_string_prefix(const std::string &s)
+{
+    return s == "L" || s == "u" || s == "U" || s == "u8" || s == "R" || s == "LR" || s == "uR" ||
+           s == "UR" || s == "u8R";
+}
+
+static token_kind scan_token(const std::string &s, size_t begin, size_t &end)
+{
+    char c = s[begin];
+    end = begin + 1;
+    if (isspace((unsigned char)c)) {
+        while (end < s.size() && s[end] != '\n' && isspace((unsigned char)s[end])) end++;
+        return blank;
+    }
+    if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)s[end]))) {
+        while (end < s.size() && (is_name_char(s[end]) || s[end] == '.' || s[end] == '\'' ||
+                                  ((s[end] == '+' || s[end] == '-') && strchr("eEpP", s[end - 1]))))
+            end++;
+        return literal;
+    }
+    if (is_name_char(c)) {
+        while (end < s.size() && is_name_char(s[end])) end++;
+        bool quoted = end < s.size() && (s[end] == '"' || s[end] == '\'');
+        if (!quoted || !is_string_prefix(s.substr(begin, end - begin))) return name;
+        end = literal_end(s, end, s[end - 1] == 'R');
+        return literal;
+    }
+    if (c == '"' || c == '\'') {
+        end = literal_end(s, begin, false);
+        return literal;
+    }
+    if (!s.compare(begin, 2, "::") || !s.compare(begin, 2, "->")) end++;
+    return symbol;
+}
+
+/* Line markers say where text comes from: # LINE "FILE" FLAGS, with flag 1 where a file begins and
+ * 3 if it is a system header. A marker without flag 1 may carry 3 for one macro of a system header
+ * in a user's line, so only the beginning counts. */
+struct reader {
+    std::map<std::string, bool> is_system;
+    const std::string *file = nullptr;
+    int line = 1;
+    bool skipping = false;
+
+    void read_marker(const std::string &text)
+    {
+        size_t open = text.find('"'), close = text.rfind('"');
+        if (open == std::string::npos || close == open) return;
+        std::string flags = text.substr(close);
+        std::string path = text.substr(open + 1, close - open - 1);
+        auto known = is_system.find(path);
+        bool begins = flags.find(" 1") != std::string::npos;
+        if (known == is_system.end() || begins) {
+            bool system = flags.find(" 3") != std::string::npos || path[0] == '<';
+            known = is_system.insert_or_assign(path, system).first;
+        }
+        file = &known->first;
+        line = atoi(text.c_str() + 1) - 1; /* the marker's own line end makes up for it */
+        skipping = known->second;
+    }
+
+    /* nvcc's own pragmas, of which g++ would warn. */
+    static bool is_foreign_pragma(const std::string &text)
+    {
+        std::istringstream words(text.substr(text.find('#') + 1));
+        std::string pragma, word;
+        words >> pragma >> word;
+        return pragma == "pragma" && (word.compare(0, 6, "unroll") == 0 || word == "nounroll" ||
+                                      word.compare(0, 3, "nv_") == 0);
+    }
+
+    void add(token_kind kind, const std::string &text)
+    {
+        tokens.push_back({kind, text, text, file, line});
+        for (char c : text) line += c == '\n';
+    }
+
+    void read(const std::string &s)
+    {
+        size_t i = 0;
+        while (i < s.size()) {
+            size_t first = s.find_first_not_of(" \t", i), end;
+            bool line_begins = i == 0 || s[i - 1] == '\n';
+            if (line_begins && first != std::string::npos && s[first] == '#') {
+                end = s.find('\n', i);
+                if (end == std::string::npos) end = s.size();
+                std::string text = s.substr(i, end - i);
+                bool marker = text.size() > 2 && isdigit((unsigned char)text[2]);
+                if (marker) read_marker(text);
+                add(blank, is_foreign_pragma(text) ? "" : text);
+            } else if (skipping) {
+                end = s.find("\n#", i);
+                end = end == std::string::npos ? s.size() : end + 1;
+                add(blank, s.substr(i, end - i));
+            } else {
+                token_kind kind = scan_token(s, i, end);
+                add(kind, s.substr(i, end - i));
+            }
+            i = end;
+        }
+    }
+};
+
+/* ---- moving over tokens ---------------------------------------------------------------------- */
+
+[[noreturn]] static void stop(const token &at, const char *sentence)
+{
+    std::cerr << *at.file << ":" << at.line << ": error: " << sentence << "\n";
+    exit(1);
+}
+
+/* Positions are signed: -1 is before the first token, count() after the last. */
+static long count()
+{
+    return (long)tokens.size();
+}
+
+static long next(long i)
+{
+    do i++;
+    while (i < count() && tokens[(size_t)i].kind == blank);
+    return i;
+}
+
+static long previous(long i)
+{
+    do i--;
+    while (i >= 0 && tokens[(size_t)i].kind == blank);
+    return i;
+}
+
+static const std::string &source(long i)
+{
+    static const std::string nothing;
+    return i >= 0 && i < count() ? tokens[(size_t)i].source : nothing;
+}
+
+static std::string &text(long i)
+{
+    return tokens[(size_t)i].text;
+}
+
+static bool is(long i, const char *expected)
+{
+    return i >= 0 && i < count() && tokens[(size_t)i].kind != literal && source(i) == expected;
+}
+
+static bool is_name(long i)
+{
+    return i >= 0 && i < count() && tokens[(size_t)i].kind == name;
+}
+
+static bool opens(long i)
+{
+    return is(i, "(") || is(i, "[") || is(i, "{");
+}
+
+static bool closes(long i)
+{
+    return is(i, ")") || is(i, "]") || is(i, "}");
+}
+
+/* The bracket that closes the one at I; beyond the last token if none does. */
+static long closing(long i)
+{
+    for (int depth = 0; i < count(); i = next(i)) {
+        if (opens(i)) depth++;
+        if (closes(i) && --depth == 0) return i;
+    }
+    return i;
+}
+
+/* The bracket that opens the one at I, or the < that belongs to a > at I. */
+static long opening(long i)
+{
+    bool angle = is(i, ">");
+    for (int depth = 0; i >= 0; i = previous(i)) {
+        if (angle && is(i, ")"))
+            i = opening(i);
+        else if (angle ? is(i, ">") : closes(i))
+            depth++;
+        else if ((angle ? is(i, "<") : opens(i)) && --depth == 0)
+            return i;
+    }
+    return i;
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* A worker is an OS thread that runs blocks, one after another, the threads of a block as fibers. Used
+ * by the files that run them: blocks.cpp (threads, barriers, warps), fibers.cpp (stacks), shared.cpp
+ * (shared memory) and workers.cpp (launches). */
+#ifndef CUCC_WORKER_H
+#define CUCC_WORKER_H
+
+#include "runtime.h"
+#include <algorithm>
+#include <condition_variable>
+#include <random>
+
+#if !defined(__x86_64__) && !defined(CUCC_UCONTEXT)
+#define CUCC_UCONTEXT
+#endif
+#ifdef CUCC_UCONTEXT
+#include <ucontext.h>
+#endif
+#ifdef CUCC_SANITIZE
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace cucc
+{
+struct fiber {
+#ifdef CUCC_UCONTEXT
+    ucontext_t context;
+#else
+    void *stack_pointer;
+#endif
+    char *stack;        /* null for the worker's own stack */
+    size_t usable_size; /* of the stack, from its bottom */
+    void *fake_stack;   /* AddressSanitizer's */
+};
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+enum thread_state : unsigned char {
+    unstarted,
+    ready,
+    at_barrier,
+    in_warp_function,
+    at_step,
+    finished
+};
+
+/* What a thread that waits in a warp function asked for, and its answer. */
+struct lane_request {
+    warp_function function;
+    unsigned int mask;
+    int source_lane;
+    uint64_t value, result;
+};
+
+struct shared_block {
+    char *address;
+    size_t size;
+    const char *name;
+};
+
+struct worker;
+
+/* Blocks that run at once, each on an OS thread: a cluster, or the grid of a cooperative launch. */
+struct block_group {
+    std::mutex lock;
+    std::condition_variable released;
+    std::vector<worker *> members;
+    unsigned int live, arrived;
+    uint64_t generation, round; /* of barriers, and of blocks that begin together */
+    bool whole_grid, failed;
+};
+
+struct worker {
+    launch_state *launch;
+    block_group *group; /* the blocks that run at once with this one, if any */
+    unsigned int rank;  /* of the block in it */
+    unsigned int number;
+    unsigned int threads;
+
+    /* The threads of the current block. */
+    thread_state state[max_threads];
+    fiber *fiber_of[max_threads];
+    uint3 index[max_threads];
+    lane_request lane[max_threads];
+    int step[max_threads];            /* where a thread at_step is in the source */
+    unsigned int together[max_warps]; /* lanes that went on from there at once */
+    unsigned int live[max_warps];     /* lanes that have not finished, a bit each */
+    unsigned int exchanging[max_warps]; /* lanes in_warp_function */
+    unsigned int order[max_threads];    /* the order in which threads are run and released */
+    std::minstd_rand random;
+    unsigned int position; /* of the current thread in that order */
+    unsigned int current;
+    unsigned int unfinished;
+    bool failed;
+
+    /* The barrier that some threads wait at. */
+    const char *barrier_site;
+    unsigned int first_waiting, waiting;
+    int predicates, released_predicates;
+
+    fiber home; /* the worker's own stack */
+    fiber *running;
+    std::vector<std::unique_ptr<fiber>> fibers;
+    std::vector<fiber *> idle;
+
+    /* Shared memory: dynamic first, then each static variable that the kernel has used. */
+    char *arena;
+    size_t shared_bytes;
+    std::vector<shared_block> shared;
+    std::vector<void *> slots;
+};
+
+extern __thread worker *self;
+
+worker &worker_in_kernel(const char *function);
+[[noreturn]] void fault(worker &w, cudaError_t error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+[[noreturn]] void give_up(worker &w); /* the block, without a word */
+void print_place(const worker &w, unsigned int thread);
+void run_block(worker &w, uint64_t block);
+
+/* ---- fibers.cpp ------------------------------------------------------------------------------ */
+
+fiber &new_fiber(worker &w, void (*entry)());
+void abandon_fibers(worker &w); /* those of a block that was given up stopped anywhere */
+
+#ifdef CUCC_UCONTEXT
+inline void switch_context(fiber &from, fiber &to)
+{
+    swapcontext(&from.context, &to.context);
+}
+#else
+/* Saves what the System V ABI asks a function to keep, and takes up the other stack. */
+extern "C" void cucc_switch_stack(void **save_stack_pointer, void *stack_pointer);
+inline void switch_context(fiber &from, fiber &to)
+{
+    cucc_switch_stack(&from.stack_pointer, to.stack_pointer);
+}
+#endif
+
+inline void switch_fiber(fiber &from, fiber &to)
+{
+#ifdef CUCC_SANITIZE
+    __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.usable_size);
+#endif
+    switch_context(from, to);
+#ifdef CUCC_SANITIZE
+    __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
+#endif
+}
+
+/* ---- shared.cpp ------------------------------------------------------------------------------ */
+
+enum { shared_arena_size = 1024 * 1024 };
+void lay_out_shared_memory(launch_state &launch);
+void begin_shared_memory(worker &w);
+void fill_shared_memory(worker &w);
+} // namespace cucc
+
+#endif

@@ -1,0 +1,124 @@
+/* atomics.cu - atomics: a histogram in global memory, in shared memory, and one for each warp.
+
+   An atomic addition is done beside the memory that holds the counter: for global memory in L2, for
+   shared memory in the multiprocessor. Threads that add to one counter wait for each other. Shared
+   counters of a block meet fewer threads, those of a warp fewer still, but all must be added up.
+   Build and run: nvcc -O3 -arch=native atomics.cu -o atomics && ./atomics [--csv FILE] */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME "atomics"
+#define TASK "counts 256 values; atomics: to global memory; contended: 15 of 16 are the same"
+#ifndef __CUCC__
+#define __CUCC__ 0 /* 1: the CPU runner, which takes less */
+#endif
+enum { ON_CPU = __CUCC__, N = ON_CPU ? 1 << 14 : 1 << 26, BLOCKS = ON_CPU ? 2 : 512 };
+enum { THREADS = 256, BINS = 256, WARPS = THREADS / 32 };
+#define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
+static int host[N], expected[BINS];                /* 256 MB: more than L2 holds */
+
+/* Both: counts[v] += how often v stands in N numbers, 4 N bytes; blocks of 256 threads take numbers
+   in turn. Here an atomic in L2 for each number, which bounds it. */
+__global__ void count_global(const int *in, int *counts)
+{
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < N; i += BLOCKS * THREADS)
+        atomicAdd(&counts[in[i]], 1);
+}
+
+/* Counters of the block in shared memory, COPIES times: 1 for all, or 8, one for each warp. An
+   atomic in shared memory for each number; then 256 a block in L2. */
+__global__ void count_shared(const int *in, int *counts, int copies)
+{
+    __shared__ int bins[WARPS][BINS];
+    int t = threadIdx.x, *own = bins[t / 32 % copies], sum = 0;
+    for (int c = 0; c < copies; c++) bins[c][t] = 0; /* a thread a counter */
+    __syncthreads();
+    for (int i = blockIdx.x * THREADS + t; i < N; i += BLOCKS * THREADS) atomicAdd(&own[in[i]], 1);
+    __syncthreads();
+    for (int c = 0; c < copies; c++) sum += bins[c][t];
+    atomicAdd(&counts[t], sum);
+}
+
+/* ---- the harness, the same in every demo: while (way(...)) RUN makes a row of the best of nine -- */
+#define CHECK(call) check(call, #call)
+static double work, allowed, base, best; /* of a way; a difference; ms: of "(right)", of this way */
+static int failures, runs;
+static FILE *csv;
+static cudaEvent_t start, stop;
+static void task(void);
+static void check(cudaError_t error, const char *call)
+{
+    if (error) fprintf(stderr, NAME ": %s: %s\n", call, cudaGetErrorString(error)), exit(2);
+}
+static int way(const char *name, double loads, double stores, double extra, double MB, void *result)
+{
+    float ms = INFINITY;
+    size_t i = 0, count = sizeof expected / sizeof *expected;
+    CHECK(cudaGetLastError());
+    CHECK(cudaEventRecord(stop));
+    CHECK(cudaEventSynchronize(stop));
+    if (runs > 0) CHECK(cudaEventElapsedTime(&ms, start, stop));
+    best = ON_CPU ? NAN : runs > 1 && best < ms ? best : ms; /* the CPU tells nothing of times */
+    if (runs++ < (ON_CPU ? 1 : 9)) /* again: NaN into the result, meanwhile the host starts RUN */
+        return CHECK(cudaMemset(result, 0xff, sizeof expected)), CHECK(cudaEventRecord(start)), 1;
+    CHECK(cudaMemcpy(host, result, sizeof expected, cudaMemcpyDefault));
+    while (i < count && fabs(1.0 * host[i] - expected[i]) <= allowed) i++;
+    failures += i < count;
+    if (base == 0 || strstr(name, "(right)")) base = best;
+    printf("%-30s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%8.2f%7s\n", name, loads, stores, extra, MB, best,
+           work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
+    fprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.2f,%s\n", name, loads, stores, extra, MB, best,
+            work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
+    return runs = 0;
+}
+int main(int argc, char **argv)
+{
+    int help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+    if (ftell(stdout) < 0 && errno == EBADF) return perror(NAME ": standard output"), 1;
+    csv = fopen(argc == 3 && !strcmp(argv[1], "--csv") ? argv[2] : "/dev/null", "w");
+    if (!csv || (argc > 1 && !help && (argc != 3 || strcmp(argv[1], "--csv"))))
+        return fprintf(stderr, NAME ": cannot use or write %s; see --help\n", argv[argc - 1]), 2;
+    puts(help ? "usage: " NAME " [--csv FILE]\n" TASK : TASK);
+    if (!help) CHECK(cudaEventCreate(&start)), CHECK(cudaEventCreate(&stop)), task();
+    if (fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
+    if (!help) CHECK(cudaDeviceReset()), printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
+    if (fflush(stdout) != 0 && errno != EPIPE) perror(NAME ": standard output");
+    return failures > 0 || ferror(stdout);
+}
+
+static void task(void)
+{
+    static const char *const name[2][3] = {{"shared; one a block (right)", "shared; one a warp",
+                                            "global"},
+                                           {"contended; one a warp (right)",
+                                            "contended; one a block", "contended; global"}};
+    static double x[2][3]; /* times against the first */
+    int *in, *counts;
+    CHECK(cudaMalloc(&in, sizeof host)), CHECK(cudaMalloc(&counts, sizeof expected));
+    work = sizeof host;
+    printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "atomics", "MB", "ms",
+           "GB/s", "x time", "result");
+    fprintf(csv, "way,loads,stores,atomics,MB,ms,GB/s,x time,result\n");
+    for (int c = 0; c < 2; c++) {
+        memset(expected, 0, sizeof expected);
+        for (int i = 0; i < N; i++) expected[host[i] = c && i % 16 ? 7 : RANDOM(i) % BINS]++;
+        CHECK(cudaMemcpy(in, host, sizeof host, cudaMemcpyDefault));
+        for (int w = 0; w < 3; w++) {
+            while (way(name[c][w], N, 0, w == 2 ? N : BLOCKS * BINS, 4e-6 * N, counts)) {
+                CHECK(cudaMemsetAsync(counts, 0, sizeof expected));
+                if (w == 2) count_global<<<BLOCKS, THREADS>>>(in, counts);
+                if (w < 2) count_shared<<<BLOCKS, THREADS>>>(in, counts, w == c ? 1 : WARPS);
+            }
+            x[c][w] = best / base;
+        }
+    }
+    printf("\nComputed: counters of a block leave %d atomics for L2, not one a number.\n",
+           BINS * BLOCKS);
+    if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
+    printf("Global: %.2f times the time, contended %.2f times.\n", x[0][2], x[1][2]);
+    printf("One a warp: %s. Contended, one a block: %.2f times the time.\n",
+           x[0][1] < 0.95 ? "pays even without contention" : "does not pay without contention",
+           x[1][1]);
+}
