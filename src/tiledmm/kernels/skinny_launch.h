@@ -81,7 +81,8 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
         (double)c.lines * p->K * sizeof(TMM_TYPE) * p->batch / t->skinny.bandwidth;
     for (long long parts = 1; parts <= MOST_PARTS && parts <= stages; parts++) {
         const double rounds = ceil(blocks * parts / busy);
-        double time = stage * (rounds * ceil(stages / parts) - 1) + t->skinny.block * (rounds - 1);
+        double time = stage * (fmax(rounds, t->skinny.alone) * ceil(stages / parts) - 1);
+        time += t->skinny.block * (rounds - 1);
         time = launch + fmax(time, reading);
         if (parts > 1)
             time += t->small_c.sum_launch +

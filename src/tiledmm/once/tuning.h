@@ -27,8 +27,9 @@ typedef struct tmm__tuning {
         /* What a tile of 64 x 64 and one of 128 x 128 of TMM_REGISTER cost. */
         double register_64, register_128;
         /* Up to outer_k TMM_OUTER is the fastest; up to outer_small_k if there are at most outer_area
-           elements of C to a multiprocessor. Clocks a nanosecond, of KERNEL PIPELINED. */
-        double outer_k, outer_small_k, outer_area, clock;
+           elements of C to a multiprocessor. Clocks a nanosecond, of KERNEL PIPELINED, and the part
+           of its time that TMM_SMALL must stay below to be taken for M or N up to 64. */
+        double outer_k, outer_small_k, outer_area, clock, small_gain;
         /* Float, elements of C to a multiprocessor: from register_area on TMM_REGISTER is the fastest
            up to register_k, and from register_mid_area to register_mid_most up to register_mid_k. */
         double register_k, register_area, register_mid_k, register_mid_area, register_mid_most;
@@ -84,14 +85,15 @@ typedef struct tmm__tuning {
 
     /* KERNEL SKINNY, nanoseconds: by instance, of elements of 4 bytes and of 8, a launch, and a stage
        of a block with copies of single elements and of 16 bytes. Blocks that share a multiprocessor
-       take as long as one after the other, and each of them `block` besides. bandwidth: bytes of the
+       take as long as one after the other, and each of them `block` besides; one that is alone, by so
+       much longer. bandwidth: bytes of the
        large operand that are read in a nanosecond, at most. */
     struct {
         struct {
             int along_k, width;
             double launch[2], stage[2][2];
         } instances[TMM__TUNED_SKINNY];
-        double block, bandwidth;
+        double block, alone, bandwidth;
     } skinny;
 
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
@@ -131,6 +133,7 @@ static const tmm__tuning tmm__tunings[] = {
             8,     /* outer_small_k */
             8000,  /* outer_area */
             1.9,   /* clock */
+            0.8,   /* small_gain */
             32,    /* register_k */
             400,   /* register_area */
             80,    /* register_mid_k */
@@ -192,6 +195,7 @@ static const tmm__tuning tmm__tunings[] = {
                 {0, 16, {3800, 2400}, {{920, 900}, {600, 560}}},
             },
             500,  /* block */
+            1.2,  /* alone */
             4000, /* bandwidth */
         },
         {
@@ -227,6 +231,7 @@ static const tmm__tuning tmm__tunings[] = {
             8,     /* outer_small_k */
             8000,  /* outer_area */
             1.9,   /* clock */
+            0.8,   /* small_gain */
             32,    /* register_k */
             400,   /* register_area */
             80,    /* register_mid_k */
@@ -288,6 +293,7 @@ static const tmm__tuning tmm__tunings[] = {
                 {0, 16, {3800, 2400}, {{920, 900}, {600, 560}}},
             },
             500,  /* block */
+            1.2,  /* alone */
             2700, /* bandwidth */
         },
         {

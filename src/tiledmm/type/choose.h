@@ -66,7 +66,9 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
     memset(&pipelined, 0, sizeof pipelined);
     TMM_FN(gemm__pipelined_plan)(&pipelined, &p, 1, 1);
     if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) return TMM_PIPELINED;
-    return small.time < pipelined.clocks / tmm__tuned()->choice.clock ? TMM_SMALL : TMM_PIPELINED;
+    const tmm__tuning *t = tmm__tuned();
+    const double most = t->choice.small_gain * pipelined.clocks / t->choice.clock;
+    return small.time < most ? TMM_SMALL : TMM_PIPELINED;
 }
 #endif
 #endif
