@@ -1265,6 +1265,8 @@ typedef struct tmm__tuning {
         /* Float, elements of C to a multiprocessor: from register_area on TMM_REGISTER is the fastest
            up to register_k, and from register_mid_area to register_mid_most up to register_mid_k. */
         double register_k, register_area, register_mid_k, register_mid_area, register_mid_most;
+        double
+            tensor_k; /* double: up to this K, from register_area on, TMM_TENSOR is faster than SMALL */
     } choice;
 
     /* KERNEL PACK: seconds of its launch, and which part of a product's time it saves: of one by
@@ -1371,6 +1373,7 @@ static const tmm__tuning tmm__tunings[] = {
             80,    /* register_mid_k */
             1500,  /* register_mid_area */
             5000,  /* register_mid_most */
+            64,    /* tensor_k */
         },
         {
             4e-6, /* launch */
@@ -1469,6 +1472,7 @@ static const tmm__tuning tmm__tunings[] = {
             80,    /* register_mid_k */
             1500,  /* register_mid_area */
             5000,  /* register_mid_most */
+            64,    /* tensor_k */
         },
         {
             4e-6, /* launch */
@@ -10598,6 +10602,7 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
          K above 64                                  TMM_SKINNY or SMALL: the least predicted time
        M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
        K <= 8, M N batch / P <= 8000                 TMM_OUTER
+       double, K <= 64, M N batch / P > 400          TMM_TENSOR, if there are many
        float, K <= 32, M N batch / P > 400; K <= 80,
          M N batch / P from 1500 to 5000             TMM_REGISTER
        M N batch / P <= 2048, M and N <= 64 or
@@ -10628,6 +10633,9 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
             return TMM_FN(gemm__narrow_choice)(p);
         if (M <= 32 && N <= 32) return TMM_SMALL;
         if (K <= t->choice.outer_small_k && area <= t->choice.outer_area) return TMM_OUTER;
+        if (TMM__IS_DOUBLE && K <= t->choice.tensor_k && area > t->choice.register_area &&
+            TMM_FN(gemm__tensor_pays)())
+            return TMM_TENSOR;
 #if TMM__IS_FLOAT
         if (K <= t->choice.register_k && area > t->choice.register_area)
             return TMM_FN(gemm__register_tile)(M, N, batch);

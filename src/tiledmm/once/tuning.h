@@ -33,6 +33,8 @@ typedef struct tmm__tuning {
         /* Float, elements of C to a multiprocessor: from register_area on TMM_REGISTER is the fastest
            up to register_k, and from register_mid_area to register_mid_most up to register_mid_k. */
         double register_k, register_area, register_mid_k, register_mid_area, register_mid_most;
+        double
+            tensor_k; /* double: up to this K, from register_area on, TMM_TENSOR is faster than SMALL */
     } choice;
 
     /* KERNEL PACK: seconds of its launch, and which part of a product's time it saves: of one by
@@ -139,6 +141,7 @@ static const tmm__tuning tmm__tunings[] = {
             80,    /* register_mid_k */
             1500,  /* register_mid_area */
             5000,  /* register_mid_most */
+            64,    /* tensor_k */
         },
         {
             4e-6, /* launch */
@@ -237,6 +240,7 @@ static const tmm__tuning tmm__tunings[] = {
             80,    /* register_mid_k */
             1500,  /* register_mid_area */
             5000,  /* register_mid_most */
+            64,    /* tensor_k */
         },
         {
             4e-6, /* launch */

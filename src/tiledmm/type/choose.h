@@ -85,6 +85,7 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
          K above 64                                  TMM_SKINNY or SMALL: the least predicted time
        M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
        K <= 8, M N batch / P <= 8000                 TMM_OUTER
+       double, K <= 64, M N batch / P > 400          TMM_TENSOR, if there are many
        float, K <= 32, M N batch / P > 400; K <= 80,
          M N batch / P from 1500 to 5000             TMM_REGISTER
        M N batch / P <= 2048, M and N <= 64 or
@@ -115,6 +116,9 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
             return TMM_FN(gemm__narrow_choice)(p);
         if (M <= 32 && N <= 32) return TMM_SMALL;
         if (K <= t->choice.outer_small_k && area <= t->choice.outer_area) return TMM_OUTER;
+        if (TMM__IS_DOUBLE && K <= t->choice.tensor_k && area > t->choice.register_area &&
+            TMM_FN(gemm__tensor_pays)())
+            return TMM_TENSOR;
 #if TMM__IS_FLOAT
         if (K <= t->choice.register_k && area > t->choice.register_area)
             return TMM_FN(gemm__register_tile)(M, N, batch);
