@@ -9915,6 +9915,7 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
     enum { MOST = 8 };
+    memset(c, 0, sizeof *c);
     const long long M = p->M, N = p->N, K = p->K, steps = (K + 7) / 8;
     const tmm__device *device = tmm__current_device();
     const tmm__tuning *t = tmm__tuned();
