@@ -2,8 +2,8 @@
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
-/* Doubles on tensor cores, which multiply and add small matrices by the rules of IEEE 754: each
-   element of C is the same chain of multiply-adds, in ascending k, as in the other kernels.
+/* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
+   multiply-adds, in ascending k, as in the other kernels.
 
    Tiles of C, and their warps; a warp has 4 x 4 or 2 x 4 matrices of 16 x 8 (tmm__mma_double). Of
    such a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
@@ -20,42 +20,40 @@
         32   32   32   32
    On a multiprocessor there is one block of the first, and three of the second.
 
-   Along k in steps of DEPTH = 16; STAGES = 3 buffers of shared memory go round as in KERNEL
-   PIPELINED. A lane takes its part of the operands of the next 8 k from there while it multiplies
-   those of these 8, 4 DOWN elements of A and 8 of B:
+   Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory form a ring, as in KERNEL
+   PIPELINED. A lane loads its fragments of the next 8 k while it multiplies those of these 8. They
+   are 4 DOWN elements of A and 8 of B:
        first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
-   A lump of loads, or of copies, would hold up all warps of a scheduler at the same time.
+   Loads or copies in a burst would stall all warps of a scheduler at the same time.
 
-   A stage holds A, then B, in squares of 16 lines x 16 k, 2 KB each, with 16 rows of 128 bytes: one
-   to a line if the operand is contiguous along k, one to a k if it is along the lines. So the 128
-   bytes that lie together in memory also do here, and eight lanes that copy them ask the
-   second-level cache once: cp.async asks once for each 128 bytes of shared memory that it writes
-   (counted; bench/NOTES.md). In a row the four pieces of 32 bytes change places:
+   A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
+   has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k. So
+   128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one request
+   to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
+   bench/notes/tensor_double.md). The four pieces of 32 bytes of a row are swizzled:
        along k          row line % 16, piece k / 4, at place (k / 4) ^ (line % 4)
        along the lines  row k, piece line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
-   Loads of a fragment take 4 lines x 4 k a half-warp: so these lie in 16 different banks of 8 bytes.
-   The next 4 k, or the next 8 lines, are in both forms a matter of some bits of the address, which
-   are xored: 32 or 64, and 1024, along k; 512 or 1024, and 64, along the lines.
+   A half-warp loads 4 lines x 4 k of a fragment, which lie in 16 different banks of 8 bytes. The
+   next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
+   64, and 1024; along the lines 512 or 1024, and 64.
 
-   The tiles are shared out, moved back inside, and their partial sums added as in KERNEL PIPELINED;
-   or each block has a whole tile, and only those of a last, short round are cut along k, into
-   pieces that all run at once: the last s.streamk_blocks blocks have them. Bands of 8 rows of tiles: those
-   at work at a time form a square of sorts.
+   Tiles are divided, moved back inside, and their partial tiles added as in KERNEL PIPELINED. Or
+   each block has a whole tile, and only those of a last, short wave are split along k, among the last
+   s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work at a time form about a square.
 
                                    128 x 128     64 x 64
        global loads, of M N K      1/64          1/32        elements
-         FLOP per byte             16            8           second-level cache
+         FLOP per byte             16            8           of L2
        shared loads of a warp      96 x 16       64 x 16     elements a step
          FLOP per byte             5.3           4
        shared memory               96 KB         48 KB       a block
        cycles a step               2048          512         of the tensor cores
          measured, one NVIDIA H200 2130          630
-   What bounds it: the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles of a
-   scheduler (96% busy with large tiles, at 4096 x 4096 x 4096); for the smaller tiles the
-   second-level cache; and, for longer than a few ms, the power that the device may take. Before
-   sm_80 there is nothing to gain: see tmm__mma_double.
+   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles
+   of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond a few
+   ms the power limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
    TMM__TENSOR_BYTES of dynamic shared memory. */
@@ -66,10 +64,9 @@ static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
 
-/* Copies pass `pass` of what this thread has to copy of a tile of an operand: `width` elements,
-   `lines` (8, or a multiple of 16) lines from those of the pass before. `from`: its first element;
-   `stride`: bytes from pass to pass; `stage` + `to`: where it goes, `half`: what 8 lines change
-   there. Zeros if not valid. */
+/* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines` (8,
+   or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`, and
+   `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not valid. */
 static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, int half,
                                                          const char *from, unsigned stride,
                                                          int width, int lines, int pass, bool valid)
@@ -78,9 +75,9 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
     tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
 
-/* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned, or a
-   tile beyond the last. First come those of its share of the split tiles, steps `start` to `stop` if
-   numbered through all; the last block has share 0. */
+/* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned; a tile
+   beyond the last one ends the work. First come the pieces of its share of the stream-K tiles, steps
+   `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
 static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
                                                          int share, int *begin, int *end)
 {
@@ -119,6 +116,129 @@ static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s,
 
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
+#define tmm__tensor_copy         TMM__INSTANCE(tensor_copy_, TENSOR)
+#define tmm__tensor_leave_sums   TMM__INSTANCE(tensor_leave_sums_, TENSOR)
+#define tmm__tensor_add_partials TMM__INSTANCE(tensor_add_partials_, TENSOR)
+#define tmm__tensor_store_rows   TMM__INSTANCE(tensor_store_rows_, TENSOR)
+#define tmm__tensor_load_A       TMM__INSTANCE(tensor_load_A_, TENSOR)
+#define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
+#if TMM__BODIES
+/* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
+   exist from its first one on. */
+static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
+                                                        const char *fromA, unsigned strideA,
+                                                        int rows, int toB, int eightB,
+                                                        const char *fromB, unsigned strideB,
+                                                        int cols)
+{
+    enum { WIDTH = TMM__TENSOR_WIDTH, DOWN = TMM__TENSOR_DOWN, ANY = DOWN < 4 };
+    enum {
+        LINES = 64 * TMM__TENSOR_WARPS / TMM__TENSOR_DEPTH * WIDTH,
+        PASSES_A = 32 * DOWN / LINES
+    };
+    if (pass < PASSES_A) TMM_FN(copy_pass)
+    (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows);
+    else TMM_FN(copy_pass)(stage, toB, eightB, fromB, strideB, WIDTH, LINES, pass - PASSES_A,
+                           LINES * (ANY ? pass - PASSES_A : 0) < cols);
+}
+
+/* Leaves a thread's sums of a tile as the partial tile of block `share`. */
+static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedule *s, int share,
+                                                              int thread, const double (*sum)[4][4])
+{
+    enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
+    TMM_FN(sums4) *to =
+        (TMM_FN(sums4) *)s->partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+    for (int q = 0; q < DOWN * ACROSS; q++) {
+        const double *four = sum[q / ACROSS][q % ACROSS];
+        TMM_FN(sums4) sums = {{four[0], four[1], four[2], four[3]}};
+        to[q * THREADS] = sums;
+    }
+}
+
+/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and adds them
+   in ascending k. */
+static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
+                                                                int tile, int thread,
+                                                                double (*sum)[4][4])
+{
+    enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS };
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
+    long long last_step = (tile + 1ll) * s->steps;
+    long long streamk_steps = (long long)s->streamk_tiles * s->steps;
+    int others = 0;
+    while (streamk_steps * (share + 1 + others) / s->streamk_blocks < last_step) others++;
+    for (int other = thread; other < others; other += THREADS)
+        tmm__flag_wait(s->flags + share + 1 + other, s->ticket);
+    __syncthreads();
+#pragma unroll 1
+    for (int other = share + 1; other <= share + others; other++) {
+        const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s->partials +
+                                    (long long)other * (DOWN * ACROSS * THREADS) + thread;
+#pragma unroll
+        for (int q = 0; q < DOWN * ACROSS; q++) {
+            TMM_FN(sums4) more = from[q * THREADS];
+            if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
+#pragma unroll
+            for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
+        }
+    }
+}
+
+/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row` and
+   8 rows on, as far as these lie from first_row on and before `end`. mask: see tmm__column_mask. */
+static __device__ __forceinline__ void tmm__tensor_store_rows(
+    double *C, long long ldc, long long row, long long col, long long first_row, long long end,
+    bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
+{
+    enum { ACROSS = 4 };
+    TMM_FN(elements2) old[2][ACROSS];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        long long r = row + 8 * h, c = col;
+        unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < end ? mask : 0;
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+            old[h][j] = TMM_FN(load_two)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
+    }
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        long long r = row + 8 * h, c = col;
+        if (r < first_row || r >= end) continue;
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) TMM_FN(store_two)
+        (C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta, old[h][j],
+         &sum[j][2 * h]);
+    }
+}
+
+/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`: where
+   its first element lies in the stage; `four`, `eight`: the bits that 4 k and 8 lines change. */
+static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
+                                                          int half, int i, int four, int eight)
+{
+    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            a[2 * q + h] =
+                *(const double *)(stage + SQUARE * i + (first ^ (2 * half + q) * four ^ h * eight));
+}
+
+static __device__ __forceinline__ void tmm__tensor_load_B(double *b, const char *stage, int first,
+                                                          int half, int j, int four, int eight)
+{
+    enum { SQUARE = 16 * 8 * TMM__TENSOR_DEPTH };
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+        b[q] = *(const double *)(stage + SQUARE * (j / 2) +
+                                 (first ^ (2 * half + q) * four ^ j % 2 * eight));
+}
+#endif
+
 TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     TMM__INSTANCE(gemm_tensor_, TENSOR)(long long M, long long N, long long K, double alpha,
                                         const double *__restrict__ A, long long rsA, long long csA,
@@ -128,29 +248,17 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                                         int modeA, int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum {
-        WARPS_ACROSS = TMM__TENSOR_WARPS,
-        THREADS = 64 * WARPS_ACROSS,
-        DOWN = TMM__TENSOR_DOWN, /* matrices of a warp */
-        ACROSS = 4,
-        TILE_M = 32 * DOWN,
-        TILE_N = 8 * ACROSS * WARPS_ACROSS,
-        DEPTH = TMM__TENSOR_DEPTH,
-        STAGES = TMM__TENSOR_STAGES,
-        WIDTH = TMM__TENSOR_WIDTH,
-        ALONG = THREADS / DEPTH, /* threads along the lines */
-        LINES = ALONG * WIDTH,   /* lines that one pass copies */
-        PASSES_A = TILE_M / LINES,
-        PASSES = PASSES_A + TILE_N / LINES,
-        MATRICES = DOWN * ACROSS,
-        HALVES = DEPTH / 8,
-        SLOTS = (HALVES - 1) * MATRICES, /* after which copies start */
-        SIZE = 8,
-        SQUARE = 16 * DEPTH * SIZE, /* bytes of 16 lines */
-        STAGE_A = TILE_M / 16 * SQUARE,
-        STAGE = STAGE_A + TILE_N / 16 * SQUARE,
-        ANY = DOWN < 4
-    };
+    enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS, SIZE = 8 };
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, MATRICES = DOWN * ACROSS }; /* of a warp */
+    enum { TILE_M = 32 * DOWN, TILE_N = 8 * ACROSS * WARPS_ACROSS, ANY = DOWN < 4 };
+    enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES, HALVES = DEPTH / 8 };
+    /* Threads along the lines, lines that a pass copies, and passes of a step. */
+    enum { WIDTH = TMM__TENSOR_WIDTH, ALONG = THREADS / DEPTH, LINES = ALONG * WIDTH };
+    enum { PASSES = (TILE_M + TILE_N) / LINES };
+    enum { SLOTS = (HALVES - 1) * MATRICES }; /* multiplications after which copies start */
+    /* Bytes of 16 lines, of A in a stage, and of a stage. */
+    enum { SQUARE = 16 * DEPTH * SIZE, STAGE_A = TILE_M / 16 * SQUARE };
+    enum { STAGE = STAGE_A + TILE_N / 16 * SQUARE };
     static_assert(STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
                   "what the launcher asks for");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
@@ -213,21 +321,15 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
         int left = end - begin;
-#define TMM__COPY(stage, i, rows, cols)                                                     \
-    do {                                                                                    \
-        if ((i) < PASSES_A) TMM_FN(copy_pass)                                               \
-        (shared + (stage), toA, eightA, fromA, strideA, WIDTH, LINES, i,                    \
-         LINES * (ANY ? (i) : 0) < (rows));                                                 \
-        else TMM_FN(copy_pass)(shared + (stage), toB, eightB, fromB, strideB, WIDTH, LINES, \
-                               (i)-PASSES_A, LINES * (ANY ? (i)-PASSES_A : 0) < (cols));    \
-    } while (0)
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
             int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
             if (stage < left) {
                 int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
 #pragma unroll
-                for (int i = 0; i < PASSES; i++) TMM__COPY(stage * STAGE, i, rows, cols);
+                for (int i = 0; i < PASSES; i++)
+                    tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
+                                     toB, eightB, fromB, strideB, cols);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -236,22 +338,13 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
-#define TMM__IN_ORDER() \
-    if (DOWN == 2) TMM__KEEP_ORDER()
         int read = 0; /* where the stage that is worked on begins */
-#define TMM__LOAD_A(half, i)                                                                    \
-    _Pragma("unroll") for (int q = 0; q < 2; q++) _Pragma("unroll") for (int h = 0; h < 2; h++) \
-        a[(half) % 2][i][2 * q + h] =                                                           \
-            *(const double *)(shared + read + SQUARE * (i) +                                    \
-                              (firstA ^ (2 * (half) + q) * fourA ^ h * eightA))
-#define TMM__LOAD_B(half, j)                                            \
-    _Pragma("unroll") for (int q = 0; q < 2; q++) b[(half) % 2][j][q] = \
-        *(const double *)(shared + read + SQUARE * ((j) / 2) +          \
-                          (firstB ^ (2 * (half) + q) * fourB ^ (j) % 2 * eightB))
 #pragma unroll
-        for (int j = 0; j < ACROSS; j++) TMM__LOAD_B(0, j);
+        for (int j = 0; j < ACROSS; j++)
+            tmm__tensor_load_B(b[0][j], shared + read, firstB, 0, j, fourB, eightB);
 #pragma unroll
-        for (int i = 0; i < DOWN; i++) TMM__LOAD_A(0, i);
+        for (int i = 0; i < DOWN; i++)
+            tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
 #pragma unroll 1
         for (; left > 0; left--) {
             /* Everyone has left the stage before this one: refill it. */
@@ -271,17 +364,22 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         __syncthreads();
                         read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
                     }
-                    TMM__IN_ORDER();
-                    if (last && i == 0 ? n == 1 : j == 0) TMM__LOAD_A(next, i);
+                    if (DOWN == 2) TMM__KEEP_ORDER();
+                    if (last && i == 0 ? n == 1 : j == 0)
+                        tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i, fourA,
+                                           eightA);
                     if (pair == 0 || pair == 1) {
-                        TMM__LOAD_B(next, 2 * pair);
-                        TMM__LOAD_B(next, 2 * pair + 1);
+                        tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
+                                           2 * pair, fourB, eightB);
+                        tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB, next,
+                                           2 * pair + 1, fourB, eightB);
                     }
-                    TMM__IN_ORDER();
+                    if (DOWN == 2) TMM__KEEP_ORDER();
 #pragma unroll
                     for (int pass = 0; pass < PASSES; pass++)
                         if (slot == pass * (SLOTS - (DOWN == 4 ? 4 : 2)) / PASSES + 2)
-                            TMM__COPY(write, pass, rows, cols);
+                            tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
+                                             rows, toB, eightB, fromB, strideB, cols);
                 }
                 if (half == HALVES - 2) {
                     tmm__copy_commit();
@@ -290,10 +388,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                 }
             }
         }
-#undef TMM__COPY
-#undef TMM__IN_ORDER
-#undef TMM__LOAD_A
-#undef TMM__LOAD_B
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the next piece's copies may begin */
 
@@ -305,38 +399,13 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
-            TMM_FN(sums4) *to =
-                (TMM_FN(sums4) *)s.partials + (long long)share * (DOWN * ACROSS * THREADS) + thread;
-#pragma unroll
-            for (int q = 0; q < DOWN * ACROSS; q++) {
-                const double *four = sum[q / ACROSS][q % ACROSS];
-                TMM_FN(sums4) sums = {{four[0], four[1], four[2], four[3]}};
-                to[q * THREADS] = sums;
-            }
+            tmm__tensor_leave_sums(&s, share, thread, sum);
             __syncthreads();
             if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
             continue;
         }
         if (end < s.steps) { /* the owner: add what the others have left */
-            long long last_step = (tile + 1ll) * s.steps;
-            long long streamk_steps = (long long)s.streamk_tiles * s.steps;
-            int others = 0;
-            while (streamk_steps * (share + 1 + others) / s.streamk_blocks < last_step) others++;
-            for (int other = thread; other < others; other += THREADS)
-                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
-            __syncthreads();
-#pragma unroll 1
-            for (int other = share + 1; other <= share + others; other++) {
-                const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s.partials +
-                                            (long long)other * (DOWN * ACROSS * THREADS) + thread;
-#pragma unroll
-                for (int q = 0; q < DOWN * ACROSS; q++) {
-                    TMM_FN(sums4) more = from[q * THREADS];
-                    if (q % 4 == 3) TMM__FENCE(); /* 4 in flight: there are no registers for 16 */
-#pragma unroll
-                    for (int e = 0; e < 4; e++) sum[q / ACROSS][q % ACROSS][e] += more.v[e];
-                }
-            }
+            tmm__tensor_add_partials(&s, share, tile, thread, sum);
         }
         lane = thread % 32; /* anew, too */
         int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
@@ -348,31 +417,15 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
         double *c0 = C + blockIdx.z * batchC;
         bool aligned = ((size_t)(c0 + col + col0) | ldc * SIZE) % 16 == 0;
-        unsigned wanted = 0;
+        unsigned mask = 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            wanted |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
+            mask |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
-            TMM_FN(elements2) old[2][ACROSS];
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
-                unsigned mine = (TMM_SUM)beta != 0 && r >= first_row && r < M ? wanted : 0;
-#pragma unroll
-                for (int j = 0; j < ACROSS; j++)
-                    old[h][j] = TMM_FN(load_two)(c0 + r * ldc + c + 8 * j, aligned, mine >> 2 * j);
-            }
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                long long r = row + row0 + 16 * i + 8 * h, c = col + col0;
-                if (r < first_row || r >= M) continue;
-#pragma unroll
-                for (int j = 0; j < ACROSS; j++) TMM_FN(store_two)
-                (c0 + r * ldc + c + 8 * j, r, c + 8 * j, aligned, wanted >> 2 * j, alpha, beta,
-                 old[h][j], &sum[0][j][2 * h]);
-            }
+            tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M, aligned,
+                                   mask, alpha, beta, sum[0]);
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
 #pragma unroll
@@ -383,5 +436,11 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     }
 #endif
 }
+#undef tmm__tensor_copy
+#undef tmm__tensor_leave_sums
+#undef tmm__tensor_add_partials
+#undef tmm__tensor_store_rows
+#undef tmm__tensor_load_A
+#undef tmm__tensor_load_B
 #endif
 #endif
