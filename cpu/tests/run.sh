@@ -107,6 +107,11 @@ build float16-sanitized "$tests/float16.cu" --sanitize
 build steps "$tests/steps.cu"
 build steps-ucontext "$tests/steps.cu" -DCUCC_UCONTEXT
 build steps-sanitized "$tests/steps.cu" --sanitize
+features=(groups textures)
+for feature in "${features[@]}"; do
+    build "$feature" "$tests/$feature.cu"
+    build "$feature-sanitized" "$tests/$feature.cu" --sanitize
+done
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
 build late "$tests/late.cu"
@@ -174,6 +179,25 @@ for program in steps steps-ucontext steps-sanitized; do
         check_text "$program of lanes in volatile memory, $order" '^right $' env CUCC_ORDER=$order ./$program
     done
 done
+
+# ---- features, each with its checks inside -------------------------------------------------------
+
+for feature in "${features[@]}"; do
+    for order in forward backward shuffle:2; do
+        check "$feature, $order" 0 '^0 failures $' bash -c "CUCC_ORDER=$order ./$feature 2>/dev/null"
+    done
+    check "$feature, late streams" 0 '^0 failures $' bash -c "CUCC_STREAMS=late:2 ./$feature 2>/dev/null"
+    check "$feature, sanitized" 0 '(^| )0 failures ' bash -c "./$feature-sanitized"
+done
+while read -r program fault pattern; do
+    check "$program: $fault" 1 "$pattern" ./$program "$fault"
+done <<'END'
+groups grid kernel waits_alone, block \(0,0,0\), thread \(0,0,0\): the sync of a grid needs a cooperative launch .*LaunchFailure
+groups grid-exit kernel waits_alone, .*: the barrier of the grid is never complete: a block has ended without coming to it .*LaunchFailure
+groups barrier kernel nobody_else_arrives, block \(0,0,0\), thread \(0,0,0\): it waits for a cuda::barrier, which never comes .*LaunchTimeout
+textures bounds kernel write_surface, block \(0,0,0\), thread \(3,0,0\): a surface is read or written out of its bounds .*LaunchFailure
+textures whole kernel floats_of_whole_numbers, .*: a texture that gives whole numbers is read as floats .*LaunchFailure
+END
 
 right='^cudaSuccess right $'
 for order in forward backward shuffle:1 shuffle:2; do
@@ -293,7 +317,7 @@ check_text "counts of a tiled product, appended to a file" "^$product$product\$"
 # ---- the command line --------------------------------------------------------------------------
 
 check "unknown option" 1 'cucc: unknown option --fast' "$cucc" --fast x.cu
-check "cuBLAS" 1 "cucc: -lcublas: NVIDIA's libraries need a GPU" "$cucc" x.cu -lcublas
+check "cuFFT" 1 "cucc: -lcufft: NVIDIA's library needs a GPU" "$cucc" x.cu -lcufft
 check "modes exclude each other" 1 'exclude each other' "$cucc" --sanitize --count x.cu
 check "no such file" 1 'missing.cu: No such file' "$cucc" missing.cu -o missing
 check_text "help" 'usage: cucc .*--sanitize.*CUCC_ORDER' "$cucc" --help
