@@ -289,7 +289,9 @@ static void complete_warp_function(worker &w, unsigned int warp, unsigned int ma
         int i = __builtin_ctz(left);
         int source = lane[i].source_lane & (warp_lanes - 1);
         bool defined = lanes >> source & 1; /* else all ones, to be noticed */
-        if (lane[i].function == warp_ballot)
+        if (lane[i].function == warp_table)
+            w.gathered[warp * warp_lanes + (unsigned int)i] = lane[i].value;
+        else if (lane[i].function == warp_ballot)
             lane[i].result = ballot;
         else if (lane[i].function > warp_ballot)
             lane[i].result = answer(lane, lanes, i);
@@ -314,6 +316,12 @@ uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value
     complete_warp_function(w, thread / warp_lanes, mask);
     wait(w);
     return w.lane[thread].result;
+}
+
+const uint64_t *warp_gather(unsigned int mask, uint64_t value)
+{
+    warp_exchange(warp_table, mask, value, 0);
+    return self->gathered + self->current / warp_lanes * warp_lanes;
 }
 
 /* Before and after a thread writes to volatile memory (rewrite.cpp). */
@@ -423,6 +431,15 @@ long long clock64()
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* In a kernel clock() counts cycles; elsewhere it is that of C. */
+extern "C" clock_t clock() noexcept
+{
+    struct timespec used;
+    if (cucc::inside_kernel()) return (clock_t)clock64();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (clock_t)(used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
 }
 
 /* glibc's assert ends here; in a kernel it ends the launch. */

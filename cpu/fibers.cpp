@@ -96,4 +96,10 @@ void abandon_fibers(worker &w)
         w.idle.push_back(f.get());
     }
 }
+bool on_guard_page(const worker &w, const void *address)
+{
+    for (auto &f : w.fibers)
+        if ((size_t)((const char *)address - (f->stack - page)) < page) return true;
+    return false;
+}
 } // namespace cucc

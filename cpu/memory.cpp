@@ -36,7 +36,8 @@ cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags
         return failed(cudaErrorMemoryAllocation);
     void *memory;
     if (posix_memalign(&memory, 256, size)) return failed(cudaErrorMemoryAllocation);
-    memset(memory, 0xff, size); /* so that unwritten floats are NaN */
+    /* Unwritten floats are NaN; managed memory begins with zeros, as the pages of an operating system. */
+    memset(memory, device == managed ? 0 : 0xff, size);
     if (device >= 0) s.device[device].used += size;
     allocation &made = s.allocations[(uintptr_t)memory];
     made.size = size;
@@ -444,4 +445,37 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     else
         *attributes = {cudaMemoryTypeDevice, owner, p, nullptr};
     return cudaSuccess;
+}
+
+/* ---- other processes ------------------------------------------------------------------------- */
+
+static cudaError_t no_other_process(const char *function)
+{
+    fprintf(stderr, "cucc: %s: memory and events are not shared between processes\n", function);
+    return failed(cudaErrorNotSupported);
+}
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *, void *)
+{
+    return no_other_process("cudaIpcGetMemHandle");
+}
+
+cudaError_t cudaIpcOpenMemHandle(void **, cudaIpcMemHandle_t, unsigned int)
+{
+    return no_other_process("cudaIpcOpenMemHandle");
+}
+
+cudaError_t cudaIpcCloseMemHandle(void *)
+{
+    return no_other_process("cudaIpcCloseMemHandle");
+}
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *, cudaEvent_t)
+{
+    return no_other_process("cudaIpcGetEventHandle");
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *, cudaIpcEventHandle_t)
+{
+    return no_other_process("cudaIpcOpenEventHandle");
 }

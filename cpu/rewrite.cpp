@@ -77,9 +77,10 @@ static std::string next_name(const char *stem)
 static void rewrite_dynamic_shared(long begin, long end)
 {
     long array = declared_names(begin, end)[0], bracket = next(array);
-    if (!is(bracket, "[") || !is(next(bracket), "]") || next(next(bracket)) != end)
+    if (!is(bracket, "[") || !is(next(bracket), "]"))
         stop(tokens[(size_t)array], "extern __shared__ must declare one array, as in T name[]");
-    text(array) = "*" + source(array);
+    bool of_arrays = is(next(next(bracket)), "["); /* which the pointer then points to */
+    text(array) = of_arrays ? "(*" + source(array) + ")" : "*" + source(array);
     text(bracket) = text(next(bracket)) = "";
     text(end) = " = ::cucc::dynamic_shared();";
 }
@@ -253,7 +254,6 @@ static void note_kernel(long i)
             specialised = !is(angle, "<") || next(angle) == end;
             if (!specialised) facts.template_parameters = count_parts(angle, end, &facts.has_pack);
         }
-        facts.definitions += is(after, "{") && !specialised;
         for (long k = next(next(j)); k < close; k = next(opens(k) ? closing(k) : k))
             facts.has_defaults |= is(k, "=");
         return;
@@ -264,6 +264,11 @@ static void note_kernels()
 {
     for (long i = next(-1); i < count(); i = next(i))
         if (is(i, "__global__")) note_kernel(i);
+    for (long i = next(-1); i < count(); i = next(i)) { /* a function of the host may be one more */
+        if (!is_name(i) || !is(next(i), "(")) continue;
+        auto found = kernels.find(source(i));
+        if (found != kernels.end() && is(next(closing(next(i))), "{")) found->second.definitions++;
+    }
 }
 
 /* Whether only a call with its arguments tells which function is meant. */
@@ -364,33 +369,87 @@ static bool is_ptx(const std::string &code)
     return std::regex_search(code, typical);
 }
 
-/* Reads of special registers are calls; all else cannot run here. */
+/* Instructions that are an expression of C, with their operands as $1 and so on; all else cannot run
+ * here. */
+static const std::map<std::string, std::string> simple_instructions = {
+    {"bfe.u32", "::cucc::special_bfe($1, $2, $3)"},
+    {"bfi.b32", "::cucc::special_bfi($1, $2, $3, $4)"},
+    {"brev.b32", "__brev($1)"},
+    {"clz.b32", "__clz((int)($1))"},
+    {"popc.b32", "__popc($1)"},
+    {"mul.hi.u32", "__umulhi($1, $2)"},
+    {"prmt.b32", "__byte_perm($1, $2, $3)"},
+    {"add.u32", "($1) + ($2)"},
+    {"sqrt.approx.f32", "sqrtf($1)"},
+    {"rcp.approx.f32", "1.0f / ($1)"},
+    {"ex2.approx.f32", "exp2f($1)"},
+    {"ex2.approx.ftz.f32", "exp2f($1)"},
+    {"lg2.approx.f32", "log2f($1)"},
+    {"membar.gl", "__threadfence()"},
+    {"membar.cta", "__threadfence_block()"},
+    {"membar.sys", "__threadfence_system()"},
+    {"trap", "__trap()"}};
+static const std::set<std::string> special_registers = {"laneid",      "warpid",      "smid",
+                                                        "nsmid",       "nwarpid",     "clock",
+                                                        "clock64",     "globaltimer", "lanemask_eq",
+                                                        "lanemask_lt", "lanemask_le", "lanemask_gt",
+                                                        "lanemask_ge"};
+
+/* The expressions of the operands of an asm statement: what stands in parentheses after constraints. */
+static std::vector<std::string> asm_operands(long begin, long close)
+{
+    std::vector<std::string> operands;
+    for (long i = begin; i < close; i = next(i)) {
+        if (!is(i, "(")) continue;
+        std::string expression;
+        for (long j = next(i); j < closing(i); j = next(j)) expression += source(j) + " ";
+        operands.push_back(expression);
+        i = closing(i);
+    }
+    return operands;
+}
+
+static std::string with_operands(std::string expression, const std::vector<std::string> &operands)
+{
+    for (size_t i = 1; i < operands.size(); i++) {
+        std::string name = "$" + std::to_string(i);
+        for (size_t at; (at = expression.find(name)) != expression.npos;)
+            expression.replace(at, name.size(), operands[i]);
+    }
+    return expression;
+}
+
 static void rewrite_asm(long i)
 {
-    static const std::regex move("\\s*mov\\.[ubs](32|64)\\s+%0\\s*,\\s*%%(\\w+)\\s*;\\s*");
-    static const std::set<std::string> registers = {"laneid",      "warpid",      "smid",
-                                                    "nsmid",       "nwarpid",     "clock",
-                                                    "clock64",     "globaltimer", "lanemask_eq",
-                                                    "lanemask_lt", "lanemask_le", "lanemask_gt",
-                                                    "lanemask_ge"};
+    static const std::regex form(
+        "\\s*([a-z0-9_.]+)\\s*(?:%0\\s*,?\\s*((?:%%?\\w+\\s*,?\\s*)*))?;?\\s*");
     long open = next(i);
     while (is(open, "volatile") || is(open, "__volatile__")) open = next(open);
     if (!is(open, "(")) return;
-    std::string code = literal_text(next(open));
+    std::string code = literal_text(next(open)), result;
     if (!is_ptx(code)) return;
+    long close = closing(open), end_of_code = next(open);
+    while (end_of_code < close && !is(end_of_code, ":")) end_of_code = next(end_of_code);
+    std::vector<std::string> operands = asm_operands(end_of_code, close);
     std::smatch parts;
-    bool reads = std::regex_match(code, parts, move) && registers.count(parts[2]);
-    long close = closing(open), operand = open;
-    while (operand < close && !is(operand, ":")) operand = next(operand);
-    if (!reads || !is(next(next(operand)), "(")) {
-        std::string instruction = code.substr(code.find_first_not_of(" \\tn{"));
+    if (std::regex_match(code, parts, form)) {
+        std::string instruction = parts[1], rest = parts[2];
+        auto known = simple_instructions.find(instruction);
+        std::string reg = rest.substr(0, rest.find_first_of(" ,;"));
+        if (known != simple_instructions.end())
+            result = with_operands(known->second, operands);
+        else if (instruction.compare(0, 4, "mov.") == 0 && reg.compare(0, 2, "%%") == 0 &&
+                 special_registers.count(reg.substr(2)))
+            result = "::cucc::special_" + reg.substr(2) + "()";
+    }
+    if (result.empty() || result.find('$') != result.npos) {
+        std::string instruction =
+            code.substr(std::min(code.find_first_not_of(" \\tn{"), code.size()));
         instruction = instruction.substr(0, instruction.find_first_of(" ;\\"));
         stop(tokens[(size_t)i], ("needs PTX (" + instruction + "), which only a GPU runs").c_str());
     }
-    long expression = next(next(operand));
-    for (long j = i; j < expression; j = next(j)) text(j) = "";
-    for (long j = next(closing(expression)); j <= close; j = next(j)) text(j) = "";
-    text(close) = " = ::cucc::special_" + parts[2].str() + "()";
+    for (long j = i; j <= close; j = next(j)) text(j) = "";
+    text(i) = operands.empty() ? result : "(" + operands[0] + ") = " + result;
 }
 
 /* ---- volatile memory ------------------------------------------------------------------------- */

@@ -82,9 +82,10 @@ struct worker {
     fiber *fiber_of[max_threads];
     uint3 index[max_threads];
     lane_request lane[max_threads];
-    int step[max_threads];            /* where a thread at_step is in the source */
-    unsigned int together[max_warps]; /* lanes that went on from there at once */
-    unsigned int live[max_warps];     /* lanes that have not finished, a bit each */
+    uint64_t gathered[max_threads];     /* warp_gather's */
+    int step[max_threads];              /* where a thread at_step is in the source */
+    unsigned int together[max_warps];   /* lanes that went on from there at once */
+    unsigned int live[max_warps];       /* lanes that have not finished, a bit each */
     unsigned int exchanging[max_warps]; /* lanes in_warp_function */
     unsigned int order[max_threads];    /* the order in which threads are run and released */
     std::minstd_rand random;
@@ -122,6 +123,7 @@ void run_block(worker &w, uint64_t block);
 /* ---- fibers.cpp ------------------------------------------------------------------------------ */
 
 fiber &new_fiber(worker &w, void (*entry)());
+bool on_guard_page(const worker &w, const void *address); /* below a stack */
 void abandon_fibers(worker &w); /* those of a block that was given up stopped anywhere */
 
 #ifdef CUCC_UCONTEXT

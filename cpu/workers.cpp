@@ -1,6 +1,7 @@
 /* Launches: their blocks over workers. Blocks that must run at once, those of a cluster or of a
  * cooperative launch, have an OS thread each. */
 #include "worker.h"
+#include <signal.h>
 #include <thread>
 
 namespace cucc
@@ -15,8 +16,13 @@ unsigned int worker_count()
     return (unsigned int)environment().workers;
 }
 
+static void watch_signals();
+
 static void begin_launch(worker &w, launch_state &launch)
 {
+    static thread_local bool watched;
+    if (!watched) watch_signals();
+    watched = true;
     const dim3 &block = launch.request.block;
     w.launch = &launch;
     w.group = nullptr;
@@ -45,6 +51,49 @@ static void find_own_stack(fiber &home)
     }
     home.stack = (char *)bottom;
     home.usable_size = size;
+}
+#endif
+
+#ifndef CUCC_SANITIZE
+/* Says which thread of a kernel did what the processor refuses, and lets it end the program. */
+static void report_signal(int signal, siginfo_t *info, void *)
+{
+    struct sigaction otherwise = {};
+    otherwise.sa_handler = SIG_DFL;
+    sigaction(signal, &otherwise, nullptr);
+    if (!self) return;
+    print_place(*self, self->current);
+    if (signal == SIGFPE)
+        fprintf(stderr, "a whole number is divided by zero\n");
+    else
+        fprintf(
+            stderr,
+            "it reads or writes %p, where there is no memory (cucc --sanitize names the line)%s\n",
+            info->si_addr,
+            on_guard_page(*self, info->si_addr) ? ": its stack is too small for its variables"
+                                                : "");
+}
+
+/* On a stack of its own, since that of the thread may be full. */
+static void watch_signals()
+{
+    static thread_local char stack[64 * 1024];
+    stack_t alternate = {};
+    alternate.ss_sp = stack;
+    alternate.ss_size = sizeof stack;
+    sigaltstack(&alternate, nullptr);
+    struct sigaction action = {};
+    action.sa_sigaction = report_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE}) {
+        struct sigaction present;
+        sigaction(signal, nullptr, &present);
+        if (present.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
+    }
+}
+#else
+static void watch_signals()
+{
 }
 #endif
 
@@ -264,7 +313,8 @@ static void work_in_group(worker &w, launch_state &launch, block_group &group, u
 
 static void run_in_groups(launch_state &launch, unsigned int size, bool whole_grid)
 {
-    static std::vector<std::unique_ptr<worker>> crew; /* used under the launch lock */
+    static std::vector<std::unique_ptr<worker>> &crew = /* used under the launch lock */
+        *new std::vector<std::unique_ptr<worker>>;
     block_group group;
     std::vector<std::thread> threads;
     while (crew.size() < size) crew.push_back(new_worker());

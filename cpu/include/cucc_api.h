@@ -86,6 +86,19 @@ cudaError_t cudaMemRangeGetAttribute(void *value, size_t value_size,
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t size CUCC_OR(0),
                                      unsigned int flags CUCC_OR(cudaMemAttachSingle));
 
+/* Memory of another process: always cudaErrorNotSupported, with a sentence. */
+typedef struct cudaIpcMemHandle_t {
+    char reserved[64];
+} cudaIpcMemHandle_t;
+typedef struct cudaIpcEventHandle_t {
+    char reserved[64];
+} cudaIpcEventHandle_t;
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer);
+cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, unsigned int flags);
+cudaError_t cudaIpcCloseMemHandle(void *pointer);
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event);
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle);
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);

@@ -33,9 +33,12 @@ enum warp_function {
     warp_min,
     warp_max,
     warp_min_signed,
-    warp_max_signed
+    warp_max_signed,
+    warp_table
 };
 uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value, int source_lane);
+/* The values of all lanes, until the warp calls it again. */
+const uint64_t *warp_gather(unsigned int mask, uint64_t value);
 int lane_number();
 unsigned int live_lanes(); /* of the warp: those that have not exited */
 void in_step(int place);   /* waits until the lanes of the warp that can get here have come */
@@ -171,6 +174,15 @@ inline void __prof_trigger(int)
 long long clock64();
 namespace cucc
 {
+inline unsigned int special_bfe(unsigned int a, unsigned int at, unsigned int bits)
+{
+    return bits == 0 || at > 31 ? 0 : a >> at & (bits > 31 ? ~0u : (1u << bits) - 1);
+}
+inline unsigned int special_bfi(unsigned int a, unsigned int b, unsigned int at, unsigned int bits)
+{
+    unsigned int mask = at > 31 ? 0 : (bits > 31 ? ~0u : (1u << bits) - 1) << at;
+    return (b & ~mask) | (at > 31 ? 0 : a << at & mask);
+}
 inline unsigned int special_laneid() { return (unsigned int)lane_number(); }
 inline unsigned int special_warpid() { return thread_number() / 32; }
 inline unsigned int special_nwarpid() { return 32; }

@@ -1,0 +1,2 @@
+/* Names for streams and events, which nobody reads. */
+#include "nvToolsExt.h"

@@ -1,0 +1,2 @@
+/* The same under their newer name. */
+#include "../nvToolsExtCuda.h"
