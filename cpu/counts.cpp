@@ -2,7 +2,7 @@
  *
  * User code is compiled with g++'s -fsanitize=thread, which calls a function at each access to
  * memory; those functions are here in place of ThreadSanitizer's library. An access counts once
- * whatever its width. Those to local variables, and atomics, are not counted. */
+ * whatever its width. Those to local variables are not counted, and atomics apart from them. */
 #include "runtime.h"
 #include <algorithm>
 #include <map>
@@ -54,6 +54,16 @@ static void count_store(const void *address, size_t size)
     }
 }
 
+void count_atomic(const void *address)
+{
+    const launch_state *launch = current_launch();
+    if (!launch) return;
+    if (inside_shared_memory(address))
+        counts.shared_atomics++;
+    else if (inside_global_memory(launch->global_memory, address))
+        counts.global_atomics++;
+}
+
 access_counts take_counts()
 {
     access_counts taken = counts;
@@ -82,9 +92,13 @@ static void write_report()
         const access_counts &a = kernel.second.accesses;
         fprintf(file,
                 "kernel %s launches %lu global_loads %lu global_stores %lu shared_loads %lu "
-                "shared_stores %lu global_load_bytes %lu global_store_bytes %lu\n",
+                "shared_stores %lu global_load_bytes %lu global_store_bytes %lu",
                 kernel.first.c_str(), kernel.second.launches, a.global_loads, a.global_stores,
                 a.shared_loads, a.shared_stores, a.global_load_bytes, a.global_store_bytes);
+        if (a.global_atomics || a.shared_atomics)
+            fprintf(file, " global_atomics %lu shared_atomics %lu", a.global_atomics,
+                    a.shared_atomics);
+        fputc('\n', file);
     }
     bool lost = ferror(file);
     if (path && (fclose(file) || lost)) perror(path);
@@ -98,6 +112,8 @@ void add(access_counts &sum, const access_counts &more)
     sum.shared_stores += more.shared_stores;
     sum.global_load_bytes += more.global_load_bytes;
     sum.global_store_bytes += more.global_store_bytes;
+    sum.global_atomics += more.global_atomics;
+    sum.shared_atomics += more.shared_atomics;
 }
 
 void add_counts(const char *kernel, const access_counts &more)

@@ -31,6 +31,7 @@ struct memory_range {
 struct access_counts {
     uint64_t global_loads, global_stores, shared_loads, shared_stores;
     uint64_t global_load_bytes, global_store_bytes;
+    uint64_t global_atomics, shared_atomics;
 };
 
 /* A launch inside a kernel, with its own copy of the arguments. */

@@ -5,7 +5,8 @@
 # shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 
-demos="registers local shared global constant readonly texture pinned mapped managed async_copy"
+demos=
+for source in demos/memory/*.cu; do demos="$demos $(basename "$source" .cu)"; done
 
 # ---- the checks must be able to fail ---------------------------------------------------------------
 selftest=$(check "false" false)
@@ -149,6 +150,32 @@ count "counters in registers: neither" local count_in_registers 1 16384 16384 0 
 count "a filtered texture makes no global load" texture turn_filtered 1 0 $SIZE 0 0
 count "by hand, four loads a pixel" texture turn_loaded 1 $((4 * SIZE)) $SIZE 0 0
 count "a sum loads a quarter as often as it has numbers" mapped sum_up 4 $((18 * 4096)) $((4 * 4)) 8176 8176
+N=16384
+count "sums: four numbers a load twice, one three times" shuffle sum_up 5 $((2 * N / 4 + 3 * N)) 2 '[0-9]*' '[0-9]*'
+count "histogram: a load a number, in global memory twice" atomics count_global 2 $((2 * N)) 0 0 0
+count "in shared memory four times; counters of a block, or of its 8 warps" atomics count_shared 4 $((4 * N)) 0 $((2 * 256 * 2 * (1 + 8))) $((2 * 256 * 2 * (1 + 8)))
+count "a pointer: as many loads and stores as a variable of the device" device_variable scale_pointer 1 $N $N 0 0
+count "a parameter needs no load" parameters by_parameter 8 $((8 * 8192 * 64)) $((8 * 8192)) 0 0
+count "a table in global memory: a load more a product" parameters by_global 8 $((2 * 8 * 8192 * 64)) $((8 * 8192)) 0 0
+count "arrays: one field, then eight" layout sum_arrays 2 $((4096 * 9)) $((2 * 4096)) 0 0
+count "structs by two float4" layout sum_vectors 1 $((4096 * 2)) 4096 0 0
+count "structs by eight floats" layout sum_structs 1 $((4096 * 8)) 4096 0 0
+count "the stream and the table, four times" l2 look_up 4 $((4 * 2 * N)) $((4 * N)) 0 0
+N=65536
+count "tiles of 96, 96, 48 and 24 KB: N + 4096 a block" shared_size add_neighbours 4 $((4 * N + 4096 * (4 + 4 + 8 + 32))) $((4 * N)) $((4 * N * 9)) $((4 * N + 4096 * (4 + 4 + 8 + 32)))
+count "three single passes and three of four" peer sum_up 5 $((2 * 4096 + 3 * 4 * 4096)) $((5 * 4)) 20 20
+count "50 steps, four ways" pool put_aside 200 $((200 * 4096)) $((200 * 4096)) 0 0
+count "50 steps, in a graph and twice by launches" graph step 150 $((150 * 4096)) $((150 * 4096)) 0 0
+count "a hundred steps in one launch" cooperative all_steps 1 $((100 * 3 * 2048)) $((100 * 2048)) 0 0
+count "a hundred launches: as much" cooperative one_step 100 $((100 * 3 * 2048)) $((100 * 2048)) 0 0
+count "a cluster: a load a number" cluster count_cluster 1 8192 0 2048 2048
+count "prefix sums: four numbers a store, twice" scan scan 2 '[0-9]*' $((2 * 16384 / 4)) '[0-9]*' '[0-9]*'
+count "a texture beyond its edges: no load" texture_edges fetch_all 3 0 $((3 * 4096)) 0 0
+count "by hand, one, and none for zeros" texture_edges load_all 3 $((3 * 4096 - 1000)) $((3 * 4096)) 0 0
+count "a volume: no load, or 8" texture_volume move_loaded 1 $((8 * 4096)) 4096 0 0
+count "a texture of three dimensions: none" texture_volume move_filtered 1 0 4096 0 0
+count "a surface: a load and a store a pixel, as memory" surface turn 2 $((2 * SIZE)) $((2 * SIZE)) 0 0
+count "bytes by a texture: no load" surface mean_of_texture 1 0 $SIZE 0 0
 count "tiles by 16 bytes: 2 N^3 / 64 / 4 loads, twice" async_copy multiply 2 $((4 * N3 / 256)) $((2 * N2)) $N3 $((4 * N3 / 256))
 
 tap_done

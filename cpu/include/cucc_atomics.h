@@ -6,8 +6,17 @@ namespace cucc
 {
 void spin(); /* a compare-and-swap failed: lets another thread of the block run now and then */
 
+#ifdef CUCC_COUNT
+void count_atomic(const void *address); /* --count */
+#else
+inline void count_atomic(const void *)
+{
+}
+#endif
+
 template <class T, class F> T atomic_update(T *address, F new_value)
 {
+    count_atomic((const void *)address);
     T seen, wanted;
     __atomic_load(address, &seen, __ATOMIC_RELAXED);
     do {
@@ -18,6 +27,7 @@ template <class T, class F> T atomic_update(T *address, F new_value)
 }
 template <class T> T compare_and_swap(T *address, T compare, T value)
 {
+    count_atomic((const void *)address);
     T seen = compare;
     __atomic_compare_exchange(address, &seen, &value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     if (memcmp(&seen, &compare, sizeof seen)) spin();
@@ -25,6 +35,7 @@ template <class T> T compare_and_swap(T *address, T compare, T value)
 }
 template <class T> T exchange(T *address, T value)
 {
+    count_atomic((const void *)address);
     T seen;
     __atomic_exchange(address, &value, &seen, __ATOMIC_SEQ_CST);
     if (!memcmp(&seen, &value, sizeof seen)) spin(); /* as a lock that is taken */

@@ -17,6 +17,16 @@ __global__ void copy_by_four(const float *from, float *to)
     *reinterpret_cast<float4 *>(to + 4 * i) = make_float4(2 * v.x, v.y, v.z, v.w);
 }
 
+__global__ void histogram(const int *from, int *to)
+{
+    __shared__ int bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&bins[threadIdx.x % 4], from[threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x < 4) atomicAdd(&to[threadIdx.x], bins[threadIdx.x]);
+}
+
 int main()
 {
     float *from, *to;
@@ -25,6 +35,7 @@ int main()
     cudaMemset(from, 0, 4096);
     for (int i = 0; i < 3; i++) copy<<<2, 100>>>(from, to);
     copy_by_four<<<4, 64>>>(from, to);
+    histogram<<<2, 64>>>((int *)from, (int *)to);
     cudaFree(from);
     cudaFree(to);
     return cudaGetLastError();

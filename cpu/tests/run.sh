@@ -107,7 +107,7 @@ build float16-sanitized "$tests/float16.cu" --sanitize
 build steps "$tests/steps.cu"
 build steps-ucontext "$tests/steps.cu" -DCUCC_UCONTEXT
 build steps-sanitized "$tests/steps.cu" --sanitize
-features=(groups textures)
+features=(groups textures graphs unmodified libraries)
 for feature in "${features[@]}"; do
     build "$feature" "$tests/$feature.cu"
     build "$feature-sanitized" "$tests/$feature.cu" --sanitize
@@ -196,8 +196,27 @@ groups grid kernel waits_alone, block \(0,0,0\), thread \(0,0,0\): the sync of a
 groups grid-exit kernel waits_alone, .*: the barrier of the grid is never complete: a block has ended without coming to it .*LaunchFailure
 groups barrier kernel nobody_else_arrives, block \(0,0,0\), thread \(0,0,0\): it waits for a cuda::barrier, which never comes .*LaunchTimeout
 textures bounds kernel write_surface, block \(0,0,0\), thread \(3,0,0\): a surface is read or written out of its bounds .*LaunchFailure
+unmodified 0 kernel fails, block \(0,0,0\), thread \(3,0,0\): assertion .threadIdx.x != 3' failed at .*unmodified.cu:[0-9]+, .*cudaErrorAssert
+unmodified 1 kernel fails, block \(0,0,0\), thread \(2,0,0\): __trap .*LaunchFailure
 textures whole kernel floats_of_whole_numbers, .*: a texture that gives whole numbers is read as floats .*LaunchFailure
 END
+
+check "an address that is nobody's" 139 'kernel fails, block \(0,0,0\), thread \(0,0,0\): it reads or writes 0x40000000, where there is no memory' ./unmodified 2
+check "a GPU that is not known" 2 '^cucc: CUCC_GPU must be one of v100 t4 .*, not k80 $' env CUCC_GPU=k80 ./order 1
+while read -r pattern; do
+    read -r code
+    echo "$code" >wrong.cu
+    check "refused: $pattern" 1 "$pattern" "$cucc" wrong.cu -o wrong
+done <<'END'
+wrong.cu:1: error: needs PTX \(mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32\), which only a GPU runs
+__global__ void k(int *p) { asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0}, {%1};" : "=r"(*p) : "r"(1)); }
+cucc: write the template arguments of this kernel, since it takes an object with constructors
+struct s { ~s() {} }; template <class T> __global__ void k(T) {} int main() { s x; k<<<1, 1>>>(x); }
+END
+printf '__global__ void k() {\n#if __CUDA_ARCH__ >= 900\n    __trap();\n#endif\n}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n' >arch.cu
+check "code for another GPU is left out" 0 'arch.cu:2: note: code for compute capability 9.0 is left out' "$cucc" arch.cu -o arch
+check "code for another GPU that is asked for" 0 '!note' "$cucc" -D__CUCC_ARCH__=900 arch.cu -o arch
+check "and then runs" 207 'kernel k, .*: __trap' ./arch
 
 right='^cudaSuccess right $'
 for order in forward backward shuffle:1 shuffle:2; do
@@ -307,7 +326,7 @@ done
 # ---- counts ------------------------------------------------------------------------------------
 
 check_text "exact counts" \
-    '^kernel copy launches 3 global_loads 600 global_stores 600 shared_loads 0 shared_stores 0 global_load_bytes 2400 global_store_bytes 2400 kernel copy_by_four launches 1 global_loads 256 global_stores 256 shared_loads 256 shared_stores 256 global_load_bytes 4096 global_store_bytes 4096 $' \
+    '^kernel copy launches 3 global_loads 600 global_stores 600 shared_loads 0 shared_stores 0 global_load_bytes 2400 global_store_bytes 2400 kernel copy_by_four launches 1 global_loads 256 global_stores 256 shared_loads 256 shared_stores 256 global_load_bytes 4096 global_store_bytes 4096 kernel histogram launches 1 global_loads 128 global_stores 0 shared_loads 8 shared_stores 8 global_load_bytes 512 global_store_bytes 0 global_atomics 8 shared_atomics 128 $' \
     ./count
 env CUCC_COUNTS=counts.txt ./order-count 1 >/dev/null
 env CUCC_COUNTS=counts.txt ./order-count 1 >/dev/null
@@ -318,6 +337,10 @@ check_text "counts of a tiled product, appended to a file" "^$product$product\$"
 
 check "unknown option" 1 'cucc: unknown option --fast' "$cucc" --fast x.cu
 check "cuFFT" 1 "cucc: -lcufft: NVIDIA's library needs a GPU" "$cucc" x.cu -lcufft
+for header in thrust/none.h GL/none.h cufft_none.h; do
+    echo "#include <$header>" >wrong.cu
+    check "a program that includes $header" 1 "error: .*cucc: this program needs (OpenGL|$header)" "$cucc" wrong.cu -o wrong
+done
 check "modes exclude each other" 1 'exclude each other' "$cucc" --sanitize --count x.cu
 check "no such file" 1 'missing.cu: No such file' "$cucc" missing.cu -o missing
 check_text "help" 'usage: cucc .*--sanitize.*CUCC_ORDER' "$cucc" --help
