@@ -3924,8 +3924,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                              long long ldc, long long strideA, long long strideB,
                                              long long strideC, long long batch, tmm_stream stream);
 
-/* The kernel that TMM_AUTO takes for this shape on the current device; for leading dimensions from
-   2^26 on (double: 2^24) or K above 2^34 it takes a TMM_REGISTER instead. */
+/* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as stored
+   (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
+   TMM_REGISTER instead. */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR

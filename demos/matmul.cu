@@ -80,7 +80,7 @@ static void print_help(void)
         "  --type float|double|int  element type (default float)\n"
         "  --kernel NAME            only global, shared_8, _16, _32, register_64, _128, "
         "pipelined,\n"
-        "                           small, skinny (M or N of 16 at most), tensor (double) or auto\n"
+        "                           small, skinny (M or N of 16 at most), outer, tensor or auto\n"
         "  --reps R                 timings per row, of which the median is shown (default %d)\n"
         "  --cpu, --no-cpu          run the CPU rows, or not (default: up to 4096^3)\n"
         "  --csv FILE               write the table to FILE as well\n"
@@ -386,7 +386,7 @@ static int add_device_row(int kernel)
              tmm_kernel_string(types[type].choice(M, N, K, 1)));
     r->memory = kernel == CUBLAS                                  ? "library"
                 : kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR ? "as chosen"
-                : kernel == TMM_GLOBAL                            ? "global"
+                : kernel == TMM_GLOBAL || kernel == TMM_OUTER     ? "global"
                 : kernel < TMM_REGISTER                           ? "shared"
                                                                   : "shared + registers";
     int good = copy_in(&m) && succeeded(cudaEventCreate(&start), "cudaEventCreate") &&
@@ -450,8 +450,8 @@ static int add_cpu_rows(void)
 /* Is this kernel for such products, compiled, and for the device? A product of no rows asks. */
 static int is_rung(int kernel)
 {
-    if (kernel == TMM_SHARED || kernel == TMM_REGISTER) return 0; /* with one of their tiles */
-    if (kernel == TMM_SKINNY && M > 16 && N > 16) return 0;
+    if (kernel == TMM_SHARED || kernel == TMM_REGISTER || kernel == TMM_AUTO_TENSOR) return 0;
+    if ((kernel == TMM_SKINNY && M > 16 && N > 16) || (kernel == TMM_OUTER && K > 64)) return 0;
     if (kernel == (type == TMM_DOUBLE ? TMM_PIPELINED : TMM_TENSOR)) return 0; /* the other's */
     return types[type].multiply(kernel, -1, 0, NULL, NULL, NULL) != TMM_ERROR_UNSUPPORTED;
 }
@@ -459,7 +459,7 @@ static int is_rung(int kernel)
 static int add_device_rows(void)
 {
     int good = 1;
-    for (int k = TMM_GLOBAL; k <= TMM_TENSOR && chosen == ALL && good; k++)
+    for (int k = TMM_GLOBAL; k < TMM_KERNEL_COUNT && chosen == ALL && good; k++)
         if (is_rung(k)) good = add_device_row(k);
     if (good) good = add_device_row(chosen == ALL ? (int)TMM_AUTO : chosen);
 #ifdef WITH_CUBLAS
