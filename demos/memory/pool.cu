@@ -88,7 +88,7 @@ static void task(void)
 {
     enum { ONCE, KEPT, RETURNED, EACH, WAYS };
     static const char *const name[WAYS] = {"allocated once (right)", "pool that keeps (also right)",
-                                           "pool that gives back", "cudaMalloc, cudaFree"};
+                                           "pool that gives back", "cudaMalloc; cudaFree"};
     unsigned long long keep = ~0ull, nothing = 0;
     double x[WAYS];
     float *in, *out, *own, *temporary;
