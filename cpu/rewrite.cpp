@@ -366,6 +366,7 @@ static void refuse_unsupported(long i)
                  {"cudaMallocMipmappedArray", "mipmapped arrays"},
                  {"cudaGraphAddMem", "memory nodes of graphs"},
                  {"cudaGraphConditional", "conditional nodes of graphs"},
+                 {"cublasLtMat", "the products of cuBLASLt (cublasSgemm and its like are there)"},
                  {"cudaImportExternal", "memory or semaphores of other libraries"}};
     static const std::set<std::string> taken = {"cudaGraphAddMemcpyNode",
                                                 "cudaGraphAddMemcpyNode1D",
