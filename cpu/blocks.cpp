@@ -69,13 +69,10 @@ void trap(const char *sentence)
     fault(worker_in_kernel("__trap"), cudaErrorLaunchFailure, "%s", sentence);
 }
 
-worker &worker_in_kernel(const char *function)
+void called_outside(const char *function)
 {
-    if (!self) {
-        fprintf(stderr, "cucc: %s was called outside of a kernel\n", function);
-        abort();
-    }
-    return *self;
+    fprintf(stderr, "cucc: %s was called outside of a kernel\n", function);
+    abort();
 }
 
 /* No thread can go on: says why, seen from a thread that waits. */
@@ -110,7 +107,7 @@ static void shuffle_order(worker &w)
 
 /* Nobody can go on: those lanes of each warp that wait at the earliest step may. So lanes that took
  * another way, or are further on, do not run ahead of them. */
-static bool release_steps(worker &w)
+[[gnu::noinline]] static bool release_steps(worker &w)
 {
     bool any = false;
     for (unsigned int first = 0; first < w.threads; first += warp_lanes) {
@@ -131,7 +128,7 @@ static bool release_steps(worker &w)
 }
 
 /* Takes up the next thread that can run, if there is one. */
-static bool choose_next(worker &w)
+[[gnu::always_inline]] static inline bool choose_next(worker &w)
 {
     do {
         for (unsigned int i = 0; i < w.threads; i++) {
@@ -149,7 +146,7 @@ static bool choose_next(worker &w)
 static void fiber_main();
 
 /* Goes on with the chosen thread on its own fiber, or on a new one if it has not started. */
-static void switch_to_current(worker &w)
+[[gnu::always_inline]] static inline void switch_to_current(worker &w)
 {
     fiber &from = *w.running;
     fiber &to = w.state[w.current] == unstarted ? new_fiber(w, fiber_main) : *w.fiber_of[w.current];
@@ -158,7 +155,7 @@ static void switch_to_current(worker &w)
 }
 
 /* Stops the current thread until somebody has made it ready and its turn has come. */
-static void wait(worker &w)
+[[gnu::always_inline]] static inline void wait(worker &w)
 {
     unsigned int thread = w.current;
     w.fiber_of[thread] = w.running;
@@ -193,13 +190,13 @@ void patience::yield(const char *waits_for)
 
 void spin()
 {
-    const unsigned int patience = 64;
+    const unsigned int many = 64;
     static thread_local unsigned int spins;
-    if (!self || ++spins % patience) return;
+    if (!self || ++spins % many) return;
     worker &w = *self;
     w.state[w.current] = ready;
     wait(w);
-    if (spins % (patience * patience) == 0) std::this_thread::yield();
+    if (spins % (many * many) == 0) std::this_thread::yield();
 }
 
 /* The barrier of a cooperative group, whose place is a line and no site of its own. */
@@ -255,7 +252,7 @@ static uint64_t combine(warp_function function, uint64_t a, uint64_t b)
 }
 
 /* Of all lanes that take part; lane I gets it. */
-static uint64_t answer(const lane_request *lane, unsigned int lanes, int i)
+[[gnu::noinline]] static uint64_t answer(const lane_request *lane, unsigned int lanes, int i)
 {
     uint64_t result = 0;
     bool first = true;
@@ -289,14 +286,14 @@ static void complete_warp_function(worker &w, unsigned int warp, unsigned int ma
         int i = __builtin_ctz(left);
         int source = lane[i].source_lane & (warp_lanes - 1);
         bool defined = lanes >> source & 1; /* else all ones, to be noticed */
-        if (lane[i].function == warp_table)
+        if (lane[i].function <= warp_ballot)
+            lane[i].result = lane[i].function == warp_ballot ? ballot
+                             : defined                       ? lane[source].value
+                                                             : ~(uint64_t)0;
+        else if (lane[i].function == warp_table)
             w.gathered[warp * warp_lanes + (unsigned int)i] = lane[i].value;
-        else if (lane[i].function == warp_ballot)
-            lane[i].result = ballot;
-        else if (lane[i].function > warp_ballot)
-            lane[i].result = answer(lane, lanes, i);
         else
-            lane[i].result = defined ? lane[source].value : ~(uint64_t)0;
+            lane[i].result = answer(lane, lanes, i);
         state[i] = ready;
     }
     w.exchanging[warp] &= ~lanes;

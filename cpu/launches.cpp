@@ -32,6 +32,7 @@ void set_cluster(const char *kernel, unsigned int x, unsigned int y, unsigned in
 static dim3 cluster_of_launch(const launch_request &r)
 {
     if (r.cluster.x) return r.cluster;
+    if (declared_clusters().empty()) return dim3(1, 1, 1);
     std::string name = r.kernel;
     name = name.substr(0, name.find('<'));
     size_t scope = name.rfind(':');
@@ -137,7 +138,7 @@ static void run_all_children(launch_state &parent, void (*run)(launch_state &))
 {
     while (!parent.children.empty() && !parent.failed) {
         child_launch child = parent.children.front();
-        parent.children.pop_front();
+        parent.children.erase(parent.children.begin());
         launch_state launch(child.request);
         describe(launch);
         run(launch);

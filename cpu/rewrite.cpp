@@ -349,6 +349,35 @@ static void rewrite_cluster(long i)
                   "\", " + dimensions + "); " + text(begin);
 }
 
+/* ---- what cannot run here -------------------------------------------------------------------- */
+
+/* Names of the toolkit by what they begin with. */
+static void refuse_unsupported(long i)
+{
+    static const struct {
+        const char *prefix, *need;
+    } parts[] = {{"cudaGraphicsGL", "OpenGL"},
+                 {"cudaGraphics", "OpenGL or another library of graphics"},
+                 {"cuModule", "modules of the driver API: kernels must be in the program"},
+                 {"cuLaunchKernel", "modules of the driver API: kernels must be in the program"},
+                 {"cuMemCreate", "the virtual memory API"},
+                 {"cuMemAddressReserve", "the virtual memory API"},
+                 {"cuTensorMapEncode", "tensor maps, which only a GPU has"},
+                 {"cudaMallocMipmappedArray", "mipmapped arrays"},
+                 {"cudaGraphAddMem", "memory nodes of graphs"},
+                 {"cudaGraphConditional", "conditional nodes of graphs"},
+                 {"cublasLtMat", "the products of cuBLASLt (cublasSgemm and its like are there)"},
+                 {"cudaImportExternal", "memory or semaphores of other libraries"}};
+    static const std::set<std::string> taken = {"cudaGraphAddMemcpyNode",
+                                                "cudaGraphAddMemcpyNode1D",
+                                                "cudaGraphAddMemsetNode"};
+    const std::string &name = source(i);
+    if (name.compare(0, 2, "cu") || taken.count(name)) return;
+    for (const auto &part : parts)
+        if (name.compare(0, strlen(part.prefix), part.prefix) == 0)
+            stop(tokens[(size_t)i], (name + " needs " + part.need).c_str());
+}
+
 /* ---- PTX ------------------------------------------------------------------------------------- */
 
 /* The text of all string literals from I on. */
@@ -587,6 +616,7 @@ static void rewrite_tokens()
         } else if (is(i, "asm") || is(i, "__asm__") || is(i, "__asm")) {
             rewrite_asm(i);
         } else if (is_name(i)) {
+            refuse_unsupported(i);
             if (functions && is(next(i), "[") && volatile_names.count(source(i))) rewrite_step(i);
             auto found = qualifiers.find(source(i));
             if (found == qualifiers.end()) {

@@ -6,7 +6,6 @@
 
 #include "include/cuda_runtime.h"
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -65,7 +64,7 @@ struct launch_state {
 
     /* What kernels of this launch have launched, and nobody has run. */
     std::mutex children_lock;
-    std::deque<child_launch> children;
+    std::vector<child_launch> children;
 };
 
 /* blocks.cpp: runs every block; afterwards launch.failed tells whether one had a fault. */

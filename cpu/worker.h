@@ -82,7 +82,6 @@ struct worker {
     fiber *fiber_of[max_threads];
     uint3 index[max_threads];
     lane_request lane[max_threads];
-    uint64_t gathered[max_threads];     /* warp_gather's */
     int step[max_threads];              /* where a thread at_step is in the source */
     unsigned int together[max_warps];   /* lanes that went on from there at once */
     unsigned int live[max_warps];       /* lanes that have not finished, a bit each */
@@ -109,11 +108,17 @@ struct worker {
     size_t shared_bytes;
     std::vector<shared_block> shared;
     std::vector<void *> slots;
+    uint64_t gathered[max_threads]; /* warp_gather's */
 };
 
 extern __thread worker *self;
 
-worker &worker_in_kernel(const char *function);
+[[noreturn]] void called_outside(const char *function);
+inline worker &worker_in_kernel(const char *function)
+{
+    if (__builtin_expect(!self, 0)) called_outside(function);
+    return *self;
+}
 [[noreturn]] void fault(worker &w, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 [[noreturn]] void give_up(worker &w); /* the block, without a word */

@@ -6,6 +6,10 @@
 
 #include "cuda_runtime.h"
 #include "library_types.h"
+#ifdef __cplusplus /* a program may count on these coming with it */
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#endif
 
 typedef struct cublasContext *cublasHandle_t;
 

@@ -46,6 +46,15 @@ static inline nvtxRangeId_t nvtxRangeStartA(const char *name)
     (void)name;
     return 0;
 }
+static inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *attributes)
+{
+    (void)attributes;
+    return 0;
+}
+static inline void nvtxMarkEx(const nvtxEventAttributes_t *attributes)
+{
+    (void)attributes;
+}
 static inline void nvtxRangeEnd(nvtxRangeId_t range)
 {
     (void)range;

@@ -1,6 +1,7 @@
 /* cuRAND's sequences, by values that the library of CUDA 13 gave on a host, and cuBLAS against sums in
  * double. */
 #include "check.h"
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
 #include <curand.h>
@@ -273,6 +274,9 @@ int main()
     check_products<float>(handle);
     check_products<double>(handle);
     check_others(handle);
+    cublasLtHandle_t light;
+    CHECK(cublasLtCreate(&light) == CUBLAS_STATUS_SUCCESS &&
+          cublasLtDestroy(light) == CUBLAS_STATUS_SUCCESS);
     CHECK(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS);
     printf("%d failures\n", failures);
     return failures > 0;

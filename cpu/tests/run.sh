@@ -210,6 +210,8 @@ while read -r pattern; do
 done <<'END'
 wrong.cu:1: error: needs PTX \(mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32\), which only a GPU runs
 __global__ void k(int *p) { asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0}, {%1};" : "=r"(*p) : "r"(1)); }
+wrong.cu:1: error: cudaGraphicsGLRegisterBuffer needs OpenGL
+int main() { return cudaGraphicsGLRegisterBuffer(0, 1, 2); }
 cucc: write the template arguments of this kernel, since it takes an object with constructors
 struct s { ~s() {} }; template <class T> __global__ void k(T) {} int main() { s x; k<<<1, 1>>>(x); }
 END
@@ -343,6 +345,12 @@ for header in thrust/none.h GL/none.h cufft_none.h; do
 done
 check "modes exclude each other" 1 'exclude each other' "$cucc" --sanitize --count x.cu
 check "no such file" 1 'missing.cu: No such file' "$cucc" missing.cu -o missing
+check_text "installs alone" 'prefix/bin/cucc $' "$tests/../install" "$work/prefix"
+check_text "runs where it is installed" '^0 failures $' env HOME="$work" CUCC_CACHE= bash -c \
+    "prefix/bin/cucc -O0 '$tests/float16.cu' -o installed && ls .cache/cucc >/dev/null && ./installed"
+check_text "a table of a folder" \
+    'program .*built .*late.cu +yes +well .*no.cu +no .*no.cu:1:.*2 programs: 1 build, 1 of them end well' bash -c \
+    "mkdir -p folder/below && cp '$tests/late.cu' folder/below/ && echo 'int main(' >folder/no.cu && '$tests/../coursework/try' folder; [ \$? = 1 ]"
 check_text "help" 'usage: cucc .*--sanitize.*CUCC_ORDER' "$cucc" --help
 
 echo "1..$number"
