@@ -13,7 +13,8 @@ usage() {
 ./build.sh run [DEMO [ARGUMENTS]]  builds demos/DEMO.cu (default: matmul) and runs it: with nvcc on
                                    a GPU if both are there, else on the CPU with g++ alone;
                                    matmul_mpi by mpirun with 4 ranks (RANKS=N: with N);
-                                   run --help lists the demos, run DEMO --help its options
+                                   run --help lists the demos, run DEMO --help its options;
+                                   run memory: all of demos/memory, a line for each
 ./build.sh test                    all tests that this machine can run; says what it left out
 ./build.sh test --gpu              only the tests that run on a GPU
 ./build.sh bench [FOLDER]          on a GPU: tests, compute-sanitizer, benchmarks, the multiply
@@ -70,6 +71,45 @@ list_demos() {
         "first lines how to run them."
 }
 
+# All demos of demos/memory: a line for each, of its worst way beside the right one.
+run_memory() {
+    [ $# = 0 ] || refuse "run memory takes no options, not '$*'; run memory/shared --help has some"
+    local source demo failed=0 work=build/run/memory
+    folder $work
+    say "build.sh: compiling what is new in demos/memory, $JOBS at a time"
+    for source in demos/memory/*.cu; do
+        while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n; done
+        demo=memory/$(basename "$source" .cu)
+        ./build.sh run "$demo" --help >"build/run/$demo.txt" 2>&1 &
+    done
+    wait
+    have nvcc && have_gpu && nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1
+    printf '%-16s%-32s%-32s%8s\n' demo right wrong "x time"
+    for source in demos/memory/*.cu; do
+        demo=$(basename "$source" .cu)
+        rm -f "$work/$demo.csv"
+        if ! ./build.sh run "memory/$demo" --csv "$PWD/$work/$demo.csv" >"$work/$demo.txt" 2>&1; then
+            failed=1
+            say "$demo: FAILED"
+            tail -n 3 "$work/$demo.txt"
+            continue
+        fi
+        [ "$demo" = map ] || awk -F, -v demo="$demo" '
+            NR == 1 || $1 ~ /also right/ || $1 ~ /^cudaMemcpy/ { next }
+            $1 ~ /\(right\)/ || right == "" { right = $1; next }
+            wrong == "" || $(NF - 1) + 0 > most { good = right; wrong = $1; most = $(NF - 1) + 0; shown = $(NF - 1) }
+            END { printf "%-16s%-32s%-32s%8s\n", demo, good, wrong, shown == "nan" ? "-" : shown }' "$work/$demo.csv"
+    done
+    if have nvcc && have_gpu; then # the map: latency in clocks, size and bandwidth
+        awk -F, 'BEGIN { printf "\n%-24s%12s%12s%12s\n", "memory", "MB", "clocks", "GB/s" }
+            /^walk/ { printf "%-24s%12s%12.0f%12s\n", $1, $5, $4, "-" }
+            /^read/ { printf "%-24s%12s%12s%12.0f\n", $1, $5, "-", $7 }' "$work/map.csv"
+    else
+        say "On the CPU results and counts are right, and times mean nothing: none are shown."
+    fi
+    return $failed
+}
+
 run_demo() {
     local demo=${1:-matmul} source program
     shift
@@ -78,6 +118,10 @@ run_demo() {
     esac
     demo=${demo#demos/}
     demo=${demo%.cu}
+    if [ "${demo%/}" = memory ]; then
+        run_memory "$@"
+        return
+    fi
     source=demos/$demo.cu
     if [ ! -e "$source" ]; then
         {

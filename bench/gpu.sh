@@ -14,7 +14,7 @@
 #   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
-#   memory.csv     demos/memory
+#   memory.csv     demos/memory, and the map; memory.txt: a line for each, as ./build.sh run memory says
 # and ends with a line of what failed; what demos and benchmarks print is in build/bench/printed.txt.
 # Takes about a quarter of an hour on an H200.
 set -u
@@ -56,27 +56,29 @@ build() {
     shift
     nvcc -O3 -arch=native "$@" -o "$work/$name" || printf 'gpu.sh: %s does not build\n' "$name"
 }
-build matmul demos/matmul.cu -Xcompiler -fopenmp -DWITH_CUBLAS -lcublas &
-# flags cleared: initcheck cannot know that an old one is harmless
-build matmul_check demos/matmul.cu -lineinfo -DTMM__CLEAR_FLAGS=1 &
-build raytrace demos/raytrace.cu &
-build raytrace_check demos/raytrace.cu -lineinfo &
-build rays bench/rays.cu &
-build raytrace_fast tests/raytrace.cu -use_fast_math &
-# the multiply alone needs what only the name with an "a" allows
-architecture=(-arch=native)
-case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1) in
-9.0) architecture=(-gencode "arch=compute_90a,code=sm_90a") ;;
-esac
-# as tests builds it, and without the "a", so by mma.sync on all devices
-nvcc -O3 "${architecture[@]}" -lineinfo tests/tensor_float.cu -o $work/tensor_check &
-build tensor_mma_check tests/tensor_float.cu -lineinfo &
-nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
-nvcc -O3 "${architecture[@]}" bench/shapes.cu -lcublas -o $work/shapes &
-nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DWITH_CUBLAS -lcublas -o $work/accuracy &
-nvcc -O3 "${architecture[@]}" bench/host.cu -lcublas -o $work/host &
-nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
-for name in overlap outofcore multigpu; do build $name demos/$name.cu & done
+if [ "$parts" != " memory " ]; then
+    build matmul demos/matmul.cu -Xcompiler -fopenmp -DWITH_CUBLAS -lcublas &
+    # flags cleared: initcheck cannot know that an old one is harmless
+    build matmul_check demos/matmul.cu -lineinfo -DTMM__CLEAR_FLAGS=1 &
+    build raytrace demos/raytrace.cu &
+    build raytrace_check demos/raytrace.cu -lineinfo &
+    build rays bench/rays.cu &
+    build raytrace_fast tests/raytrace.cu -use_fast_math &
+    # the multiply alone needs what only the name with an "a" allows
+    architecture=(-arch=native)
+    case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1) in
+    9.0) architecture=(-gencode "arch=compute_90a,code=sm_90a") ;;
+    esac
+    # as tests builds it, and without the "a", so by mma.sync on all devices
+    nvcc -O3 "${architecture[@]}" -lineinfo tests/tensor_float.cu -o $work/tensor_check &
+    build tensor_mma_check tests/tensor_float.cu -lineinfo &
+    nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
+    nvcc -O3 "${architecture[@]}" bench/shapes.cu -lcublas -o $work/shapes &
+    nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DWITH_CUBLAS -lcublas -o $work/accuracy &
+    nvcc -O3 "${architecture[@]}" bench/host.cu -lcublas -o $work/host &
+    nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
+    for name in overlap outofcore multigpu; do build $name demos/$name.cu & done
+fi
 for source in demos/memory/*.cu; do build "$(basename "$source" .cu)" "$source" & done
 wait
 
@@ -214,6 +216,8 @@ if wants memory; then
         rm -f $work/one.csv
         printf '%s: %s\n' "$name" "$(tail -n 1 $work/one.txt)"
     done
+    ./build.sh run memory >"$out/memory.txt" || fault "run memory"
+    cat "$out/memory.txt"
 fi
 
 step "done"

@@ -114,6 +114,17 @@ for demo in $demos; do
     check "$demo without memory" fails_with 'out of memory' env CUCC_MEMORY=1000 "$program.plain"
 done
 
+# ---- all at once -----------------------------------------------------------------------------------
+all_at_once() { # a line for each demo; without a GPU no ratio, and a word about that
+    ./build.sh run memory >"$work/all.txt" 2>&1 || return 1
+    cat "$work/all.txt"
+    local demo
+    for demo in ${demos/ map/}; do grep -q -E "^$demo +.*\(right\) +.* (-|[0-9.]+)$" "$work/all.txt" || return 1; done
+    have_gpu || { grep -q 'times mean nothing' "$work/all.txt" && ! grep -q -E '[0-9]\.[0-9]{2}$' "$work/all.txt"; }
+}
+check "./build.sh run memory: a line for each" all_at_once
+check "./build.sh run memory refuses options" refuses ./build.sh run memory --fast
+
 # ---- counted: as often as the textbook, and the table, say ----------------------------------------
 # counted DEMO KERNEL LAUNCHES GLOBAL_LOADS GLOBAL_STORES SHARED_LOADS SHARED_STORES
 counted() {
@@ -176,6 +187,7 @@ count "a volume: no load, or 8" texture_volume move_loaded 1 $((8 * 4096)) 4096 
 count "a texture of three dimensions: none" texture_volume move_filtered 1 0 4096 0 0
 count "a surface: a load and a store a pixel, as memory" surface turn 2 $((2 * SIZE)) $((2 * SIZE)) 0 0
 count "bytes by a texture: no load" surface mean_of_texture 1 0 $SIZE 0 0
+count "the map: a load a step, four numbers a load of all" map read_all 2 $(((16 * 1024 + 65536) / 4)) 0 0 0
 count "tiles by 16 bytes: 2 N^3 / 64 / 4 loads, twice" async_copy multiply 2 $((4 * N3 / 256)) $((2 * N2)) $N3 $((4 * N3 / 256))
 
 tap_done
