@@ -121,7 +121,8 @@ static void task(void)
     printf("\nComputed: a table of %.1f MB, 32 bytes of it for each 8 of the stream.\n",
            4e-6 * TABLE);
     if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
-    printf("L2: %.1f MB, %.1f MB can be set aside. Against no hints: streaming %.2f times the time,\n"
-           "window %.2f times, both %.2f times.\n",
-           1e-6 * l2, 1e-6 * set_aside, x[1] / x[0], x[2] / x[0], x[3] / x[0]);
+    printf(
+        "L2: %.1f MB, %.1f MB can be set aside. Against no hints: streaming %.2f times the time,\n"
+        "window %.2f times, both %.2f times.\n",
+        1e-6 * l2, 1e-6 * set_aside, x[1] / x[0], x[2] / x[0], x[3] / x[0]);
 }
