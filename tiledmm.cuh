@@ -5546,8 +5546,14 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
 static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, const TMM_SUM *sum,
                                                              int lane)
 {
-    enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, DOWN = ROWS / 4, ACROSS = COLS / 8 };
-    enum { LDC = TMM__SMALL_LDC, PIECE = TMM__SMALL_PIECE };
+    enum {
+        ROWS = TMM__SMALL_ROWS,
+        COLS = TMM__SMALL_COLS,
+        DOWN = ROWS / 4,
+        ACROSS = COLS / 8,
+        LDC = TMM__SMALL_LDC,
+        PIECE = TMM__SMALL_PIECE
+    };
     if (TMM__SMALL_DMMA) {
 #pragma unroll
         for (int i = 0; i < ROWS / 8; i++)
@@ -5607,8 +5613,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
     enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
     enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES, WARPS = TMM__SMALL_WARPS };
-    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS }; /* of a lane */
-    enum { PIECE = TMM__SMALL_PIECE, SIZE = sizeof(TMM_TYPE) };
+    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, PIECE = TMM__SMALL_PIECE };
+    enum { SIZE = sizeof(TMM_TYPE) };
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
@@ -5646,8 +5652,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     long long k_left = K - first * 8ll;
     bool full = rows_left == ROWS && cols_left == COLS;
     /* See tmm__small_copy: how this lane copies, its first places, and its steps. */
-    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
-    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
+    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
     int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
     int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;
@@ -5992,8 +5998,14 @@ static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, T
                                                               int line0, int apart, bool wide,
                                                               int thread)
 {
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LANES = TMM__SKINNY_LANES };
-    enum { LINES = TMM__SKINNY_LINES, BESIDE = TMM__SKINNY_BESIDE, SUMS = TMM__SKINNY_LANE_SUMS };
+    enum {
+        ALONG_K = TMM__SKINNY_ALONG_K,
+        WIDTH = TMM__SKINNY_WIDTH,
+        LANES = TMM__SKINNY_LANES,
+        LINES = TMM__SKINNY_LINES,
+        BESIDE = TMM__SKINNY_BESIDE,
+        SUMS = TMM__SKINNY_LANE_SUMS
+    };
     int warp = thread / 32, lane = thread % 32;
     if (TMM__SKINNY_DMMA) {
         int g = lane / 4, t = lane % 4;
@@ -6094,10 +6106,19 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                           TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, DEPTH = TMM__SKINNY_DEPTH };
-    enum { LINES = TMM__SKINNY_LINES, STAGES = TMM__SKINNY_STAGES, STAGE = TMM__SKINNY_STAGE };
-    enum { LANES = TMM__SKINNY_LANES, LDS = TMM__SKINNY_LDS, BESIDE = TMM__SKINNY_BESIDE };
-    enum { WIDE = TMM__WIDE, S_COPIES = TMM__SKINNY_S_COPIES };
+    enum {
+        ALONG_K = TMM__SKINNY_ALONG_K,
+        WIDTH = TMM__SKINNY_WIDTH,
+        DEPTH = TMM__SKINNY_DEPTH,
+        LINES = TMM__SKINNY_LINES,
+        STAGES = TMM__SKINNY_STAGES,
+        STAGE = TMM__SKINNY_STAGE,
+        LANES = TMM__SKINNY_LANES,
+        LDS = TMM__SKINNY_LDS,
+        BESIDE = TMM__SKINNY_BESIDE,
+        WIDE = TMM__WIDE,
+        S_COPIES = TMM__SKINNY_S_COPIES
+    };
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -6237,9 +6258,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
             s += (thread / 32 / TMM__SKINNY_BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
 #pragma unroll
             for (int n = 0; n < COPIES; n += GRAIN) {
-                TMM_FN(vector) y[GRAIN * WIDTH / WIDE];
+                TMM_FN(vector) y[(int)GRAIN * WIDTH / WIDE];
 #pragma unroll
-                for (int i = 0; i < GRAIN * WIDTH / WIDE; i++)
+                for (int i = 0; i < (int)GRAIN * WIDTH / WIDE; i++)
                     y[i] = *(const TMM_FN(vector) *)&s[n * 2 * LDS + i * WIDE];
 #pragma unroll
                 for (int g = 0; g < GRAIN; g++)
@@ -6616,13 +6637,13 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     enum { TILE_M = 32 * DOWN, TILE_N = 8 * ACROSS * WARPS_ACROSS, ANY = DOWN < 4 };
     enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES, HALVES = DEPTH / 8 };
     /* Threads along the lines, lines that a pass copies, and passes of a step. */
-    enum { WIDTH = TMM__TENSOR_WIDTH, ALONG = THREADS / DEPTH, LINES = ALONG * WIDTH };
+    enum { WIDTH = TMM__TENSOR_WIDTH, ALONG = (int)THREADS / DEPTH, LINES = ALONG * WIDTH };
     enum { PASSES = (TILE_M + TILE_N) / LINES };
     enum { SLOTS = (HALVES - 1) * MATRICES }; /* multiplications after which copies start */
     /* Bytes of 16 lines, of A in a stage, and of a stage. */
     enum { SQUARE = 16 * DEPTH * SIZE, STAGE_A = TILE_M / 16 * SQUARE };
     enum { STAGE = STAGE_A + TILE_N / 16 * SQUARE };
-    static_assert(STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
+    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
                   "what the launcher asks for");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
@@ -6655,14 +6676,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         /* The bits that 4 k and 8 lines change. */
         int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
         int eightA = along_kA ? 1024 : 64, eightB = along_kB ? 1024 : 64;
-        unsigned strideA = (unsigned)(LINES * SIZE * rsA);
-        unsigned strideB = (unsigned)(LINES * SIZE * csB);
+        unsigned strideA = (unsigned)((int)LINES * SIZE * rsA);
+        unsigned strideB = (unsigned)((int)LINES * SIZE * csB);
 
         /* Where this lane finds its element of the first fragments. */
         int lane = thread % 32, g = lane / 4, t = lane % 4;
         int firstA = along_kA ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
         int firstB = along_kB ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
-        firstA += thread / 32 / WARPS_ACROSS * (DOWN * SQUARE);
+        firstA += thread / 32 / WARPS_ACROSS * ((int)DOWN * SQUARE);
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
         /* How many lines of what it copies exist, from its first on. */
@@ -9618,10 +9639,9 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     double packing =
         ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
     double part = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
-    double large = TILE * TILE * ceil((double)M / TILE) * ceil((double)N / TILE);
-    double small = TILE / 2 * TILE *
-                   fmin(ceil(2.0 * M / TILE) * ceil((double)N / TILE),
-                        ceil((double)M / TILE) * ceil(2.0 * N / TILE));
+    const double tile = TILE, down = ceil(M / tile), across = ceil(N / tile);
+    double large = tile * tile * down * across;
+    double small = tile / 2 * tile * fmin(ceil(2 * M / tile) * across, down * ceil(2 * N / tile));
     double saving = ((nn ? large : small) - (1 - part) * large) * 2.0 * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&
@@ -10234,8 +10254,8 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
     void *arguments[20];
     (void)row;
     (void)TMM_FN(gemm__arguments)(&p, arguments);
-    double threads = ceil((double)p.M / TMM__OUTER_EDGE) * ceil((double)p.N / TMM__OUTER_EDGE);
-    double blocks = ceil(threads / TMM__OUTER_THREADS);
+    const double edge = TMM__OUTER_EDGE, threads = ceil(p.M / edge) * ceil(p.N / edge);
+    const double blocks = ceil(threads / (int)TMM__OUTER_THREADS);
     return tmm__launch((const void *)TMM_FN(gemm_outer), dim3((unsigned)blocks, 1, p.batch),
                        dim3(TMM__OUTER_THREADS), 0, arguments, p.stream);
 }
@@ -10291,7 +10311,7 @@ static inline const tmm__float_instance *TMM_FN(gemm__float_instance)(int n)
      256,                                               \
      blocks,                                            \
      stages,                                            \
-     TMM__MMA_##name - TMM__WGMMA_INSTANCES},
+     (int)TMM__MMA_##name - TMM__WGMMA_INSTANCES},
     static const tmm__float_instance instances[] = {TMM__WGMMA_LIST(TMM__WGMMA_ROW) TMM__MMA_LIST(
         TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1, 0}};
 #undef TMM__WGMMA_ROW

@@ -58,46 +58,53 @@ static cudaError_t elapsed_time(float *ms)
 #define cudaEventElapsedTime(ms, from, to) elapsed_time(ms)
 
 /* ---------------------------------- graphs ---------------------------------------------------- */
+/* Under names of their own, where CUDA's are declared already. */
 struct CUgraphExec_st {
     double us;
     int launches;
 };
-typedef struct CUgraphExec_st *cudaGraph_t, *cudaGraphExec_t;
+typedef struct CUgraphExec_st known_graph;
+#define cudaGraph_t                               known_graph *
+#define cudaGraphExec_t                           known_graph *
+#define cudaStreamEndCapture(stream, graph)       end_capture(graph)
+#define cudaGraphInstantiate(ready, graph, flags) instantiate(ready, graph)
+#define cudaGraphLaunch(graph, stream)            launch_graph(graph)
+#define cudaGraphDestroy(graph)                   destroy_graph(graph)
+#define cudaStreamBeginCapture(stream, mode)      begin_capture()
+#define cudaGraphExecDestroy(graph)               destroy_graph(graph)
 
 static cudaError_t begin_capture(void)
 {
     captured = (double *)calloc(1, sizeof *captured);
     return captured ? cudaSuccess : cudaErrorMemoryAllocation;
 }
-static cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
+static cudaError_t end_capture(known_graph **graph)
 {
-    *graph = (cudaGraph_t)calloc(1, sizeof **graph);
+    *graph = (known_graph *)calloc(1, sizeof **graph);
     if (!*graph) return cudaErrorMemoryAllocation;
     (*graph)->us = *captured;
     free(captured);
     captured = NULL;
     return cudaSuccess;
 }
-static cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t graph, int)
+static cudaError_t instantiate(known_graph **ready, const known_graph *graph)
 {
-    *ready = (cudaGraphExec_t)calloc(1, sizeof **ready);
+    *ready = (known_graph *)calloc(1, sizeof **ready);
     if (!*ready) return cudaErrorMemoryAllocation;
     (*ready)->us = graph->us;
     return cudaSuccess;
 }
-static cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t)
+static cudaError_t launch_graph(known_graph *graph)
 {
     advance_host(graph->launches++ ? 8 : 2000);
     work(graph->us + 2, 0);
     return cudaSuccess;
 }
-static cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+static cudaError_t destroy_graph(known_graph *graph)
 {
     free(graph);
     return cudaSuccess;
 }
-#define cudaStreamBeginCapture(stream, mode) begin_capture()
-#define cudaGraphExecDestroy(graph)          cudaGraphDestroy(graph)
 
 /* ---------------------------------- products -------------------------------------------------- */
 /* Only the first of each is computed: C keeps it. */

@@ -16,8 +16,8 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
     void *arguments[20];
     (void)row;
     (void)TMM_FN(gemm__arguments)(&p, arguments);
-    double threads = ceil((double)p.M / TMM__OUTER_EDGE) * ceil((double)p.N / TMM__OUTER_EDGE);
-    double blocks = ceil(threads / TMM__OUTER_THREADS);
+    const double edge = TMM__OUTER_EDGE, threads = ceil(p.M / edge) * ceil(p.N / edge);
+    const double blocks = ceil(threads / (int)TMM__OUTER_THREADS);
     return tmm__launch((const void *)TMM_FN(gemm_outer), dim3((unsigned)blocks, 1, p.batch),
                        dim3(TMM__OUTER_THREADS), 0, arguments, p.stream);
 }

@@ -101,10 +101,9 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
     double packing =
         ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
     double part = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
-    double large = TILE * TILE * ceil((double)M / TILE) * ceil((double)N / TILE);
-    double small = TILE / 2 * TILE *
-                   fmin(ceil(2.0 * M / TILE) * ceil((double)N / TILE),
-                        ceil((double)M / TILE) * ceil(2.0 * N / TILE));
+    const double tile = TILE, down = ceil(M / tile), across = ceil(N / tile);
+    double large = tile * tile * down * across;
+    double small = tile / 2 * tile * fmin(ceil(2 * M / tile) * across, down * ceil(2 * N / tile));
     double saving = ((nn ? large : small) - (1 - part) * large) * 2.0 * K / device->arithmetic;
     if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
         TMM__WORTH_PACKING(packing, saving) &&

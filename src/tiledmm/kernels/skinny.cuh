@@ -197,8 +197,14 @@ static __device__ __forceinline__ void tmm__skinny_share_sums(TMM_SUM *shared, T
                                                               int line0, int apart, bool wide,
                                                               int thread)
 {
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LANES = TMM__SKINNY_LANES };
-    enum { LINES = TMM__SKINNY_LINES, BESIDE = TMM__SKINNY_BESIDE, SUMS = TMM__SKINNY_LANE_SUMS };
+    enum {
+        ALONG_K = TMM__SKINNY_ALONG_K,
+        WIDTH = TMM__SKINNY_WIDTH,
+        LANES = TMM__SKINNY_LANES,
+        LINES = TMM__SKINNY_LINES,
+        BESIDE = TMM__SKINNY_BESIDE,
+        SUMS = TMM__SKINNY_LANE_SUMS
+    };
     int warp = thread / 32, lane = thread % 32;
     if (TMM__SKINNY_DMMA) {
         int g = lane / 4, t = lane % 4;
@@ -299,10 +305,19 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
                           TMM_SUM *__restrict__ partials)
 {
 #if TMM__BODIES
-    enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, DEPTH = TMM__SKINNY_DEPTH };
-    enum { LINES = TMM__SKINNY_LINES, STAGES = TMM__SKINNY_STAGES, STAGE = TMM__SKINNY_STAGE };
-    enum { LANES = TMM__SKINNY_LANES, LDS = TMM__SKINNY_LDS, BESIDE = TMM__SKINNY_BESIDE };
-    enum { WIDE = TMM__WIDE, S_COPIES = TMM__SKINNY_S_COPIES };
+    enum {
+        ALONG_K = TMM__SKINNY_ALONG_K,
+        WIDTH = TMM__SKINNY_WIDTH,
+        DEPTH = TMM__SKINNY_DEPTH,
+        LINES = TMM__SKINNY_LINES,
+        STAGES = TMM__SKINNY_STAGES,
+        STAGE = TMM__SKINNY_STAGE,
+        LANES = TMM__SKINNY_LANES,
+        LDS = TMM__SKINNY_LDS,
+        BESIDE = TMM__SKINNY_BESIDE,
+        WIDE = TMM__WIDE,
+        S_COPIES = TMM__SKINNY_S_COPIES
+    };
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -442,9 +457,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
             s += (thread / 32 / TMM__SKINNY_BESIDE * 2 * COPIES + lane / LANES * GRAIN) * LDS;
 #pragma unroll
             for (int n = 0; n < COPIES; n += GRAIN) {
-                TMM_FN(vector) y[GRAIN * WIDTH / WIDE];
+                TMM_FN(vector) y[(int)GRAIN * WIDTH / WIDE];
 #pragma unroll
-                for (int i = 0; i < GRAIN * WIDTH / WIDE; i++)
+                for (int i = 0; i < (int)GRAIN * WIDTH / WIDE; i++)
                     y[i] = *(const TMM_FN(vector) *)&s[n * 2 * LDS + i * WIDE];
 #pragma unroll
                 for (int g = 0; g < GRAIN; g++)

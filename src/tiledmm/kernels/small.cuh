@@ -135,8 +135,14 @@ static __device__ __forceinline__ void tmm__small_copy(TMM_TYPE *tile, int ld, i
 static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, const TMM_SUM *sum,
                                                              int lane)
 {
-    enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, DOWN = ROWS / 4, ACROSS = COLS / 8 };
-    enum { LDC = TMM__SMALL_LDC, PIECE = TMM__SMALL_PIECE };
+    enum {
+        ROWS = TMM__SMALL_ROWS,
+        COLS = TMM__SMALL_COLS,
+        DOWN = ROWS / 4,
+        ACROSS = COLS / 8,
+        LDC = TMM__SMALL_LDC,
+        PIECE = TMM__SMALL_PIECE
+    };
     if (TMM__SMALL_DMMA) {
 #pragma unroll
         for (int i = 0; i < ROWS / 8; i++)
@@ -196,8 +202,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
     enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
     enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES, WARPS = TMM__SMALL_WARPS };
-    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS }; /* of a lane */
-    enum { PIECE = TMM__SMALL_PIECE, SIZE = sizeof(TMM_TYPE) };
+    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, PIECE = TMM__SMALL_PIECE };
+    enum { SIZE = sizeof(TMM_TYPE) };
     extern __shared__ __align__(16) unsigned char tmm_memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
@@ -235,8 +241,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     long long k_left = K - first * 8ll;
     bool full = rows_left == ROWS && cols_left == COLS;
     /* See tmm__small_copy: how this lane copies, its first places, and its steps. */
-    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * SIZE) == 0;
-    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * SIZE) == 0;
+    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
     int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
     int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;

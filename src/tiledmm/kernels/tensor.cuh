@@ -253,13 +253,13 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     enum { TILE_M = 32 * DOWN, TILE_N = 8 * ACROSS * WARPS_ACROSS, ANY = DOWN < 4 };
     enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES, HALVES = DEPTH / 8 };
     /* Threads along the lines, lines that a pass copies, and passes of a step. */
-    enum { WIDTH = TMM__TENSOR_WIDTH, ALONG = THREADS / DEPTH, LINES = ALONG * WIDTH };
+    enum { WIDTH = TMM__TENSOR_WIDTH, ALONG = (int)THREADS / DEPTH, LINES = ALONG * WIDTH };
     enum { PASSES = (TILE_M + TILE_N) / LINES };
     enum { SLOTS = (HALVES - 1) * MATRICES }; /* multiplications after which copies start */
     /* Bytes of 16 lines, of A in a stage, and of a stage. */
     enum { SQUARE = 16 * DEPTH * SIZE, STAGE_A = TILE_M / 16 * SQUARE };
     enum { STAGE = STAGE_A + TILE_N / 16 * SQUARE };
-    static_assert(STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
+    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
                   "what the launcher asks for");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
@@ -292,14 +292,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         /* The bits that 4 k and 8 lines change. */
         int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
         int eightA = along_kA ? 1024 : 64, eightB = along_kB ? 1024 : 64;
-        unsigned strideA = (unsigned)(LINES * SIZE * rsA);
-        unsigned strideB = (unsigned)(LINES * SIZE * csB);
+        unsigned strideA = (unsigned)((int)LINES * SIZE * rsA);
+        unsigned strideB = (unsigned)((int)LINES * SIZE * csB);
 
         /* Where this lane finds its element of the first fragments. */
         int lane = thread % 32, g = lane / 4, t = lane % 4;
         int firstA = along_kA ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
         int firstB = along_kB ? TMM_FN(square)(g, t) : TMM_FN(square)(t, g);
-        firstA += thread / 32 / WARPS_ACROSS * (DOWN * SQUARE);
+        firstA += thread / 32 / WARPS_ACROSS * ((int)DOWN * SQUARE);
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
         /* How many lines of what it copies exist, from its first on. */

@@ -49,7 +49,7 @@ static inline const tmm__float_instance *TMM_FN(gemm__float_instance)(int n)
      256,                                               \
      blocks,                                            \
      stages,                                            \
-     TMM__MMA_##name - TMM__WGMMA_INSTANCES},
+     (int)TMM__MMA_##name - TMM__WGMMA_INSTANCES},
     static const tmm__float_instance instances[] = {TMM__WGMMA_LIST(TMM__WGMMA_ROW) TMM__MMA_LIST(
         TMM__MMA_ROW){"64x64", TMM__BY_MULTIPLY_ADD, 64, 64, 1, TMM__PORTABLE_BYTES, 256, 2, 1, 0}};
 #undef TMM__WGMMA_ROW
