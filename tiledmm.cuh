@@ -517,9 +517,9 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 
 /* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
    "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it), of which the first `valid` are read and the others
-   are zeros. 16 bytes go by the second-level cache alone; smaller copies of a line of 128 bytes
-   come in turn, so those ask for the whole line. Elsewhere, plain copies. */
+   a constant; both addresses a multiple of it). The first `valid` are read, the others are zeros.
+   Copies of 16 bytes bypass L1. All prefetch the whole line of 128 bytes into L2, since its other
+   parts are needed next. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
@@ -578,7 +578,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__COPY_WAIT(pending) ((void)(pending))
 #endif
 
-/* How many stages a ring of buffers has; two where copies cannot be under way for long. */
+/* Stages of a ring of buffers; two where copies are not asynchronous. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__STAGES(most) 2
 #else
@@ -586,7 +586,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #endif
 
 /* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
-   CPU: see tmm_dmma. */
+   CPU: see tmm__mma_double. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__TENSOR_CORES 0
 #else
@@ -596,8 +596,8 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
-/* threadIdx.x and blockIdx.x, asked anew: what is computed from them is then computed anew, too,
-   and not kept in registers all the time. */
+/* Read %tid.x and %ctaid.x again. What is computed from them need not stay in registers across a
+   main loop. */
 static __device__ __forceinline__ int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
@@ -621,11 +621,11 @@ static __device__ __forceinline__ int tmm__block(void)
 }
 
 /* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
-   multiple) if `wanted`; otherwise `to` keeps what it has. One instruction with a predicate (PTX ISA
-   9.3): a branch would become one in the end, too, but takes the compiler several times as long as
-   another instruction (bench/NOTES.md, "Compile time"). On a CPU, a branch. */
+   multiple) if `enabled`; otherwise `to` keeps what it has. It is one predicated instruction (PTX
+   ISA 9.3). A branch would become one, too, but takes the compiler several times as long
+   (bench/notes/compile_time.md). On a CPU, a branch. */
 static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
-                                                    bool wanted)
+                                                    bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -633,7 +633,7 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
         memcpy(&x, to, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b64 %0, [%1];\n}"
                      : "+l"(x)
-                     : "l"(from), "r"((int)wanted)
+                     : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 8);
     } else {
@@ -641,17 +641,17 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
         memcpy(&x, to, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
                      : "+r"(x)
-                     : "l"(from), "r"((int)wanted)
+                     : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
     }
 #else
-    if (wanted) memcpy(to, from, bytes);
+    if (enabled) memcpy(to, from, bytes);
 #endif
 }
 
 static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
-                                                     bool wanted)
+                                                     bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -659,18 +659,18 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
         memcpy(&x, from, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b64 [%1], %0;\n}" ::"l"(
                          x),
-                     "l"(to), "r"((int)wanted)
+                     "l"(to), "r"((int)enabled)
                      : "memory");
     } else {
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
                          x),
-                     "l"(to), "r"((int)wanted)
+                     "l"(to), "r"((int)enabled)
                      : "memory");
     }
 #else
-    if (wanted) memcpy(to, from, bytes);
+    if (enabled) memcpy(to, from, bytes);
 #endif
 }
 
@@ -685,13 +685,13 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 
 /* Keeps the compiler from moving loads and stores across. */
 #define TMM__FENCE() asm volatile("" ::: "memory")
-/* Keeps the compiler from knowing what x is: what depends on it is computed anew, not kept. */
+/* Hides from the compiler what x is: what depends on it is computed again, not kept. */
 #define TMM__HIDE(x)         asm volatile("" : "+r"(x))
 #define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
 
-/* One thread of a block tells another block that what its block has written to global memory is
-   there, or waits for that; both after, or before, a barrier of their blocks (release and acquire,
-   PTX ISA 8, "Memory Consistency Model"). */
+/* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
+   flag after a barrier of its block: what the block has written to global memory is there. One
+   thread of another block waits for it before a barrier of that block. */
 static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
                                                      unsigned long long value)
 {
@@ -716,9 +716,10 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #endif
 
 /* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"): where `address`, of this block's shared
-   memory, lies in that of block `rank` of the cluster; 16 bytes stored there; and a barrier of all
-   their threads in two halves, behind which everyone sees what was `written` in front of it. */
+   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
+   block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
+   there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
+   everyone sees what was `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
 static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
@@ -764,8 +765,8 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
        a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
    for q, h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k8", .f64, sm_90 and later; and
    "Matrix Fragments for mma.m8n8k4 with .f64 floating point type", sm_80 and later, of which 4 are
-   as much). Elsewhere lanes tell each other what they hold: many times slower, in a function of its
-   own, for it would be long if repeated. */
+   as much). Elsewhere lanes exchange what they hold by shuffles, many times slower. That is a
+   function of its own, for it would be long if inlined. */
 #if TMM__ASYNC
 static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
 {
@@ -803,7 +804,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 }
 #endif
 #endif
-/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants that kernels share with their launchers.
+/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and launchers.
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
@@ -844,15 +845,15 @@ enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
-    int streamk_tiles;            /* so many tiles are shared out in steps, not whole */
-    int streamk_blocks;           /* among the last so many blocks; the others have whole tiles */
-    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
+    int streamk_tiles;            /* tiles whose steps are divided among blocks: the first ones */
+    int streamk_blocks;           /* which these are: the last ones of the grid */
+    int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
+    int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
     int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
-    int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
-    void *partials; /* a tile of sums for each block */
-    unsigned long long *flags; /* one for each block: its partial tile is ready, */
-    unsigned long long ticket; /* when it holds this number, no other launch's */
+    int cluster;    /* blocks of a cluster, which have the pieces of one tile; 0: no clusters */
+    void *partials; /* partial tiles, one for each block */
+    unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
+    unsigned long long ticket; /* another one for every launch */
 } tmm__schedule;
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
@@ -4391,6 +4392,16 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 /* src/tiledmm/kernels/store.cuh. Loading and storing elements of C.
    Uses: once/ptx.cuh. Used by: the fast kernels. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* Terms:  mask    bit j is set if element j of some neighbours is to be read or written
+           whole   all of them are, and C is aligned: one vector, no predicates
+           old     beta C, or zero if beta is 0: C is not read then
+   Which function stores what:
+       store_four      4 neighbours                  partial tiles of PIPELINED, TENSOR FLOAT
+       store_rows      rows of 2 x 4, with branches  KERNEL PIPELINED, all instances but TN
+       store_row       1 row of 2 x 4, predicated    KERNEL PIPELINED, instance TN
+       store_two       2 neighbours                  KERNEL TENSOR, TENSOR FLOAT
+       store_masked    1 to 4 elements, predicated   KERNEL SMALL, SKINNY, SUM, TENSOR FLOAT */
+
 /* Four neighbouring elements of shared memory or C. */
 typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) TMM_FN(elements4) {
     TMM_TYPE v[4];
@@ -4405,11 +4416,11 @@ typedef struct alignas(16) TMM_FN(sums4) {
     TMM_SUM v[4];
 } TMM_FN(sums4);
 
-/* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
-   (tmm__column_mask). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
-   the compiler cannot know that they do not overlap, and would wait for each. */
+/* beta times four elements of C, or zeros if beta is 0. Bit j of `mask`: element j is read
+   (tmm__column_mask). `whole`: all are, and C is aligned to 16 bytes. Read before others are
+   stored, for the compiler cannot know that they do not overlap, and would wait for each. */
 static __device__ __forceinline__ TMM_FN(sums4)
-    TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
+    TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned mask, TMM_TYPE beta)
 {
     TMM_FN(sums4) old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
@@ -4417,24 +4428,23 @@ static __device__ __forceinline__ TMM_FN(sums4)
     if (whole) four = *(const TMM_FN(elements4) *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        if (!whole && (wanted >> j & 1)) four.v[j] = C[j];
+        if (!whole && (mask >> j & 1)) four.v[j] = C[j];
         old.v[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)four.v[j]);
     }
     return old;
 }
 
 /* Stores alpha sum + old as four elements of row `row` of C, from column `col` on; C is at that
-   place, and old from load_four, with the same `whole` and `wanted`. */
+   place, and old from load_four, with the same `whole` and `mask`. */
 static __device__ __forceinline__ void TMM_FN(store_four)(TMM_TYPE *C, long long row, long long col,
-                                                          bool whole, unsigned wanted,
-                                                          TMM_TYPE alpha, const TMM_SUM *old,
-                                                          const TMM_SUM *sum)
+                                                          bool whole, unsigned mask, TMM_TYPE alpha,
+                                                          const TMM_SUM *old, const TMM_SUM *sum)
 {
     TMM_FN(elements4) four;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        bool inside = whole || (wanted >> j & 1);
+        bool inside = whole || (mask >> j & 1);
         four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
 #ifdef TMM_EPILOGUE
         if (inside) four.v[j] = TMM_EPILOGUE(four.v[j], row, (col + j));
@@ -4445,15 +4455,14 @@ static __device__ __forceinline__ void TMM_FN(store_four)(TMM_TYPE *C, long long
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
-   first_row on and before `end`, with two fours each, 32 columns apart; 8 bits of `wanted`. `whole`:
-   bits 0 and 4 stand for all four, and C is aligned to 16 bytes. One question for beta, not one a
-   four. */
+   first_row on and before `end`, with two fours each, 32 columns apart; 8 bits of `mask`.
+   `whole`: bits 0 and 4 stand for all four, and C is aligned to 16 bytes. beta is compared
+   once, not for each four. */
 static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
                                                           long long first_row, long long end,
-                                                          long long col, bool whole,
-                                                          unsigned wanted, TMM_TYPE alpha,
-                                                          TMM_TYPE beta, const TMM_SUM (*sum)[8],
-                                                          const int rows)
+                                                          long long col, bool whole, unsigned mask,
+                                                          TMM_TYPE alpha, TMM_TYPE beta,
+                                                          const TMM_SUM (*sum)[8], const int rows)
 {
     TMM_FN(sums4) old[4][2];
 #pragma unroll
@@ -4463,46 +4472,46 @@ static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long
     if ((TMM_SUM)beta != 0) {
 #pragma unroll
         for (int h = 0; h < 2 * rows; h++) {
-            bool any = row + h / 2 >= first_row && row + h / 2 < end && (wanted >> h % 2 * 4 & 15);
+            bool any = row + h / 2 >= first_row && row + h / 2 < end && (mask >> h % 2 * 4 & 15);
             if (any)
-                old[h / 2][h % 2] = TMM_FN(load_four)(C + h / 2 * ldc + h % 2 * 32, whole,
-                                                      wanted >> h % 2 * 4, beta);
+                old[h / 2][h % 2] =
+                    TMM_FN(load_four)(C + h / 2 * ldc + h % 2 * 32, whole, mask >> h % 2 * 4, beta);
         }
     }
 #pragma unroll
     for (int h = 0; h < 2 * rows; h++) {
         if (row + h / 2 < first_row || row + h / 2 >= end) continue;
-        if (whole && !(wanted >> h % 2 * 4 & 1)) continue;
+        if (whole && !(mask >> h % 2 * 4 & 1)) continue;
         TMM_FN(store_four)
-        (C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole, wanted >> h % 2 * 4,
+        (C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole, mask >> h % 2 * 4,
          alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
     }
 }
 
-/* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
+/* Two elements of C, as far as the mask has them; `aligned`: C is, to two elements. Read before
    others are stored, for the compiler cannot know that they do not overlap, and would wait for
    each. */
 static __device__ __forceinline__ TMM_FN(elements2)
-    TMM_FN(load_two)(const TMM_TYPE *C, bool aligned, unsigned wanted)
+    TMM_FN(load_two)(const TMM_TYPE *C, bool aligned, unsigned mask)
 {
     TMM_FN(elements2) two = {{0, 0}};
-    if (aligned && (wanted & 3) == 3) return *(const TMM_FN(elements2) *)C;
-    if (wanted & 1) two.v[0] = C[0];
-    if (wanted & 2) two.v[1] = C[1];
+    if (aligned && (mask & 3) == 3) return *(const TMM_FN(elements2) *)C;
+    if (mask & 1) two.v[0] = C[0];
+    if (mask & 2) two.v[1] = C[1];
     return two;
 }
 
 /* The same as store_four for two elements, where C was `two` before. */
 static __device__ __forceinline__ void TMM_FN(store_two)(TMM_TYPE *C, long long row, long long col,
-                                                         bool aligned, unsigned wanted,
+                                                         bool aligned, unsigned mask,
                                                          TMM_TYPE alpha, TMM_TYPE beta,
                                                          TMM_FN(elements2) two, const TMM_SUM *sum)
 {
-    bool whole = aligned && (wanted & 3) == 3;
+    bool whole = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        bool inside = wanted >> j & 1;
+        bool inside = mask >> j & 1;
         TMM_SUM old = 0;
         if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
         two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
@@ -4514,70 +4523,69 @@ static __device__ __forceinline__ void TMM_FN(store_two)(TMM_TYPE *C, long long 
     if (whole) *(TMM_FN(elements2) *)C = two;
 }
 
-/* One element from or to global memory; one that is not wanted is left as it is. */
+/* One element from or to global memory; one that is not enabled is left as it is. */
 static __device__ __forceinline__ void TMM_FN(load_if)(TMM_TYPE *to, const TMM_TYPE *from,
-                                                       bool wanted)
+                                                       bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__load_if(to, from, sizeof(TMM_TYPE), wanted);
-    else if (wanted)
+        tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
+    else if (enabled)
         *to = *from;
 }
 
-static __device__ __forceinline__ void TMM_FN(store_if)(TMM_TYPE *to, TMM_TYPE from, bool wanted)
+static __device__ __forceinline__ void TMM_FN(store_if)(TMM_TYPE *to, TMM_TYPE from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__store_if(to, &from, sizeof(TMM_TYPE), wanted);
-    else if (wanted)
+        tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
+    else if (enabled)
         *to = from;
 }
 
-/* An element of C, alpha sum + old, where old is beta C; if it is wanted, through the epilogue. */
+/* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
 static __device__ __forceinline__ TMM_TYPE TMM_FN(value)(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
-                                                         bool wanted, long long row, long long col)
+                                                         bool enabled, long long row, long long col)
 {
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
-    (void)wanted, (void)row, (void)col; /* only for the epilogue */
+    (void)enabled, (void)row, (void)col; /* only for the epilogue */
 #ifdef TMM_EPILOGUE
-    if (wanted) value = TMM_EPILOGUE(value, row, col);
+    if (enabled) value = TMM_EPILOGUE(value, row, col);
 #endif
     return value;
 }
 
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
-   column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
-   is not aligned, or elements are judged one by one: without branches. */
+   column `col` on, as far as the mask has them, bit j for number j. For single elements, and where
+   C is not aligned, or elements are judged one by one: without branches. */
 static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long long row,
                                                             long long col, const int count,
-                                                            unsigned wanted, TMM_TYPE alpha,
+                                                            unsigned mask, TMM_TYPE alpha,
                                                             TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
     TMM_TYPE some[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) TMM_FN(load_if)(&some[j], C + j, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < count; j++) {
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)some[j]);
-        bool mine = wanted >> j & 1;
+        bool mine = mask >> j & 1;
         TMM_FN(store_if)(C + j, TMM_FN(value)(sum[j], alpha, old, mine, row, col + j), mine);
     }
 }
 
 /* Stores alpha sum + beta C as two fours of row `row` of C, from columns `col` and col + 32 on, as
-   far as they are wanted, 8 bits. `whole`: bits 0 and 4 stand for all four, and C is aligned to 16
-   bytes. All of C is read before any is stored, as above, and by single elements, so that one code
+   far as the mask has them, 8 bits. `whole`: bits 0 and 4 stand for all four, and C is aligned to
+   16 bytes. All of C is read before any is stored, as above, and by single elements: one code
    serves both cases; without a branch for beta, which the loop of the kernel would pay for. */
 static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
-                                                         bool whole, unsigned wanted,
-                                                         TMM_TYPE alpha, TMM_TYPE beta,
-                                                         const TMM_SUM *sum)
+                                                         bool whole, unsigned mask, TMM_TYPE alpha,
+                                                         TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
     TMM_FN(elements4) fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -4586,16 +4594,16 @@ static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long 
     for (int j = 0; j < 8; j++) {
         TMM_TYPE *one = &fours[j / 4].v[j % 4];
         TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*one);
-        *one = TMM_FN(value)(sum[j], alpha, old, wanted >> j & 1, row, col + j / 4 * 32 + j % 4);
+        *one = TMM_FN(value)(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
     if (whole) {
-        if (wanted & 1) *(TMM_FN(elements4) *)C = fours[0];
-        if (wanted & 16) *(TMM_FN(elements4) *)(C + 32) = fours[1];
+        if (mask & 1) *(TMM_FN(elements4) *)C = fours[0];
+        if (mask & 16) *(TMM_FN(elements4) *)(C + 32) = fours[1];
         return;
     }
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        TMM_FN(store_if)(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
+        TMM_FN(store_if)(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], mask >> j & 1);
 }
 #endif
 /* src/tiledmm/kernels/streamk.cuh. Tiles and partial tiles of a schedule.
@@ -4632,10 +4640,10 @@ static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long
     if (row < first_row || row >= M) return;
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
-    unsigned wanted = tmm__column_mask(col, 4, first_col, N);
-    bool whole = (size_t)C % 16 == 0 && wanted == 15;
+    unsigned mask = tmm__column_mask(col, 4, first_col, N);
+    bool whole = (size_t)C % 16 == 0 && mask == 15;
     TMM_FN(store_four)
-    (C, row, col, whole, wanted, alpha, TMM_FN(load_four)(C, whole, wanted, beta).v, sum);
+    (C, row, col, whole, mask, alpha, TMM_FN(load_four)(C, whole, mask, beta).v, sum);
 }
 #endif
 /* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up pieces.
@@ -4667,8 +4675,8 @@ TMM_KERNEL void __launch_bounds__(256)
     bool along_k = k_stride == 1;
     bool aligned = ((size_t)from | line_stride * sizeof(TMM_TYPE)) % 16 == 0;
     unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines apart.
-       Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
+    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines
+       apart. Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
     unsigned k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
     unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
@@ -4716,7 +4724,7 @@ TMM_KERNEL void __launch_bounds__(256)
    says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
    = 8, warp w adds up an eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
    first warp the eight results; always in this order. Reads each sum of each piece once: bound by
-   the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
+   the L2. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
@@ -4762,11 +4770,11 @@ TMM_KERNEL void __launch_bounds__(256)
     col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
-            unsigned wanted = tmm__column_mask(col, 2, first_col, N);
+            unsigned mask = tmm__column_mask(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
-            if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);
-            TMM_FN(store_two)(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+            if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, mask);
+            TMM_FN(store_two)(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif
@@ -4787,53 +4795,51 @@ TMM_KERNEL void __launch_bounds__(256)
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
    The instance for any operands, the only one for other types than float, has half as many rows,
-   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor, and
-   its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units
-   of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
+   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor,
+   and its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies
+   units of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
 
-   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
-   [k][column of B], go round: while one is worked on, the others are being filled:
+   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory form a ring, each as [k][row
+   of A] and then [k][column of B]. While one is worked on, the others are being filled:
       step           0       1       2       3
       copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
       arithmetic on  s0      s1      s2      s0     one barrier a step
-   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
-   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
-   not ask. A tile that would stick out is moved back inside; what it computes a second time is
-   not stored.
+   Fragments, what a thread needs of A and B for one k, are double-buffered in registers. If DEPTH
+   does not divide K, the first step is the short one, so the loop needs no predicate. A tile that
+   would stick out is moved back inside. What it then computes a second time is not stored.
 
    A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
-   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576
-   tiles and 264 blocks, the third round would have 48. So the first tiles (here 264 + 48) are not
-   given out whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et
-   al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on
-   the GPU", 2023):
+   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
+   third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
+   end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
+   parallel decomposition for dense matrix-matrix multiplication on the GPU", 2023):
       tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
       block    |   3   |   2   |   1   |   0   |
-   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
+   The block with the first steps of a tile owns it. The others leave their sums as partial tiles,
    which the owner adds in ascending k. The last block has the first share, for a block may wait
    only for blocks that were started before it. Where all blocks can be at work with each tile in a
-   few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
-   (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
+   few equal pieces, it has that many: they are ready at the same time. Where there would be many
+   (few tiles, long K), all become partial tiles, and KERNEL REDUCE adds them.
 
-   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its
-   warps, which is nearly enough for that: of the blocks of a multiprocessor one is through long
-   before the others, which then have too few warps to hide what they wait for. So from two rounds on
-   a whole tile has a block of its own, that begins when another one has left; only the last blocks,
-   as many as fit at once, have shares (of 1000 tiles: 396 blocks a tile each, 396 the others).
+   Integers: multiply-adds run at half rate, so one warp nearly keeps a scheduler busy. Blocks then
+   drift apart: one finishes early and leaves the others with too few warps to hide latency (seen;
+   the cause is a guess). So from two waves on a whole tile has a block of its own, which begins
+   when another has left. Only the last blocks, as many as fit at once, have shares (of 1000 tiles:
+   396 blocks a tile each, 396 the others).
 
-   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
-   whole piece of one tile, and at the end each gets a part of the tile from all others, through
-   shared memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
+   From sm_90 on, few tiles are divided among clusters instead, of 2, 4 or 8 blocks. Each block has
+   an equal piece of one tile. At the end it gets a part of the tile from all others, through shared
+   memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
       sums of      block 0        block 1        block 2           were it three
       part 0       added up  <--  sent      <--  sent
       part 1       sent      -->  added up  <--  sent
       part 2       sent      -->  sent      -->  added up
 
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
-   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
-   multiply-adds and about 110 other instructions a step, at two registers read per bank and
-   clock; see bench/NOTES.md.
+   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issue. On sm_90a
+   a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
+   bench/notes/pipelined.md.
 
    The kernel has more than 200 lines, since the order of its loop depends on all of its code: with
    1,134 instructions in the loop of NN for 1,132, 1024 x 1024 x 1024 took 56 to 60 us for 53.5 (one
@@ -5247,17 +5253,17 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         TMM_TYPE *c0 = C + blockIdx.z * batchC;
         bool aligned = ((size_t)(c0 + col) | ldc * SIZE) % 16 == 0;
         c0 += (row + row0) * ldc + col + col0;
-        unsigned wanted = 0;
+        unsigned mask = 0;
 #pragma unroll
         for (int q = 0; q < COLS / 4; q++)
-            wanted |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+            mask |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
         long long r = row + row0, c = col + col0;
         if (TN) {
             /* Registers have no index: KEPT rows at a time go to shared memory, each thread's to a
                place of its own, and from there to C by code for one row, which is compiled anew by
                every program that includes this file. The other instances, below, are slower with
                this: on all that follows depends the order that the compiler finds for the loop. */
-            bool whole = aligned && N % 4 == 0; /* four columns are wanted or not, never some */
+            bool whole = aligned && N % 4 == 0; /* all four columns are stored, or none */
             TMM_FN(sums4) *mine = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += KEPT) {
@@ -5282,7 +5288,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         for (int j = 0; j < 4; j++) eight[4 * q + j] = swapped.v[j ^ 1];
                     }
                     if (r >= first_row && r < M)
-                        TMM_FN(store_row)(c0, r, c, whole, wanted, alpha, beta, eight);
+                        TMM_FN(store_row)(c0, r, c, whole, mask, alpha, beta, eight);
                     r++, c0 += ldc;
                 }
                 if ((i + KEPT) % 4 == 0) r += 12, c0 += 12 * ldc;
@@ -5292,14 +5298,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         }
         /* Some rows after the other, each moved to the place of the first, so that there is code
            for these alone: it is compiled anew by every program that includes this file. */
-        if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
+        if (aligned && N % 4 == 0) { /* all four columns are stored, or none */
 #pragma unroll 1
             for (int half = 0; half < 2; half++) {
 #pragma unroll
                 for (int i = 0; i < ROWS / 2; i += WHOLE_AT_ONCE) {
                     int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
                     TMM_FN(store_rows)
-                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted, alpha, beta,
+                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, mask, alpha, beta,
                      &sum[i], WHOLE_AT_ONCE);
                 }
 #pragma unroll
@@ -5313,7 +5319,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         for (int i = 0; i < ROWS; i += AT_ONCE) {
             int down = i / 4 * 16 + i % 4;
             TMM_FN(store_rows)
-            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha, beta, sum,
+            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, mask, alpha, beta, sum,
              AT_ONCE);
 #pragma unroll
             for (int h = 0; h < ROWS - AT_ONCE; h++)
@@ -5463,9 +5469,9 @@ TMM_KERNEL void __launch_bounds__(256)
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are numbered
-   through all products of a batch. With more than one part, each leaves its plain sums in partials,
-   an M x N matrix for each product and part. */
+   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are
+   numbered through all products of a batch. With more than one part, each leaves its plain sums in
+   partials, an M x N matrix for each product and part. */
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
@@ -5503,9 +5509,9 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM)
 } tmm__small_sums;
 
 /* One warp copies one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
-   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of its
-   copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count what
-   exists from the first place on, and the rest is filled with zeros. A lane copies
+   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
+   its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
+   what exists from the first place on, and the rest is filled with zeros. A lane copies
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
@@ -5577,8 +5583,8 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
     }
 }
 
-/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those of its
-   first warp at `first`. */
+/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
+   of its first warp at `first`. */
 static __device__ __forceinline__ TMM_FN(vector_sums)
     tmm__small_add(const unsigned char *first, int members)
 {
@@ -5801,8 +5807,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
 #endif
 /* src/tiledmm/kernels/skinny.cuh. The kernel for a narrow C.
    Uses: kernels/sum.cuh. Used by: kernels/skinny_launch.h. */
-/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a width
-   of 1 would gain 2% at most. */
+/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a
+   width of 1 would gain 2% at most. */
 #ifndef TMM__SKINNY_LIST
 #define TMM__SKINNY_LIST(_) \
     _(1, k_1, 1, 1)         \
@@ -5909,8 +5915,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     (TMM__SKINNY_ALONG_K                             \
          ? (n) / 4 * (TMM__SKINNY_LANES * TMM__WIDE) \
          : ((n) / TMM__SKINNY_GRAIN * 2) * TMM__SKINNY_GRAIN + (n) % TMM__SKINNY_GRAIN)
-/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies among
-   the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
+/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies
+   among the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
 #define TMM__SKINNY_SLOT(warp, r, q)                                   \
     (TMM__SKINNY_ALONG_K ? ((warp)*16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
                          : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
@@ -6070,7 +6076,8 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
                                                          int thread)
 {
     enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LINES = TMM__SKINNY_LINES };
-    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
+    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further.
+       */
     int parts = gridDim.y;
     int down = transposed ? 0 : 256 / WIDTH, right = transposed ? 256 / LINES : 0;
     int line = transposed ? thread % LINES : thread / WIDTH;
@@ -6151,7 +6158,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         k0 = warp / BESIDE * 2 * TMM__SKINNY_COPIES + lane / LANES * TMM__SKINNY_GRAIN;
     }
     apart = wide ? 1 : LANES;
-    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the same. */
+    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the
+       same. */
     int to[4], at[4];
 #pragma unroll
     for (int n = 0; n < 4; n++) {
@@ -6413,9 +6421,9 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
-   has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k. So
-   128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one request
-   to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
+   has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
+   So 128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one
+   request to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
    bench/notes/tensor_double.md). The four pieces of 32 bytes of a row are swizzled:
        along k          row line % 16, piece k / 4, at place (k / 4) ^ (line % 4)
        along the lines  row k, piece line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
@@ -6424,8 +6432,9 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
    64, and 1024; along the lines 512 or 1024, and 64.
 
    Tiles are divided, moved back inside, and their partial tiles added as in KERNEL PIPELINED. Or
-   each block has a whole tile, and only those of a last, short wave are split along k, among the last
-   s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work at a time form about a square.
+   each block has a whole tile, and only those of a last, short wave are split along k, among the
+   last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
+   at a time form about a square.
 
                                    128 x 128     64 x 64
        global loads, of M N K      1/64          1/32        elements
@@ -6435,9 +6444,10 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
        shared memory               96 KB         48 KB       a block
        cycles a step               2048          512         of the tensor cores
          measured, one NVIDIA H200 2130          630
-   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles
-   of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond a few
-   ms the power limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
+   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
+   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond
+   a few ms the power limit of the device. Before sm_80 there is nothing to gain:
+   see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
    TMM__TENSOR_BYTES of dynamic shared memory. */
@@ -6448,9 +6458,10 @@ static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
 
-/* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines` (8,
-   or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`, and
-   `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not valid. */
+/* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines`
+   (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
+   and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
+   valid. */
 static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, int half,
                                                          const char *from, unsigned stride,
                                                          int width, int lines, int pass, bool valid)
@@ -6460,8 +6471,8 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
 }
 
 /* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned; a tile
-   beyond the last one ends the work. First come the pieces of its share of the stream-K tiles, steps
-   `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
+   beyond the last one ends the work. First come the pieces of its share of the stream-K tiles,
+   steps `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
 static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
                                                          int share, int *begin, int *end)
 {
@@ -6485,8 +6496,8 @@ static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s,
 #endif
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
-   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor. With
-   2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
+   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
+   With 2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
@@ -6542,8 +6553,8 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
     }
 }
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and adds them
-   in ascending k. */
+/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+   adds them in ascending k. */
 static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
                                                                 int tile, int thread,
                                                                 double (*sum)[4][4])
@@ -6571,8 +6582,9 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
     }
 }
 
-/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row` and
-   8 rows on, as far as these lie from first_row on and before `end`. mask: see tmm__column_mask. */
+/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
+   and 8 rows on, as far as these lie from first_row on and before `end`. mask: see
+   tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
     double *C, long long ldc, long long row, long long col, long long first_row, long long end,
     bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
@@ -6598,8 +6610,8 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
     }
 }
 
-/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`: where
-   its first element lies in the stage; `four`, `eight`: the bits that 4 k and 8 lines change. */
+/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
+   where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
 static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
                                                           int half, int i, int four, int eight)
 {
@@ -6807,7 +6819,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             mask |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
-            /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
+            /* 16 rows after the other, each moved to the place of the first: registers have
+               no index. */
             tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M, aligned,
                                    mask, alpha, beta, sum[0]);
 #pragma unroll

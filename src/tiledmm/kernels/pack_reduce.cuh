@@ -27,8 +27,8 @@ TMM_KERNEL void __launch_bounds__(256)
     bool along_k = k_stride == 1;
     bool aligned = ((size_t)from | line_stride * sizeof(TMM_TYPE)) % 16 == 0;
     unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines apart.
-       Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
+    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines
+       apart. Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
     unsigned k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
     unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
@@ -76,7 +76,7 @@ TMM_KERNEL void __launch_bounds__(256)
    says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
    = 8, warp w adds up an eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
    first warp the eight results; always in this order. Reads each sum of each piece once: bound by
-   the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
+   the L2. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
@@ -122,11 +122,11 @@ TMM_KERNEL void __launch_bounds__(256)
     col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
-            unsigned wanted = tmm__column_mask(col, 2, first_col, N);
+            unsigned mask = tmm__column_mask(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
-            if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);
-            TMM_FN(store_two)(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+            if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, mask);
+            TMM_FN(store_two)(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif

@@ -15,53 +15,51 @@
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
    The instance for any operands, the only one for other types than float, has half as many rows,
-   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor, and
-   its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units
-   of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
+   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor,
+   and its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies
+   units of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
 
-   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
-   [k][column of B], go round: while one is worked on, the others are being filled:
+   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory form a ring, each as [k][row
+   of A] and then [k][column of B]. While one is worked on, the others are being filled:
       step           0       1       2       3
       copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
       arithmetic on  s0      s1      s2      s0     one barrier a step
-   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
-   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
-   not ask. A tile that would stick out is moved back inside; what it computes a second time is
-   not stored.
+   Fragments, what a thread needs of A and B for one k, are double-buffered in registers. If DEPTH
+   does not divide K, the first step is the short one, so the loop needs no predicate. A tile that
+   would stick out is moved back inside. What it then computes a second time is not stored.
 
    A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
-   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576
-   tiles and 264 blocks, the third round would have 48. So the first tiles (here 264 + 48) are not
-   given out whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et
-   al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on
-   the GPU", 2023):
+   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
+   third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
+   end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
+   parallel decomposition for dense matrix-matrix multiplication on the GPU", 2023):
       tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
       block    |   3   |   2   |   1   |   0   |
-   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
+   The block with the first steps of a tile owns it. The others leave their sums as partial tiles,
    which the owner adds in ascending k. The last block has the first share, for a block may wait
    only for blocks that were started before it. Where all blocks can be at work with each tile in a
-   few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
-   (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
+   few equal pieces, it has that many: they are ready at the same time. Where there would be many
+   (few tiles, long K), all become partial tiles, and KERNEL REDUCE adds them.
 
-   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its
-   warps, which is nearly enough for that: of the blocks of a multiprocessor one is through long
-   before the others, which then have too few warps to hide what they wait for. So from two rounds on
-   a whole tile has a block of its own, that begins when another one has left; only the last blocks,
-   as many as fit at once, have shares (of 1000 tiles: 396 blocks a tile each, 396 the others).
+   Integers: multiply-adds run at half rate, so one warp nearly keeps a scheduler busy. Blocks then
+   drift apart: one finishes early and leaves the others with too few warps to hide latency (seen;
+   the cause is a guess). So from two waves on a whole tile has a block of its own, which begins
+   when another has left. Only the last blocks, as many as fit at once, have shares (of 1000 tiles:
+   396 blocks a tile each, 396 the others).
 
-   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
-   whole piece of one tile, and at the end each gets a part of the tile from all others, through
-   shared memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
+   From sm_90 on, few tiles are divided among clusters instead, of 2, 4 or 8 blocks. Each block has
+   an equal piece of one tile. At the end it gets a part of the tile from all others, through shared
+   memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
       sums of      block 0        block 1        block 2           were it three
       part 0       added up  <--  sent      <--  sent
       part 1       sent      -->  added up  <--  sent
       part 2       sent      -->  sent      -->  added up
 
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
-   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
-   multiply-adds and about 110 other instructions a step, at two registers read per bank and
-   clock; see bench/NOTES.md.
+   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issue. On sm_90a
+   a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
+   bench/notes/pipelined.md.
 
    The kernel has more than 200 lines, since the order of its loop depends on all of its code: with
    1,134 instructions in the loop of NN for 1,132, 1024 x 1024 x 1024 took 56 to 60 us for 53.5 (one
@@ -475,17 +473,17 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         TMM_TYPE *c0 = C + blockIdx.z * batchC;
         bool aligned = ((size_t)(c0 + col) | ldc * SIZE) % 16 == 0;
         c0 += (row + row0) * ldc + col + col0;
-        unsigned wanted = 0;
+        unsigned mask = 0;
 #pragma unroll
         for (int q = 0; q < COLS / 4; q++)
-            wanted |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+            mask |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
         long long r = row + row0, c = col + col0;
         if (TN) {
             /* Registers have no index: KEPT rows at a time go to shared memory, each thread's to a
                place of its own, and from there to C by code for one row, which is compiled anew by
                every program that includes this file. The other instances, below, are slower with
                this: on all that follows depends the order that the compiler finds for the loop. */
-            bool whole = aligned && N % 4 == 0; /* four columns are wanted or not, never some */
+            bool whole = aligned && N % 4 == 0; /* all four columns are stored, or none */
             TMM_FN(sums4) *mine = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += KEPT) {
@@ -510,7 +508,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         for (int j = 0; j < 4; j++) eight[4 * q + j] = swapped.v[j ^ 1];
                     }
                     if (r >= first_row && r < M)
-                        TMM_FN(store_row)(c0, r, c, whole, wanted, alpha, beta, eight);
+                        TMM_FN(store_row)(c0, r, c, whole, mask, alpha, beta, eight);
                     r++, c0 += ldc;
                 }
                 if ((i + KEPT) % 4 == 0) r += 12, c0 += 12 * ldc;
@@ -520,14 +518,14 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         }
         /* Some rows after the other, each moved to the place of the first, so that there is code
            for these alone: it is compiled anew by every program that includes this file. */
-        if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
+        if (aligned && N % 4 == 0) { /* all four columns are stored, or none */
 #pragma unroll 1
             for (int half = 0; half < 2; half++) {
 #pragma unroll
                 for (int i = 0; i < ROWS / 2; i += WHOLE_AT_ONCE) {
                     int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
                     TMM_FN(store_rows)
-                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted, alpha, beta,
+                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, mask, alpha, beta,
                      &sum[i], WHOLE_AT_ONCE);
                 }
 #pragma unroll
@@ -541,7 +539,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         for (int i = 0; i < ROWS; i += AT_ONCE) {
             int down = i / 4 * 16 + i % 4;
             TMM_FN(store_rows)
-            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha, beta, sum,
+            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, mask, alpha, beta, sum,
              AT_ONCE);
 #pragma unroll
             for (int h = 0; h < ROWS - AT_ONCE; h++)

@@ -52,9 +52,9 @@
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are numbered
-   through all products of a batch. With more than one part, each leaves its plain sums in partials,
-   an M x N matrix for each product and part. */
+   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are
+   numbered through all products of a batch. With more than one part, each leaves its plain sums in
+   partials, an M x N matrix for each product and part. */
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
@@ -92,9 +92,9 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM)
 } tmm__small_sums;
 
 /* One warp copies one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
-   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of its
-   copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count what
-   exists from the first place on, and the rest is filled with zeros. A lane copies
+   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
+   its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
+   what exists from the first place on, and the rest is filled with zeros. A lane copies
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
@@ -166,8 +166,8 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
     }
 }
 
-/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those of its
-   first warp at `first`. */
+/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
+   of its first warp at `first`. */
 static __device__ __forceinline__ TMM_FN(vector_sums)
     tmm__small_add(const unsigned char *first, int members)
 {

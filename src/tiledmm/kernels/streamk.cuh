@@ -32,9 +32,9 @@ static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long
     if (row < first_row || row >= M) return;
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
-    unsigned wanted = tmm__column_mask(col, 4, first_col, N);
-    bool whole = (size_t)C % 16 == 0 && wanted == 15;
+    unsigned mask = tmm__column_mask(col, 4, first_col, N);
+    bool whole = (size_t)C % 16 == 0 && mask == 15;
     TMM_FN(store_four)
-    (C, row, col, whole, wanted, alpha, TMM_FN(load_four)(C, whole, wanted, beta).v, sum);
+    (C, row, col, whole, mask, alpha, TMM_FN(load_four)(C, whole, mask, beta).v, sum);
 }
 #endif

@@ -1,4 +1,4 @@
-/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants that kernels share with their launchers.
+/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and launchers.
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
@@ -39,14 +39,14 @@ enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
-    int streamk_tiles;            /* so many tiles are shared out in steps, not whole */
-    int streamk_blocks;           /* among the last so many blocks; the others have whole tiles */
-    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
+    int streamk_tiles;            /* tiles whose steps are divided among blocks: the first ones */
+    int streamk_blocks;           /* which these are: the last ones of the grid */
+    int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
+    int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
     int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
-    int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
-    void *partials; /* a tile of sums for each block */
-    unsigned long long *flags; /* one for each block: its partial tile is ready, */
-    unsigned long long ticket; /* when it holds this number, no other launch's */
+    int cluster;    /* blocks of a cluster, which have the pieces of one tile; 0: no clusters */
+    void *partials; /* partial tiles, one for each block */
+    unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
+    unsigned long long ticket; /* another one for every launch */
 } tmm__schedule;
 #endif
