@@ -319,8 +319,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         WIDE = TMM__WIDE,
         S_COPIES = TMM__SKINNY_S_COPIES
     };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 
     /* Where this block is: its lines, and the stages of its split-K part. */
@@ -478,7 +478,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
     }
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */
-    TMM_SUM *sums = (TMM_SUM *)tmm_memory;
+    TMM_SUM *sums = (TMM_SUM *)tmm__memory;
     tmm__skinny_share_sums(sums, sum, line0, apart, wide, thread);
     __syncthreads();
 

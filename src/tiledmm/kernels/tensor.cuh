@@ -32,9 +32,9 @@
    has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
    So 128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one
    request to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
-   bench/notes/tensor_double.md). The four pieces of 32 bytes of a row are swizzled:
-       along k          row line % 16, piece k / 4, at place (k / 4) ^ (line % 4)
-       along the lines  row k, piece line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
+   bench/notes/tensor_double.md). The four chunks of 32 bytes of a row are swizzled:
+       along k          row line % 16, chunk k / 4, at place (k / 4) ^ (line % 4)
+       along the lines  row k, chunk line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
    A half-warp loads 4 lines x 4 k of a fragment, which lie in 16 different banks of 8 bytes. The
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
@@ -78,25 +78,26 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
     tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
 
-/* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned; a tile
-   beyond the last one ends the work. First come the pieces of its share of the stream-K tiles,
-   steps `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
-static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
-                                                         int share, int *begin, int *end)
+/* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A tile
+   beyond the last one ends its work. First comes its share of the stream-K tiles, steps `start` to
+   `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
+static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, int work, int share,
+                                                        int *begin, int *end)
 {
     long long streamk_steps = (long long)s->streamk_tiles * s->steps;
-    int first = 0, pieces = 0, start = 0, stop = 0;
+    int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (share < s->streamk_blocks) {
         start = (int)(streamk_steps * share / s->streamk_blocks);
         stop = (int)(streamk_steps * (share + 1) / s->streamk_blocks);
     }
     if (start < stop) {
         first = start / s->steps;
-        pieces = (stop - 1) / s->steps + 1 - first;
+        streamk_works = (stop - 1) / s->steps + 1 - first;
     }
-    int tile = first + piece;
+    int tile = first + work;
     *begin = 0, *end = s->steps;
-    if (piece >= pieces) return s->streamk_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
+    if (work >= streamk_works)
+        return s->streamk_tiles + tmm__block() + (work - streamk_works) * (int)gridDim.x;
     if (*begin < start - tile * s->steps) *begin = start - tile * s->steps;
     if (*end > stop - tile * s->steps) *end = stop - tile * s->steps;
     return tile;
@@ -205,14 +206,14 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < end ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] = TMM_FN(load_two)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
+            old[h][j] = TMM_FN(load2)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
         if (r < first_row || r >= end) continue;
 #pragma unroll
-        for (int j = 0; j < ACROSS; j++) TMM_FN(store_two)
+        for (int j = 0; j < ACROSS; j++) TMM_FN(store2)
         (C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta, old[h][j],
          &sum[j][2 * h]);
     }
@@ -270,9 +271,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
-    for (int piece = 0;; piece++) {
+    for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
+        int tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
         if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
@@ -393,14 +394,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             }
         }
         TMM__COPY_WAIT(0);
-        __syncthreads(); /* the next piece's copies may begin */
+        __syncthreads(); /* the copies of the next work may begin */
 
         thread = tmm__thread();
         share = gridDim.x - 1 - tmm__block();
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
-        TMM__HIDE(piece);
-        tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
+        TMM__HIDE(work);
+        tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm__tensor_leave_sums(&s, share, thread, sum);

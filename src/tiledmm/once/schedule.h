@@ -27,12 +27,12 @@ enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
-/* Blocks of a cluster that have the pieces of a tile, at most: 2, 4 or this many. */
+/* Blocks of a cluster that have the slices of a tile, at most: 2, 4 or this many. */
 enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
-enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
+enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
 #define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
@@ -43,8 +43,8 @@ typedef struct tmm__schedule {
     int streamk_blocks;           /* which these are: the last ones of the grid */
     int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
     int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
-    int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
-    int cluster;    /* blocks of a cluster, which have the pieces of one tile; 0: no clusters */
+    int is_128x64;  /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
     void *partials; /* partial tiles, one for each block */
     unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
     unsigned long long ticket; /* another one for every launch */
