@@ -362,10 +362,11 @@ static long copy_builtins(long i)
     for (; open < count() && !is(open, "{"); open = next(is(open, "(") ? closing(open) : open))
         if (is(open, ";") || is(open, "=") || is(open, ":") || is(open, "}")) return i;
     if (open == count() || !is(previous(open), ")")) return i;
+    const long end = closing(open); /* which walks through the body */
     std::string copies;
     for (const auto &name : names) {
         bool used = false;
-        for (long j = open; j < closing(open); j = next(j)) {
+        for (long j = open; j < end; j = next(j)) {
             bool local_class = is(j, "struct") || is(j, "class") || is(j, "union");
             if (local_class || (is(j, "[") && is(next(j), "]") && is(next(next(j)), "(")))
                 return open; /* in which copies cannot be named */
