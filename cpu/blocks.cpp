@@ -4,7 +4,7 @@
  * its fiber stop, and another one goes on with the next thread; so a kernel without barriers never
  * switches. A thread that waits resumes when all others have arrived. When none can go on, the
  * block is stuck: that is how divergent barriers and deadlocks are found. */
-#include "worker.h"
+#include "check.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <thread>
@@ -60,6 +60,7 @@ void fault(worker &w, cudaError_t error, const char *format, ...)
         fputc('\n', stderr);
         va_end(arguments);
     }
+    count_fault();
     w.launch->error = error;
     give_up(w);
 }
@@ -122,6 +123,7 @@ static void shuffle_order(worker &w)
             together |= 1u << (t - first);
         }
         if (together) w.together[first / warp_lanes] = together;
+        if (together) clock_lanes(w, first / warp_lanes, together);
         any |= together != 0;
     }
     return any;
@@ -165,6 +167,7 @@ static void fiber_main();
 
 static void release_barrier(worker &w)
 {
+    clock_barrier(w);
     w.waiting = 0;
     w.released_predicates = w.predicates;
     w.predicates = 0;
@@ -297,6 +300,7 @@ static void complete_warp_function(worker &w, unsigned int warp, unsigned int ma
         state[i] = ready;
     }
     w.exchanging[warp] &= ~lanes;
+    clock_lanes(w, warp, lanes);
 }
 
 uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value, int source_lane)
@@ -403,6 +407,7 @@ void run_block(worker &w, uint64_t block)
     w.random.seed((unsigned int)(environment().order_seed * 1000003 + block + 1));
     shuffle_order(w);
     fill_shared_memory(w);
+    clock_block(w);
     memset(w.state, unstarted, w.threads);
     memset(w.exchanging, 0, sizeof w.exchanging);
     for (unsigned int t = 0; t < w.threads; t += warp_lanes)
@@ -416,6 +421,7 @@ void run_block(worker &w, uint64_t block)
     choose_next(w);
     w.running = &w.home;
     switch_to_current(w);
+    clock_block_ends(w);
     if (!w.failed) return;
     w.launch->failed = true;
     abandon_fibers(w);
