@@ -48,5 +48,8 @@ typedef struct tmm__schedule {
     void *partials; /* a tile of sums for each block */
     unsigned long long *flags; /* one for each block: its partial tile is ready, */
     unsigned long long ticket; /* when it holds this number, no other launch's */
+#ifdef TMM_DOUBLE_TENSOR
+    const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
+#endif
 } tmm__schedule;
 #endif

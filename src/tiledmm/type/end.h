@@ -11,6 +11,7 @@
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__SHARED_TILE
+#undef TMM__ASKED_TENSOR
 #if TMM__KERNELS
 #undef tmm_two
 #undef tmm_load_four
@@ -53,6 +54,23 @@
 #undef tmm_mma_recheck
 #undef tmm_gemm_float_wgmma
 #undef tmm_gemm_float_mma
+#undef tmm_int8_norms
+#undef tmm_int8_scales
+#undef tmm_int8_choice
+#undef tmm_int8_load
+#undef tmm_int8_bytes
+#undef tmm_int8_residues
+#undef tmm_int8_wgmma
+#undef tmm_int8_mma_copy
+#undef tmm_int8_mma
+#undef tmm_int8_add
+#undef tmm_int8_integer
+#undef tmm_int8_sums
+#undef tmm_int8_element
+#undef tmm_int8_open_copy
+#undef tmm_int8_is_open
+#undef tmm_int8_open_tile
+#undef tmm_int8_open
 #endif
 #ifndef TMM__MAKING_READY
 #undef TMM_TILE

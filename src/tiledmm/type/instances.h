@@ -43,6 +43,23 @@
 #define tmm_mma_recheck         TMM__INSTANCE(mma_recheck_, MMA)
 #define tmm_gemm_float_wgmma    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
 #define tmm_gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
+#define tmm_int8_norms          TMM_FN(gemm_int8_norms)
+#define tmm_int8_scales         TMM_FN(gemm_int8_scales)
+#define tmm_int8_choice         TMM_FN(gemm_int8_choice)
+#define tmm_int8_load           TMM_FN(gemm_int8_load)
+#define tmm_int8_bytes          TMM_FN(gemm_int8_bytes)
+#define tmm_int8_residues       TMM_FN(gemm_int8_residues)
+#define tmm_int8_wgmma          TMM_FN(gemm_int8_wgmma)
+#define tmm_int8_mma_copy       TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
+#define tmm_int8_mma            TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)
+#define tmm_int8_add            TMM_FN(gemm_int8_add)
+#define tmm_int8_integer        TMM_FN(gemm_int8_integer)
+#define tmm_int8_sums           TMM_FN(gemm_int8_sums)
+#define tmm_int8_element        TMM_FN(gemm_int8_element)
+#define tmm_int8_open_copy      TMM_FN(gemm_int8_open_copy)
+#define tmm_int8_is_open        TMM_FN(gemm_int8_is_open)
+#define tmm_int8_open_tile      TMM_FN(gemm_int8_open_tile)
+#define tmm_int8_open           TMM_FN(gemm_int8_open)
 
 #define TMM__PASS 1
 #include "tiledmm.cuh"
