@@ -42,6 +42,7 @@ struct launch_request {
     int argument_count;
     const void *const *pointers; /* the arguments that are pointers to objects; else null */
     void (*run_thread)(void *closure);
+    void (*run_block)(void *closure); /* all threads of a block, as loops; null: there is none */
     void *closure;
     void *(*copy_closure)(const void *closure); /* for launches that wait in a stream */
     void (*free_closure)(void *closure);
@@ -102,11 +103,12 @@ template <class P> struct stored_argument<P, true> {
 
 template <class F>
 cudaError_t start_closure(launch_request &request, int argument_count, const void *const *pointers,
-                          F thread)
+                          bool loops, F thread)
 {
     request.argument_count = argument_count;
     request.pointers = pointers;
-    request.run_thread = [](void *closure) { (*static_cast<F *>(closure))(); };
+    request.run_thread = [](void *closure) { (*static_cast<F *>(closure))(false); };
+    if (loops) request.run_block = [](void *closure) { (*static_cast<F *>(closure))(true); };
     request.closure = &thread;
     request.copy_closure = [](const void *closure) {
         return (void *)new F(*static_cast<const F *>(closure));
@@ -121,6 +123,7 @@ cudaError_t start_closure(launch_request &request, int argument_count, const voi
 template <class... P> struct prepared_launch {
     launch_request request;
     void (*kernel)(P...);
+    void (*block)(P...) = nullptr; /* the same as loops over the threads */
 
     void operator()(P... arguments)
     {
@@ -147,8 +150,10 @@ template <class... P> struct prepared_launch {
     cudaError_t start(stored_argument<P>... arguments)
     {
         const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
-        return start_closure(request, (int)sizeof...(P), pointers,
-                             [=, kernel = kernel] { call(kernel, arguments...); });
+        return start_closure(request, (int)sizeof...(P), pointers, block != nullptr,
+                             [=, kernel = kernel, block = block](bool whole) {
+                                 call(whole ? block : kernel, arguments...);
+                             });
     }
 };
 
@@ -172,12 +177,21 @@ prepared_launch<P...> prepare(const char *name, void (*kernel)(P...), dim3 grid,
 {
     return {new_request(name, (const void *)kernel, grid, block, dynamic_shared, stream), kernel};
 }
+template <class... P>
+prepared_launch<P...> prepare_loops(void (*loops)(P...), const char *name, void (*kernel)(P...),
+                                    dim3 grid, dim3 block, size_t dynamic_shared = 0,
+                                    cudaStream_t stream = nullptr)
+{
+    return {new_request(name, (const void *)kernel, grid, block, dynamic_shared, stream), kernel,
+            loops};
+}
 
 /* A kernel that only a call can choose, since it is overloaded, leaves template arguments to be
  * deduced or has default arguments, is called by a function object. */
-template <class F> struct prepared_call {
+template <class F, class L = std::nullptr_t> struct prepared_call {
     launch_request request;
     F kernel;
+    L loops = {};
 
     template <class... A> void operator()(A &&...arguments)
     {
@@ -189,8 +203,15 @@ template <class F> struct prepared_call {
                       "cucc: write the template arguments of this kernel, since it takes an object "
                       "with constructors or destructors");
         const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
-        (void)start_closure(request, (int)sizeof...(P), pointers,
-                            [=, kernel = kernel]() mutable { kernel(arguments.get()...); });
+        constexpr bool has_loops = !std::is_same_v<L, std::nullptr_t>;
+        (void)start_closure(request, (int)sizeof...(P), pointers, has_loops,
+                            [=, kernel = kernel, loops = loops](bool whole) mutable {
+                                (void)whole;
+                                (void)loops;
+                                if constexpr (has_loops)
+                                    if (whole) return loops(arguments.get()...);
+                                kernel(arguments.get()...);
+                            });
     }
 };
 template <class F>
@@ -198,6 +219,13 @@ prepared_call<F> prepare_call(const char *name, F kernel, dim3 grid, dim3 block,
                               size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
 {
     return {new_request(name, nullptr, grid, block, dynamic_shared, stream), kernel};
+}
+
+template <class L, class F>
+prepared_call<F, L> prepare_call_loops(L loops, const char *name, F kernel, dim3 grid, dim3 block,
+                                       size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
+{
+    return {new_request(name, nullptr, grid, block, dynamic_shared, stream), kernel, loops};
 }
 
 /* A kernel's name that is not launched on the spot becomes kernel_pointer("KERNEL", KERNEL), which
