@@ -58,6 +58,7 @@
 #undef tmm_int8_scales
 #undef tmm_int8_choice
 #undef tmm_int8_load
+#undef tmm_int8_scale
 #undef tmm_int8_bytes
 #undef tmm_int8_residues
 #undef tmm_int8_wgmma
@@ -65,6 +66,7 @@
 #undef tmm_int8_mma
 #undef tmm_int8_add
 #undef tmm_int8_integer
+#undef tmm_int8_store
 #undef tmm_int8_sums
 #undef tmm_int8_element
 #undef tmm_int8_open_copy
