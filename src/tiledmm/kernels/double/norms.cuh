@@ -8,8 +8,8 @@
    The order of additions depends on K and the op alone, and so do the scales. Reads 8 bytes an
    element, for 3 operations: bound by memory. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_int8_norms(long long K, int groups_A, const tmm__int8_lines a, const tmm__int8_lines b,
-                   tmm__int8_norm *norms)
+    TMM_FN(gemm_int8_norms)(long long K, int groups_A, const tmm__int8_lines a,
+                            const tmm__int8_lines b, tmm__int8_norm *norms)
 {
     __shared__ tmm__int8_norm of_threads[4][64];
     tmm__let_next_begin();
@@ -83,8 +83,8 @@ TMM_KERNEL void __launch_bounds__(256)
    sqrt(most * one), which cannot overflow, and sqrt(two), where squares neither overflow nor
    underflow; a little more, for what rounding did. A NaN or infinity is in `one`. */
 TMM_KERNEL void __launch_bounds__(256)
-    tmm_int8_scales(long long K, int chunks, int lines_A, int lines_B, const tmm__int8_norm *norms,
-                    tmm__int8_line *a, tmm__int8_line *b)
+    TMM_FN(gemm_int8_scales)(long long K, int chunks, int lines_A, int lines_B,
+                             const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
 {
     int line = blockIdx.x * 256 + threadIdx.x;
     tmm__let_next_begin();
@@ -127,8 +127,8 @@ TMM_KERNEL void __launch_bounds__(256)
    there are many: it decides what is fastest, not what is right. The block that is last to count
    decides. Reads a byte of each element that it looks at: bound by latency. */
 TMM_KERNEL void __launch_bounds__(128)
-    tmm_int8_choice(const tmm__int8_job job, const tmm__int8_sums tables, int every, float fp64,
-                    float each, float first)
+    TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
+                             float fp64, float each, float first)
 {
     enum { CHOICES = TMM__INT8_CHOICES };
     __shared__ unsigned of_warps[CHOICES + 1][4];

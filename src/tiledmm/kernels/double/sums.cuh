@@ -3,10 +3,11 @@
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient, which
    has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
-static __device__ __forceinline__ void tmm_int8_add(unsigned n, const unsigned *weight,
-                                                    unsigned for_quotient, unsigned quotient,
-                                                    unsigned long long *e, unsigned *top,
-                                                    unsigned *q)
+static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const unsigned *weight,
+                                                             unsigned for_quotient,
+                                                             unsigned quotient,
+                                                             unsigned long long *e, unsigned *top,
+                                                             unsigned *q)
 {
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
@@ -16,9 +17,9 @@ static __device__ __forceinline__ void tmm_int8_add(unsigned n, const unsigned *
 
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a double.
    For L = 16 there is a sixth group. */
-static __device__ __forceinline__ double tmm_int8_integer(const unsigned *words, int byte,
-                                                          const tmm__int8_sums *tables,
-                                                          const int choice)
+static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
+                                                                   const tmm__int8_sums *tables,
+                                                                   const int choice)
 {
     const unsigned *f = tables->factor[choice];
     unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
@@ -33,12 +34,10 @@ static __device__ __forceinline__ double tmm_int8_integer(const unsigned *words,
     n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
     n[5] = y[15];
 #pragma unroll
-    for (int g = 0; g < 5; g++)
-        tmm_int8_add(n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top,
-                     &q);
-    if (choice == TMM__INT8_CHOICES - 1)
-        tmm_int8_add(n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e,
-                     &top, &q);
+    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
+    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
+    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
     q >>= 12;
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
@@ -57,10 +56,10 @@ static __device__ __forceinline__ double tmm_int8_integer(const unsigned *words,
 
 /* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved. `choice` is a
    constant: then the tables' numbers are operands of the instructions, which else had to load each. */
-static __device__ __forceinline__ unsigned tmm_int8_store(const tmm__int8_job *job,
-                                                          const tmm__int8_sums *tables,
-                                                          const uint4 *four, int row, int col,
-                                                          const int choice)
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__int8_job *job,
+                                                                   const tmm__int8_sums *tables,
+                                                                   const uint4 *four, int row,
+                                                                   int col, const int choice)
 {
     const int limit = tables->limit[choice];
     tmm__int8_part parts[2];
@@ -97,7 +96,7 @@ static __device__ __forceinline__ unsigned tmm_int8_store(const tmm__int8_job *j
             unsigned proved = 0;
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                double x = tmm_int8_integer(words, 2 * h + i, tables, choice);
+                double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, tables, choice);
                 float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
                 float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
                 bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
@@ -108,10 +107,10 @@ static __device__ __forceinline__ unsigned tmm_int8_store(const tmm__int8_job *j
                 sum[i] = x * row_scale[h] * col_scale[i];
             }
             double *to = C + 8 * h * job->ldc + 8 * j;
-            tmm_two old = {{0, 0}};
-            if (job->beta != 0) old = tmm_load_two(to, aligned, proved);
-            tmm_store_two(to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old,
-                          sum);
+            TMM_FN(elements2) old = {{0, 0}};
+            if (job->beta != 0) old = TMM_FN(load2)(to, aligned, proved);
+            TMM_FN(store2)
+            (to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old, sum);
         }
     }
     return open;
@@ -122,7 +121,7 @@ static __device__ __forceinline__ unsigned tmm_int8_store(const tmm__int8_job *j
    elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
    element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
 TMM_KERNEL void __launch_bounds__(128, 4)
-    tmm_int8_sums(const tmm__int8_job job, const tmm__int8_sums tables)
+    TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
 {
     tmm__let_next_begin();
     tmm__wait_for_previous();
@@ -142,10 +141,10 @@ TMM_KERNEL void __launch_bounds__(128, 4)
     }
     unsigned open = 0;
     switch (moduli) {
-    case 13: open = tmm_int8_store(&job, &tables, four, row, col, 0); break;
-    case 14: open = tmm_int8_store(&job, &tables, four, row, col, 1); break;
-    case 15: open = tmm_int8_store(&job, &tables, four, row, col, 2); break;
-    default: open = tmm_int8_store(&job, &tables, four, row, col, 3); break;
+    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 0); break;
+    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 1); break;
+    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 2); break;
+    default: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 3); break;
     }
     job.open[(size_t)n * 128 + t] = (unsigned short)open;
     if (open != 0) job.state->open = 1;

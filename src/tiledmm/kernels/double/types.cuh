@@ -97,7 +97,7 @@ typedef struct tmm__int8_operand {
     int line_blocks;
 } tmm__int8_operand;
 
-/* How a residue is computed: see tmm_int8_bytes. */
+/* How a residue is computed: see TMM_FN(gemm_int8_bytes). */
 typedef struct tmm__int8_modulus {
     unsigned weights[2]; /* of the eight bytes of x' + 2^63: 2^(8 i) mod p, signed bytes */
     unsigned first;      /* 1.5 * 2^23 as a float, plus what -2^63 gives */
