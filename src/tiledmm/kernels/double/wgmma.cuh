@@ -225,7 +225,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__cluster_arrive(true);
     tmm__cluster_wait();
     if (threadIdx.x < 128) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) tmm__int8_copy(&job, units, stages, fulls, empties);
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
