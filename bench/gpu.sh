@@ -16,7 +16,8 @@
 #                  mma.sync, as on GPUs that have no wgmma
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
-#   memory.csv     demos/memory, and the map; memory.txt: a line for each, as ./build.sh run memory says
+#   memory.csv     demos/memory, all rows; memory.txt: a line for each, as ./build.sh run memory says
+#   memory_counters.csv   what the demos have computed, counted by Nsight Compute where it is installed
 # and ends with a line of what failed; what demos and benchmarks print is in build/bench/printed.txt.
 # Takes about a quarter of an hour on an H200.
 set -u
@@ -83,7 +84,6 @@ if [ "$parts" != " memory " ]; then
     nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
     for name in overlap outofcore multigpu; do build $name demos/$name.cu & done
 fi
-for source in demos/memory/*.cu; do build "$(basename "$source" .cu)" "$source" & done
 wait
 
 sanitize() { # sanitize TOOL[,OPTIONS] PROGRAM ARGUMENTS
@@ -225,16 +225,17 @@ fi
 
 if wants memory; then
     step "memory"
+    ./build.sh run memory >"$out/memory.txt" || fault "run memory"
     echo 'demo,way,loads,stores,extra,MB,ms,rate,times,result' >"$out/memory.csv"
     for source in demos/memory/*.cu; do
         name=$(basename "$source" .cu)
-        show "memory/$name" $work/"$name" --csv $work/one.csv
-        tail -n +2 $work/one.csv | sed "s/^/$name,/" >>"$out/memory.csv"
-        rm -f $work/one.csv
-        printf '%s: %s\n' "$name" "$(tail -n 1 $work/one.txt)"
+        { printf '\n===== memory/%s\n' "$name" && cat "build/run/memory/$name.txt"; } >>$work/printed.txt
+        tail -n +2 "build/run/memory/$name.csv" | sed "s/^/$name,/" >>"$out/memory.csv"
     done
-    ./build.sh run memory >"$out/memory.txt" || fault "run memory"
     cat "$out/memory.txt"
+    if command -v ncu >/dev/null && command -v python3 >/dev/null; then
+        python3 bench/memory_counters.py "$out/memory_counters.csv" --programs build/run/memory || fault memory_counters
+    fi
 fi
 
 step "done"
