@@ -96,9 +96,9 @@ static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned ad
 }
 
 /* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
-   memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
-       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
-   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
+   memory. See PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16".
+   Thread t has, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i) */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
 #define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
 #define TMM__C32(i)   TMM__C16(i), TMM__C16((i) + 16)
@@ -159,21 +159,21 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 }
 #endif /* TMM__WGMMA */
 
-/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
-   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
-   (PTX ISA 9.7, "ldmatrix"). */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
+   row l / 4 of matrix i. */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
 {
 #if TMM__ASYNC
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
                  : "r"((unsigned)__cvta_generic_to_shared(row))
                  : "memory");
 #else
     int lane = threadIdx.x % 32;
     for (int i = 0; i < 4; i++) {
         size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        four[i] = ((const unsigned *)from)[lane % 4];
+        fragment[i] = ((const unsigned *)from)[lane % 4];
     }
 #endif
 }
