@@ -62,6 +62,13 @@
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
                         sm_80 on; elsewhere right but slow. For K below 64, and on sm_90 for M or N
                         above 2^24, as TMM_AUTO
+     TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
+                        A and B are scaled, rounded to integers and split into residues modulo 13
+                        to 16 numbers; elements of C for which the bound is not proved are summed
+                        in double; so the error has the bound of every kernel (MEASURED). Needs
+                        sm_90, compiled for sm_90a, or a device whose units of double are few, to
+                        be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
+                        device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
@@ -80,6 +87,8 @@
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.
+     TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
+     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -97,6 +106,8 @@
                          TMM_ERROR_UNSUPPORTED and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and
                          _multi take it when asked by name or with TMM_AUTO_TENSOR, then with the
                          same bits for all blocks
+     TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
+                         TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -308,6 +319,15 @@
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
 #endif
+
+/* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
+#ifdef TMM_DOUBLE_TENSOR
+#define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
+#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#else
+#define TMM__DOUBLE_TENSOR 0
+#define TMM__AUTO_INT8     0
+#endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
    Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
@@ -320,7 +340,7 @@
        KERNEL(value, string, run, tile)
    `run` is the name of the kernel's launcher, and with _takes behind it of the function that says
    whether it takes a product: see gemm__kernel. `tile` is the least edge of its tiles of C.
-   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float, too. */
+   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
 #define TMM__KERNEL_LIST(NAME, KERNEL)                                               \
     NAME(TMM_AUTO, "auto")                                                           \
     KERNEL(TMM_GLOBAL, "global", gemm__global, 32)                                   \
@@ -336,7 +356,8 @@
     KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
     KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
     NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
-    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)
+    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)           \
+    KERNEL(TMM_TENSOR_INT8, "tensor_int8", TMM__IF_FAST(gemm__int8), 64)
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: once/config.h, once/kernels.h. Used by: all parts. */
@@ -858,6 +879,9 @@ typedef struct tmm__schedule {
     void *partials; /* partial tiles, one for each block */
     unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
     unsigned long long ticket; /* another one for every launch */
+#ifdef TMM_DOUBLE_TENSOR
+    const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
+#endif
 } tmm__schedule;
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
@@ -1355,6 +1379,15 @@ typedef struct tmm__tuning {
         double clock, bandwidth, fp32_flops, fp32_launch;
         double mma_least_work, mma_least_edge;
     } fp16;
+
+    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
+       products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
+       TMM_AUTO: multiply-adds of bytes and bytes of memory a second, seconds of all launches, and
+       FLOP a second of FP64. slow_edge: the least M, N and K where FP64 is slow. */
+    struct {
+        double fp64, each, fp64_slow, each_slow;
+        double rate, bandwidth, launches, fp64_flops, slow_edge;
+    } int8;
 } tmm__tuning;
 
 /* The numbers of the H100 are those of the H200: its speeds were alike with them. */
@@ -1457,6 +1490,17 @@ static const tmm__tuning tmm__tunings[] = {
             7e8,                                      /* mma_least_work */
             200,                                      /* mma_least_edge */
         },
+        {
+            26,      /* fp64 */
+            5800,    /* each */
+            400,     /* fp64_slow */
+            5800,    /* each_slow */
+            7.25e14, /* rate */
+            3.4e12,  /* bandwidth */
+            3e-5,    /* launches */
+            57e12,   /* fp64_flops */
+            256,     /* slow_edge */
+        },
     },
     {
         "NVIDIA H100",
@@ -1555,6 +1599,17 @@ static const tmm__tuning tmm__tunings[] = {
             1.05e-6,                                  /* fp32_launch */
             7e8,                                      /* mma_least_work */
             200,                                      /* mma_least_edge */
+        },
+        {
+            26,      /* fp64 */
+            5800,    /* each */
+            400,     /* fp64_slow */
+            5800,    /* each_slow */
+            7.25e14, /* rate */
+            3.4e12,  /* bandwidth */
+            3e-5,    /* launches */
+            57e12,   /* fp64_flops */
+            256,     /* slow_edge */
         },
     },
 };
@@ -3886,6 +3941,12 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM__IF_FLOATING(...) __VA_ARGS__
 #else
 #define TMM__IF_FLOATING(...)
+#endif
+/* Whether TMM_AUTO may take tensor cores that split elements: see once/config.h. */
+#if TMM__IS_DOUBLE
+#define TMM__ASKED_TENSOR TMM__AUTO_INT8
+#else
+#define TMM__ASKED_TENSOR TMM__AUTO_TENSOR
 #endif
 /* For TMM__KERNEL_LIST: a kernel that is left out has another launcher. */
 #if TMM__FAST
@@ -6825,6 +6886,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
 
+#if TMM__DOUBLE_TENSOR
+    if (s.unless != NULL && *s.unless != 0) return;
+#endif
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
     for (int work = 0;; work++) {
@@ -7006,6 +7070,135 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #undef tmm__tensor_load_B
 #endif
 #endif
+/* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor cores share.
+   Uses: once/ptx.cuh. Used by: kernels/float/, kernels/double/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
+    !defined(TMM__PART_TENSOR_PTX)
+#define TMM__PART_TENSOR_PTX
+/* wgmma, mbarriers and bulk copies are for this one architecture. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define TMM__WGMMA 1
+#else
+#define TMM__WGMMA 0
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+}
+#endif
+
+#if TMM__WGMMA
+/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
+   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
+   phase of that parity, the first phase having parity 0. */
+static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+    do {
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+
+/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
+   "cp.async.bulk"). */
+static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
+                                                      unsigned bytes, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
+   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
+   of multiplications. WAIT waits for all groups but the last `pending`. */
+#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_WAIT(pending) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
+
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
+   / 16; bit 62, the layout with 128-byte swizzle. */
+static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
+{
+    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
+   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
+   memory then, and took a fifth longer, bound by the power that the device may draw.
+   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
+   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
+   all need be on the device at once: false says that it gave up. */
+static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
+{
+    if (atomicAdd(pace, 1) >= due) return true;
+#pragma unroll 1
+    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
+        if (*(volatile unsigned *)pace >= due) return true;
+    return false;
+}
+#endif /* TMM__WGMMA */
+
+/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
+   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
+   (PTX ISA 9.7, "ldmatrix"). */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        four[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+#endif
 /* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device share.
    Uses: once/schedule.h. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
@@ -7124,16 +7317,9 @@ typedef struct tmm__region {
 static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
-   Uses: kernels/float/types.cuh. Used by: kernels/float/. */
+   Uses: kernels/float/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
-/* wgmma, mbarriers and bulk copies are for this one architecture. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define TMM__WGMMA 1
-#else
-#define TMM__WGMMA 0
-#endif
-
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
     unsigned bits;
@@ -7312,83 +7498,10 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 }
 #endif
 /* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores take.
-   Uses: once/ptx.cuh. Used by: kernels/float/. */
+   Uses: kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
 #define TMM__PART_FLOAT_PTX
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
-   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
-   visible. */
-static __device__ __forceinline__ void tmm__let_next_begin(void)
-{
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-#else
-static __device__ __forceinline__ void tmm__let_next_begin(void)
-{
-}
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
-{
-}
-#endif
-
 #if TMM__WGMMA
-/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
-   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
-   phase of that parity, the first phase having parity 0. */
-static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
-                 : "memory");
-}
-
-static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-                 : "memory");
-}
-
-static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
-{
-    unsigned done;
-    do {
-        asm volatile("{\n.reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(done)
-                     : "r"(barrier), "r"(parity)
-                     : "memory");
-    } while (!done);
-}
-
-/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
-   "cp.async.bulk"). */
-static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
-                                                      unsigned bytes, unsigned barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(shared),
-                 "l"(global), "r"(bytes), "r"(barrier)
-                 : "memory");
-}
-
-/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
-   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
-   of multiplications. WAIT waits for all groups but the last `pending`. */
-#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_WAIT(pending) \
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
-
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
    them; before that the compiler must not touch them. */
 static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int pending)
@@ -7399,13 +7512,6 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
         TMM__WGMMA_WAIT(1);
 #pragma unroll
     for (int i = 0; i < count; i++) asm volatile("" : "+f"(c[i])::"memory");
-}
-
-/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
-   / 16; bit 62, the layout with 128-byte swizzle. */
-static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
-{
-    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
 /* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
@@ -7455,23 +7561,9 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
                  : "l"(a), "l"(b), "r"(add));
 }
 
-/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
-   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
-   memory then, and took a fifth longer, bound by the power that the device may draw.
-   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
-   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
-   all need be on the device at once: false says that it gave up. */
-static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
-{
-    if (atomicAdd(pace, 1) >= due) return true;
-#pragma unroll 1
-    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
-        if (*(volatile unsigned *)pace >= due) return true;
-    return false;
-}
 #endif /* TMM__WGMMA */
 
+<<<<<<< HEAD
 /* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
    address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
    row l / 4 of matrix i. */
@@ -7491,6 +7583,8 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
 #endif
 }
 
+=======
+>>>>>>> main
 /* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
    lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
    "Matrix Fragments for mma.m16n8k16 with floating point type"):
@@ -9320,6 +9414,1323 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 #endif
 }
 #endif
+/* src/tiledmm/kernels/double/types.cuh. Doubles on INT8 tensor cores: the method, and what host and device share.
+   Uses: once/schedule.h. Used by: kernels/double/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_TYPES)
+#define TMM__PART_DOUBLE_TYPES
+/* ============================== KERNEL TENSOR INT8 ============================================ */
+/* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after Ozaki,
+   Uchino and Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix
+   multiplication using an integer modular technique", 2025. Lines, rows of op(A) and columns of
+   op(B), are scaled and rounded to integers. Their product is computed modulo L coprime numbers of at
+   most 256, and put together by the Chinese remainder theorem. u is 2^-53 throughout.
+
+   1. Scale.     a_s = 2^s a, exactly; s the largest integer with |a_s|_2 <= S(L)
+   2. Integers.  a' = rint(a_s), |a'| < 2^63. |A'B'| < 0.49 P by Cauchy and Schwarz, P the product
+                 of the L moduli: (S + sqrt(K) / 2)^2 <= 0.49 P
+   3. Residues   of a' q_l and b' modulo p_l, a byte each; q_l = (P / p_l)^-1 mod p_l
+   4. Products   y_l = sum a b mod p_l by tensor cores; exact in 32 bits up to K = 66048
+   5. Sums.      A'B' = sum y_l P / p_l - q P in 128 bits, q = round(sum y_l / p_l); then rounded to
+                 double: three roundings at most, none for integers; times 2^-(s_i + s_j)
+
+   The bound. Rounding to integers changes an element by 1/2 at most, so with everything scaled
+       |C - AB|_ij <= E (1 + 3 u) + 3 u (|a_s| |b_s|)_ij,   E = (|a_s|_1 + |b_s|_1) / 2 + K / 4
+   which is at most (K + 2) u (|a_s| |b_s|)_ij, as of every other kernel, if
+       (|a_s| |b_s|)_ij >= T_ij = E (1 + 1e-5) / ((K - 2) u)                                    (*)
+   An element for which (*) is shown is `proved`. There are two ways to show it, both rigorous:
+       |A'B'|_ij itself is T_ij or more
+       the product of units is: of some blocks of 128 k, each |x| is cut down to a multiple of its
+       line's unit, mean |x| / 32, and to 255 units at most. INT8 tensor cores multiply these bytes,
+       too. Sums over some k of what is cut down are lower bounds of |a| |b|.
+   All others are `open`, and computed again by FP64 multiply-adds in ascending k: lines with NaN,
+   infinity or magnitudes beyond 2^+-800 make T NaN, so all of their elements are. A line of zeros has
+   T = 0. For how many elements are open by data and L see bench/notes/tensor_int8.md.
+
+   How many moduli. T depends on L by s alone, and s by the line's norm, which is kept. So the products
+   of units come first, and tell of each element which L prove it. The device takes the L from 13 to
+   16, or FP64 for all, that costs least: see tmm__int8_decide. The host does not wait. Products whose
+   bits must not depend on M, N or other lines (batches, blocks of host matrices) take 16.
+
+   Launches: norms, scales, units, products of units, choice, residues, products, sums, open elements;
+   where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at once if the
+   choice leaves it nothing to do.
+
+   Memory, in bytes: of A and B 16 for an element, and 1 for one of `every`; of C 17 and 1/8.
+       planes of A and B   [modulus][k / 128][line / 64], blocks of 8 KB: 64 lines x 128 k. 16 bytes
+                           from k on of line r lie at r * 128 + (k / 16 ^ r % 8) * 16, K-major with
+                           128-byte swizzle (PTX ISA 9.7, "Asynchronous Warpgroup Level Matrix Shared
+                           Memory Layout"). Lines that follow each other are contiguous for one
+                           block of k, and plain copies bring them to shared memory as they are.
+       planes of C         [row / 64][column / 32][plane], pieces of 2 KB: 64 x 32 elements in the
+                           order of fragments. Thread t of 128 has 16 bytes at 16 t,
+                               byte 4 j + 2 h + i = element (t / 32 * 16 + t % 32 / 4 + 8 h,
+                                                             8 j + 2 (t % 4) + i)
+                           Plane 16 has the products of units, as logarithms. */
+enum {
+    TMM__INT8_LEAST = 13, /* moduli */
+    TMM__INT8_MOST = 16,
+    TMM__INT8_CHOICES = TMM__INT8_MOST - TMM__INT8_LEAST + 1,
+    TMM__INT8_UNITS = TMM__INT8_MOST, /* the plane of C with the products of units */
+    TMM__INT8_PLANES = TMM__INT8_MOST + 1,
+    TMM__INT8_GROUPS = 6, /* of up to three moduli: see tmm__int8_tables */
+    TMM__INT8_K = 128,    /* of a block */
+    TMM__INT8_LINES = 64,
+    TMM__INT8_BLOCK = TMM__INT8_K * TMM__INT8_LINES,
+    TMM__INT8_PIECE = 2048,   /* bytes of 64 x 32 elements of C */
+    TMM__INT8_NORM_K = 512,   /* that a block of KERNEL NORMS adds up */
+    TMM__INT8_EXPONENT = 800, /* of the largest magnitude of a line, at most */
+    TMM__INT8_K_MOST = 65536, /* to a launch: 255^2 times it is below 2^32 */
+    TMM__INT8_SPARSE = 64,    /* open elements of a tile of 64 x 64 that are computed one by one */
+    TMM__INT8_BAND = 4        /* rows of tiles that are walked together */
+};
+
+/* An operand as it is given. */
+typedef struct tmm__int8_lines {
+    const double *X;
+    long long lines, line_stride, k_stride; /* in elements */
+} tmm__int8_lines;
+
+/* What is kept of a line. Its 2-norm is at most 2^(size / 256); `one` and `unit` are in units of
+   2^(size / 256, rounded down), e below. A line of zeros: all 0. One that is not to be used: `one`
+   is NaN, the others 0. */
+typedef struct alignas(16) tmm__int8_line {
+    int size;
+    float one;      /* |x|_1 */
+    float unit;     /* of what proves the bound */
+    float per_unit; /* a little less than 1 / unit */
+} tmm__int8_line;
+
+/* 1-norm, largest magnitude and sum of squares of a line's elements in a chunk of k. */
+typedef struct tmm__int8_norm {
+    double one, most, two;
+} tmm__int8_norm;
+
+/* An operand as the kernels make it. */
+typedef struct tmm__int8_operand {
+    tmm__int8_line *lines; /* 64 line_blocks of them */
+    unsigned char *units;  /* one plane of every `every`-th block of k */
+    unsigned char *planes;
+    int line_blocks;
+} tmm__int8_operand;
+
+/* How a residue is computed: see TMM_FN(gemm_int8_bytes). */
+typedef struct tmm__int8_modulus {
+    unsigned weights[2]; /* of the eight bytes of x' + 2^63: 2^(8 i) mod p, signed bytes */
+    unsigned first;      /* 1.5 * 2^23 as a float, plus what -2^63 gives */
+} tmm__int8_modulus;
+
+/* What depends on the moduli and K: made by the host, passed to kernels by value. Of four choices of
+   L. Moduli go by groups of up to three: n = sum y_l Q / p_l is below 3 Q, Q their product. Group 0 to
+   2 have moduli 0 to 8, group 3: 9, 10, 13; group 4: 11, 12, 14; group 5: 15. */
+typedef struct tmm__int8_residues {
+    tmm__int8_modulus a[TMM__INT8_CHOICES][TMM__INT8_MOST], b[TMM__INT8_MOST];
+    float reciprocal[TMM__INT8_MOST], minus_p[TMM__INT8_MOST], half[TMM__INT8_MOST];
+    int limit[TMM__INT8_CHOICES]; /* 256 log2 S */
+} tmm__int8_residues;
+
+typedef struct tmm__int8_sums {
+    unsigned factor[TMM__INT8_CHOICES][TMM__INT8_MOST];      /* Q / p_l; 0: no such modulus */
+    unsigned weight[TMM__INT8_CHOICES][TMM__INT8_GROUPS][4]; /* P / Q, low word first */
+    unsigned quotient[TMM__INT8_CHOICES][TMM__INT8_GROUPS];  /* 2^44 / Q; of group 5, 2^24 / p */
+    unsigned minus_P[TMM__INT8_CHOICES][4];                  /* 2^128 - P */
+    int limit[TMM__INT8_CHOICES];
+    float kappa,
+        half_K; /* T = kappa (one_i g_j + one_j g_i + half_K g_i g_j): tmm__int8_threshold */
+} tmm__int8_sums;
+
+/* What is decided on the device. `decided` comes last. */
+typedef struct tmm__int8_state {
+    unsigned long long failed[TMM__INT8_CHOICES]; /* elements that so many moduli leave open */
+    unsigned arrived;                             /* blocks that have counted */
+    unsigned moduli;                              /* 0: FP64 for all */
+    unsigned open;                                /* whether there are open elements */
+    unsigned pace;                                /* see tmm__keep_pace */
+} tmm__int8_state;
+
+/* The products of bytes of a launch. */
+typedef struct tmm__int8_products {
+    const unsigned char *a, *b; /* planes */
+    unsigned char *C;           /* planes */
+    tmm__int8_state *state;     /* whose `moduli` says how many; NULL: the plane of units */
+    int a_blocks, b_blocks;     /* of 64 lines */
+    int k_blocks;
+    int pieces_down, pieces_across; /* of C: 64 rows, 32 columns */
+    int tiles_down, tiles_across;   /* of the kernel */
+    int keep_pace;
+    unsigned p[TMM__INT8_MOST], inverse[TMM__INT8_MOST]; /* floor(2^32 / p) */
+} tmm__int8_products;
+
+/* A product, as what comes after the products of bytes takes it. */
+typedef struct tmm__int8_job {
+    tmm__int8_lines from_a, from_b;
+    tmm__int8_operand a, b;
+    const unsigned char *planes; /* of C */
+    unsigned short *open;        /* [piece][thread]: bit 4 j + 2 h + i */
+    tmm__int8_state *state;
+    double *C;
+    long long ldc, K;
+    int M, N, pieces_down, pieces_across;
+    int fp64_elsewhere; /* whether KERNEL TENSOR computes all if FP64 is chosen */
+    double alpha, beta;
+} tmm__int8_job;
+#endif
+/* src/tiledmm/kernels/double/numbers.cuh. Residues, 128-bit sums, and which elements of C are proved.
+   Uses: kernels/double/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_NUMBERS)
+#define TMM__PART_DOUBLE_NUMBERS
+static __device__ __forceinline__ float tmm__float_from(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+static __device__ __forceinline__ unsigned tmm__bits_from(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+/* 2^n, n within the range of normal numbers. */
+static __device__ __forceinline__ double tmm__power_of_two(int n)
+{
+    unsigned long long bits = (unsigned long long)(1023 + n) << 52;
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+/* c + sum of four products of the bytes of a, unsigned, and of b, signed: PTX ISA 9.7, "dp4a". */
+static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b, unsigned c)
+{
+#if defined(__CUDA_ARCH__)
+    unsigned d;
+    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+#else
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (unsigned)(int)(signed char)(b >> i);
+    return c;
+#endif
+}
+
+/* The lowest bytes of four words, a's first. */
+static __device__ __forceinline__ unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c,
+                                                          unsigned d)
+{
+    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+}
+
+/* The integer nearest to x, ties to even, |x| < 2^63. */
+static __device__ __forceinline__ long long tmm__nearest(double x)
+{
+#if defined(__CUDA_ARCH__)
+    return __double2ll_rn(x);
+#else
+    return llrint(x);
+#endif
+}
+
+/* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 / p).
+   The quotient found is right or 1 too small. */
+static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsigned p,
+                                                               unsigned inverse)
+{
+    x -= __umulhi(x, inverse) * p;
+    unsigned less = x - p;
+    return x < less ? x : less;
+}
+
+/* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at least
+   tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
+static __device__ __forceinline__ unsigned tmm__int8_log(unsigned x)
+{
+    /* To float by cutting off: 24 bits at most are left after that. */
+    float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
+    return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
+}
+
+static __device__ __forceinline__ float tmm__int8_from_log(unsigned code)
+{
+    return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
+}
+
+/* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
+static __device__ __forceinline__ int tmm__int8_shift(int limit, int size)
+{
+    return (limit - size) >> 8;
+}
+
+/* g = 2^-(s + e), so that |x_s|_1 g = one; 0 for a line of zeros, which makes T = 0. */
+static __device__ __forceinline__ float tmm__int8_rest(int limit, const tmm__int8_line *line)
+{
+    int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
+    return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
+}
+
+/* T_ij for one line, to be put together by tmm__int8_threshold; all in units of 2^(e_i + e_j). */
+typedef struct tmm__int8_part {
+    float slope, own; /* T = slope g_j + own one_j */
+} tmm__int8_part;
+
+static __device__ __forceinline__ tmm__int8_part tmm__int8_half(const tmm__int8_line *line, float g,
+                                                                float kappa, float half_K)
+{
+    tmm__int8_part part;
+    part.own = kappa * g;
+    part.slope = kappa * line->one + part.own * half_K;
+    return part;
+}
+
+static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, float col_g,
+                                                            float col_one)
+{
+    return row.slope * col_g + row.own * col_one;
+}
+
+/* Which L costs least, 0 for FP64: `all` elements, of which L leaves so many open. Costs are in units
+   of a product of bytes; `fp64`: all elements by FP64; `each`: `all` elements one by one. */
+static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
+                                                            double all, float fp64, float each)
+{
+    unsigned best = 0;
+    float least = fp64;
+    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+        float cost = TMM__INT8_LEAST + i + each * (float)((double)state->failed[i] / all);
+        if (cost < least) least = cost, best = TMM__INT8_LEAST + i;
+    }
+    return best;
+}
+
+/* c += a b by a warp, of bytes without sign: a 16 x 32, b 32 x 8, modulo 2^32. For lane l, g = l / 4 and
+   t = l % 4; each word of a and b is four neighbours along k (PTX ISA 9.7, "Matrix Fragments for
+   mma.m16n8k32"; before sm_80 "mma.m8n8k16", four of which are as much):
+       a[0] = a(g, 4t)  a[1] = a(g + 8, 4t)  a[2] = a(g, 4t + 16)  a[3] = a(g + 8, 4t + 16)
+       b[0] = b(4t, g)  b[1] = b(4t + 16, g)
+       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
+static __device__ __forceinline__ void tmm__mma_bytes(unsigned *c, const unsigned *a,
+                                                      const unsigned *b)
+{
+#if TMM__ASYNC
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        asm volatile(
+            "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+r"(c[i % 2 * 2]), "+r"(c[i % 2 * 2 + 1])
+            : "r"(a[i]), "r"(b[i / 2]));
+#else
+    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
+    if (!__any_sync(0xffffffffu, (a[0] | a[1] | a[2] | a[3]) != 0)) return; /* padding */
+    if (!__any_sync(0xffffffffu, (b[0] | b[1]) != 0)) return;
+    const unsigned long long near_a = (unsigned long long)a[1] << 32 | a[0];
+    const unsigned long long far_a = (unsigned long long)a[3] << 32 | a[2];
+    const unsigned long long both_b = (unsigned long long)b[1] << 32 | b[0];
+    for (int k = 0; k < 4; k++) { /* words along k, and those 16 k further on */
+        unsigned long long two_a[2] = {__shfl_sync(0xffffffffu, near_a, g + k),
+                                       __shfl_sync(0xffffffffu, far_a, g + k)};
+        unsigned long long two_b[2] = {__shfl_sync(0xffffffffu, both_b, t + k),
+                                       __shfl_sync(0xffffffffu, both_b, t + 4 + k)};
+        for (int n = 0; n < 8; n++) /* bytes, of the near words first */
+            for (int i = 0; i < 4; i++)
+                c[i] += (unsigned)(two_a[n / 4] >> (i / 2 * 32 + n % 4 * 8) & 255) *
+                        (unsigned)(two_b[i % 2] >> 8 * n & 255);
+    }
+#endif
+}
+
+/* Four sums of a thread as a word of a plane of C. */
+static __device__ __forceinline__ unsigned tmm__int8_word(const unsigned *c, unsigned p,
+                                                          unsigned inverse, bool units)
+{
+    return units ? tmm__low_bytes(tmm__int8_log(c[0]), tmm__int8_log(c[1]), tmm__int8_log(c[2]),
+                                  tmm__int8_log(c[3]))
+                 : tmm__low_bytes(tmm__int8_remainder(c[0], p, inverse),
+                                  tmm__int8_remainder(c[1], p, inverse),
+                                  tmm__int8_remainder(c[2], p, inverse),
+                                  tmm__int8_remainder(c[3], p, inverse));
+}
+
+/* Where tile number `tile` of a plane is: bands of TMM__INT8_BAND rows, walked column by column. */
+static __device__ __forceinline__ void tmm__int8_find(int tile, int down, int across, int *row,
+                                                      int *col)
+{
+    int band = tile / (TMM__INT8_BAND * across), in = tile - band * TMM__INT8_BAND * across;
+    int height = down - band * TMM__INT8_BAND;
+    if (height > TMM__INT8_BAND) height = TMM__INT8_BAND;
+    *col = in / height;
+    *row = band * TMM__INT8_BAND + in - *col * height;
+}
+
+/* A piece of C: where its planes are. */
+static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, int pieces_across)
+{
+    return ((size_t)row * pieces_across + col) * (TMM__INT8_PLANES * TMM__INT8_PIECE);
+}
+#endif
+/* src/tiledmm/kernels/double/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL CHOICE: how many moduli.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The first
+   groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
+       k contiguous        warp w has lines 8 w to 8 w + 7, its lanes neighbours along k
+       lines contiguous    thread t has line t % 64, and k = t / 64, t / 64 + 4, ...
+   The order of additions depends on K and the op alone, and so do the scales. Reads 8 bytes an
+   element, for 3 operations: bound by memory. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_norms)(long long K, int groups_A, const tmm__int8_lines a,
+                            const tmm__int8_lines b, tmm__int8_norm *norms)
+{
+    __shared__ tmm__int8_norm of_threads[4][64];
+    bool is_A = (int)blockIdx.x < groups_A;
+    const tmm__int8_lines from = is_A ? a : b;
+    const int thread = threadIdx.x, lane = thread % 32;
+    long long line0 = 64ll * ((int)blockIdx.x - (is_A ? 0 : groups_A));
+    long long k0 = (long long)blockIdx.y * TMM__INT8_NORM_K;
+    int left = K - k0 < TMM__INT8_NORM_K ? (int)(K - k0) : (int)TMM__INT8_NORM_K;
+    tmm__int8_norm *to = norms + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * 64;
+    if (from.k_stride == 1) {
+#pragma unroll 1
+        for (int i = 0; i < 8; i++) {
+            int line = thread / 32 * 8 + i;
+            double one = 0, most = 0, two = 0, x[16];
+            int here = line0 + line < from.lines ? left : 0;
+            const double *at = from.X + (line0 + line) * from.line_stride + k0 + lane;
+#pragma unroll
+            for (int j = 0; j < 16; j++) {
+                x[j] = 0;
+                tmm__load_if(&x[j], at + 32 * j, 8, lane + 32 * j < here);
+            }
+#pragma unroll
+            for (int j = 0; j < 16; j++) {
+                one += fabs(x[j]), two += x[j] * x[j];
+                most = fmax(most, fabs(x[j]));
+            }
+#pragma unroll
+            for (int d = 16; d > 0; d /= 2) {
+                one += __shfl_xor_sync(0xffffffffu, one, d);
+                two += __shfl_xor_sync(0xffffffffu, two, d);
+                most = fmax(most, __shfl_xor_sync(0xffffffffu, most, d));
+            }
+            if (lane == 0) to[line].one = one, to[line].most = most, to[line].two = two;
+        }
+        return;
+    }
+    int line = thread % 64, part = thread / 64;
+    double one = 0, most = 0, two = 0;
+    if (line0 + line >= from.lines) left = 0;
+    const double *at = from.X + (line0 + line) * from.line_stride + (k0 + part) * from.k_stride;
+#pragma unroll 1
+    for (int k = part; k < left; k += 32) {
+        double x[8];
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            x[j] = 0;
+            tmm__load_if(&x[j], at + 4 * j * from.k_stride, 8, k + 4 * j < left);
+        }
+        at += 32 * from.k_stride;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            one += fabs(x[j]), two += x[j] * x[j];
+            most = fmax(most, fabs(x[j]));
+        }
+    }
+    of_threads[part][line].one = one, of_threads[part][line].two = two;
+    of_threads[part][line].most = most;
+    __syncthreads();
+    if (part > 0) return;
+#pragma unroll
+    for (int i = 1; i < 4; i++) {
+        one += of_threads[i][line].one, two += of_threads[i][line].two;
+        most = fmax(most, of_threads[i][line].most);
+    }
+    to[line].one = one, to[line].most = most, to[line].two = two;
+}
+
+/* KERNEL SCALES. Puts the chunks together: a thread has a line. A norm is the smaller of
+   sqrt(most * one), which cannot overflow, and sqrt(two), where squares neither overflow nor
+   underflow; a little more, for what rounding did. A NaN or infinity is in `one`. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_scales)(long long K, int chunks, int lines_A, int lines_B,
+                             const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
+{
+    int line = blockIdx.x * 256 + threadIdx.x;
+    if (line >= lines_A + lines_B) return;
+    double one = 0, most = 0, two = 0;
+#pragma unroll 4
+    for (int i = 0; i < chunks; i++) {
+        tmm__int8_norm n = norms[(size_t)i * (lines_A + lines_B) + line];
+        one += n.one, two += n.two, most = fmax(most, n.most);
+    }
+    tmm__int8_line to = {0, 0, 0, 0};
+    if (one != 0) {
+        double norm = sqrt(most) * sqrt(one);
+        if (most > 1e-130 && most < 1e130) norm = fmin(norm, sqrt(two));
+        unsigned long long bits;
+        norm *= 1 + 1e-9;
+        memcpy(&bits, &norm, 8);
+        int exponent = (int)(bits >> 52) - 1023;
+        bool usable = one < tmm__power_of_two(1023) &&
+                      most < tmm__power_of_two(TMM__INT8_EXPONENT) &&
+                      most > tmm__power_of_two(-TMM__INT8_EXPONENT);
+        to.one = tmm__float_from(0x7fc00000u);
+        if (usable) {
+            float fraction = (float)(norm * tmm__power_of_two(-exponent));
+            to.size = exponent * 256 + (int)ceilf(256 * log2f(fraction) + 0.01f);
+            double unit = tmm__power_of_two(-(to.size >> 8));
+            to.one = (float)(one * unit) * 1.000001f;
+            to.unit = (float)(one * unit / (double)K) / 32;
+            to.per_unit = (1 - 1e-6f) / to.unit;
+        }
+    }
+    if (line < lines_A)
+        a[line] = to;
+    else
+        b[line - lines_A] = to;
+}
+
+/* KERNEL CHOICE. How many moduli prove an element, for all of C; the block that is last to count
+   decides. Reads a byte an element. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, float fp64,
+                             float each)
+{
+    __shared__ unsigned failed[TMM__INT8_CHOICES];
+    const int lane = threadIdx.x % 32, t = threadIdx.x % 128;
+    unsigned count[TMM__INT8_CHOICES] = {0, 0, 0, 0};
+    if (threadIdx.x < TMM__INT8_CHOICES) failed[threadIdx.x] = 0;
+    __syncthreads();
+    int pieces = job.pieces_down * job.pieces_across;
+#pragma unroll 1
+    for (int n = blockIdx.x * 2 + threadIdx.x / 128; n < pieces; n += gridDim.x * 2) {
+        int piece_row = n / job.pieces_across, piece_col = n % job.pieces_across;
+        int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+        uint4 codes = *(const uint4 *)(job.planes +
+                                       tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
+                                       TMM__INT8_UNITS * TMM__INT8_PIECE + t * 16);
+        tmm__int8_line rows[2] = {job.a.lines[row], job.a.lines[row + 8]};
+#pragma unroll 1
+        for (int j = 0; j < 4; j++) {
+            unsigned word = j == 0 ? codes.x : j == 1 ? codes.y : j == 2 ? codes.z : codes.w;
+            tmm__int8_line cols[2] = {job.b.lines[col + 8 * j], job.b.lines[col + 8 * j + 1]};
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const tmm__int8_line *r = &rows[e / 2], *c = &cols[e % 2];
+                bool exists = row + e / 2 * 8 < job.M && col + 8 * j + e % 2 < job.N;
+                float size = tmm__int8_from_log(word >> 8 * e & 255) * r->unit * c->unit * 0.9999f;
+#pragma unroll
+                for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+                    float g = tmm__int8_rest(tables.limit[i], r);
+                    float col_g = tmm__int8_rest(tables.limit[i], c);
+                    tmm__int8_part part = tmm__int8_half(r, g, tables.kappa, tables.half_K);
+                    if (exists && !(size >= tmm__int8_threshold(part, col_g, c->one))) count[i]++;
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+#pragma unroll
+        for (int d = 16; d > 0; d /= 2) count[i] += __shfl_xor_sync(0xffffffffu, count[i], d);
+        if (lane == 0 && count[i] > 0) atomicAdd(&failed[i], count[i]);
+    }
+    __syncthreads();
+    if (threadIdx.x < TMM__INT8_CHOICES && failed[threadIdx.x] > 0)
+        atomicAdd(&job.state->failed[threadIdx.x], (unsigned long long)failed[threadIdx.x]);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(&job.state->arrived, 1u) == gridDim.x - 1) {
+        __threadfence();
+        job.state->moduli = tmm__int8_decide(job.state, (double)job.M * (double)job.N, fp64, each);
+    }
+}
+#endif
+/* src/tiledmm/kernels/double/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* 32 elements of a thread, of the 64 lines x 128 k of its block, times 2^shift. If k is contiguous: 8
+   lines from thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from
+   thread / 64 * 32 on. Zeros where there is no element, and of lines not to be used. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_load)(const tmm__int8_lines from,
+                                                              const tmm__int8_line *lines,
+                                                              long long line0, long long k0,
+                                                              long long K, int limit, bool units,
+                                                              unsigned *lo, unsigned *hi)
+{
+    const int thread = threadIdx.x;
+    const bool along_k = from.k_stride == 1;
+    bool pairs = along_k && ((size_t)from.X | (size_t)from.line_stride * 8) % 16 == 0;
+    long long k = k0 + (along_k ? thread % 32 * 4 : thread / 64 * 32);
+#pragma unroll
+    for (int i = 0; i < 8; i++) { /* four elements */
+        int line = along_k ? thread / 32 * 8 + i : thread % 64;
+        long long at_k = along_k ? k : k + 4 * i;
+        tmm__int8_line l = lines[line0 + line];
+        const double *x = from.X + (line0 + line) * from.line_stride + at_k * from.k_stride;
+        int left = line0 + line < from.lines && l.one > 0 && K > at_k
+                       ? (int)(K - at_k < 4 ? K - at_k : 4)
+                       : 0;
+        double four[4] = {0, 0, 0, 0};
+        if (pairs && left == 4) {
+            double2 first = *(const double2 *)x, second = *(const double2 *)(x + 2);
+            four[0] = first.x, four[1] = first.y, four[2] = second.x, four[3] = second.y;
+        } else {
+#pragma unroll
+            for (int j = 0; j < 4; j++) tmm__load_if(&four[j], x + j * from.k_stride, 8, j < left);
+        }
+        double scale = tmm__power_of_two(units ? -(l.size >> 8) : tmm__int8_shift(limit, l.size));
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            if (units) {
+                lo[4 * i + j] = (unsigned)fminf((float)fabs(four[j] * scale) * l.per_unit, 255.0f);
+            } else {
+                unsigned long long n = (unsigned long long)tmm__nearest(four[j] * scale);
+                lo[4 * i + j] = (unsigned)n, hi[4 * i + j] = (unsigned)(n >> 32) ^ 0x80000000u;
+            }
+        }
+    }
+}
+
+/* Residues of four elements: x' + 2^63 has eight bytes. Those times 2^(8 i) mod p, and what -2^63
+   gives, are added up to 18 bits, as the mantissa of a float; the quotient is rounded by adding
+   1.5 * 2^23, and what remains is the float's low byte. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_bytes)(const tmm__int8_modulus m,
+                                                                   float reciprocal, float minus_p,
+                                                                   float half, const unsigned *lo,
+                                                                   const unsigned *hi)
+{
+    const float magic = 12582912.0f;
+    unsigned residue[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        unsigned sum = tmm__dot_bytes(lo[j], m.weights[0], m.first);
+        float s = tmm__float_from(tmm__dot_bytes(hi[j], m.weights[1], sum));
+        float q = __fadd_rn(__fmaf_rn(__fsub_rn(s, half), reciprocal, magic), -magic);
+        residue[j] = tmm__bits_from(__fmaf_rn(q, minus_p, s));
+    }
+    return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
+}
+
+/* KERNEL RESIDUES. A block of 256 threads has 64 lines x 128 k in registers, 32 elements a thread, and
+   makes a block of 8 KB of each modulus, through a ring in shared memory:
+       registers      | residues 0 | residues 1 | residues 2 | ...
+       bulk copies                 | 0 to memory| 1 to memory|
+   The first groups_A blocks along x have lines of A. `state`: says how many moduli; NULL: units of
+   every `every`-th block of k. Reads 8 bytes an element and writes L, for 6 instructions each:
+   bound by memory. */
+TMM_KERNEL void __launch_bounds__(256, 2)
+    TMM_FN(gemm_int8_residues)(long long K, int groups_A, int every, const tmm__int8_lines a,
+                               const tmm__int8_lines b, const tmm__int8_operand to_a,
+                               const tmm__int8_operand to_b, const tmm__int8_state *state,
+                               const tmm__int8_residues tables)
+{
+    enum { RING = 4 };
+    __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
+    const bool is_A = (int)blockIdx.x < groups_A, units = state == NULL;
+    const int thread = threadIdx.x, group = (int)blockIdx.x - (is_A ? 0 : groups_A);
+    const int moduli = units ? 1 : (int)state->moduli;
+    if (moduli == 0) return; /* FP64 for all */
+    const int choice = units ? 0 : moduli - TMM__INT8_LEAST;
+    const tmm__int8_operand to = is_A ? to_a : to_b;
+    const tmm__int8_lines from = is_A ? a : b;
+    const bool along_k = from.k_stride == 1;
+    unsigned lo[32], hi[32];
+    TMM_FN(gemm_int8_load)
+    (from, to.lines, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K,
+     tables.limit[choice], units, lo, hi);
+    size_t step = (size_t)gridDim.y * to.line_blocks * TMM__INT8_BLOCK;
+    unsigned char *out = (units ? to.units : to.planes) +
+                         ((size_t)blockIdx.y * to.line_blocks + group) * TMM__INT8_BLOCK;
+#pragma unroll 1
+    for (int l = 0; l < moduli; l++, out += step) {
+        unsigned char *at = ring[l % RING];
+        unsigned word[8];
+        if (units) {
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                word[i] = tmm__low_bytes(lo[4 * i], lo[4 * i + 1], lo[4 * i + 2], lo[4 * i + 3]);
+        } else {
+            tmm__int8_modulus m = tables.b[l];
+            if (is_A) m = tables.a[choice][l];
+            const float reciprocal = tables.reciprocal[l], minus_p = tables.minus_p[l];
+            const float half = tables.half[l];
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                word[i] =
+                    TMM_FN(gemm_int8_bytes)(m, reciprocal, minus_p, half, lo + 4 * i, hi + 4 * i);
+        }
+        if (along_k) {
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                *(unsigned *)(at + (thread / 32 * 8 + i) * 128 + ((thread % 32 / 4) ^ i) * 16 +
+                              thread % 4 * 4) = word[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                *(uint4 *)(at + thread % 64 * 128 + ((thread / 64 * 2 + i) ^ thread % 8) * 16) =
+                    make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
+        }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been read,
+           whose place block l + 1 takes. */
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        if (thread == 0)
+            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(RING - 2) : "memory");
+        __syncthreads();
+        if (thread == 0) {
+            asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),
+                         "r"((unsigned)__cvta_generic_to_shared(at)), "r"((unsigned)TMM__INT8_BLOCK)
+                         : "memory");
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        }
+#else
+        __syncthreads();
+        for (int i = thread; i < TMM__INT8_BLOCK / 16; i += 256)
+            ((uint4 *)out)[i] = ((const uint4 *)at)[i];
+#endif
+    }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+#endif
+}
+#endif
+/* src/tiledmm/kernels/double/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
+   Uses: kernels/double/numbers.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+#ifndef TMM__INT8_WGMMA_ONCE
+#define TMM__INT8_WGMMA_ONCE
+/* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
+enum {
+    TMM__INT8_WGMMA_ROWS = 256,
+    TMM__INT8_WGMMA_COLS = 192,
+    TMM__INT8_WGMMA_STAGES = 4,
+    TMM__INT8_WGMMA_CLUSTER = 2,
+    TMM__INT8_WGMMA_DOWN = TMM__INT8_WGMMA_ROWS / 128,      /* times 64 rows of a warpgroup */
+    TMM__INT8_WGMMA_SUMS = TMM__INT8_WGMMA_COLS / 2,        /* of a thread, in 64 rows */
+    TMM__INT8_WGMMA_A = TMM__INT8_WGMMA_ROWS * TMM__INT8_K, /* bytes of a stage */
+    TMM__INT8_WGMMA_B = TMM__INT8_WGMMA_COLS * TMM__INT8_K,
+    TMM__INT8_WGMMA_STAGE = TMM__INT8_WGMMA_A + TMM__INT8_WGMMA_B,
+    TMM__INT8_WGMMA_BYTES = TMM__INT8_WGMMA_STAGES * TMM__INT8_WGMMA_STAGE + 1024, /* to align */
+    TMM__INT8_PACE = 4 /* blocks of k from one tmm__keep_pace to the next */
+};
+
+#if TMM__WGMMA
+/* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
+   "mbarrier.arrive"). */
+static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
+}
+
+/* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the barriers
+   of all of them count the bytes. */
+static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const void *global,
+                                                         unsigned bytes, unsigned barrier,
+                                                         unsigned short blocks)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier), "h"(blocks)
+                 : "memory");
+}
+
+/* c = a b + (add ? c : 0) by a warpgroup, of bytes without sign: a 64 x 32, b 32 x 192. Of c its thread
+   t has, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
+   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk32"). */
+#define TMM__R4(i)  "+r"(c[i]), "+r"(c[(i) + 1]), "+r"(c[(i) + 2]), "+r"(c[(i) + 3])
+#define TMM__R16(i) TMM__R4(i), TMM__R4((i) + 4), TMM__R4((i) + 8), TMM__R4((i) + 12)
+static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned long long a,
+                                                        unsigned long long b, int add)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n192k32.s32.u8.u8 {"
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
+                 "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
+                 "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "
+                 "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, "
+                 "%66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "
+                 "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+                 "}, %96, %97, p;\n}"
+                 : TMM__R16(0), TMM__R16(16), TMM__R16(32), TMM__R16(48), TMM__R16(64), TMM__R16(80)
+                 : "l"(a), "l"(b), "r"(add));
+}
+#undef TMM__R4
+#undef TMM__R16
+
+/* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both blocks
+   have the same columns: each copies half of the lines of B, to both. */
+static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *job, int units,
+                                                      unsigned stages, unsigned fulls,
+                                                      unsigned empties)
+{
+    enum {
+        CLUSTER = TMM__INT8_WGMMA_CLUSTER,
+        HALF = TMM__INT8_WGMMA_B / CLUSTER,
+        ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
+    };
+    const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
+    const size_t step_a = (size_t)job->a_blocks * TMM__INT8_BLOCK;
+    const size_t step_b = (size_t)job->b_blocks * TMM__INT8_BLOCK;
+    int stage = 0;
+    unsigned parity = 1, due = 0;
+    bool paced = job->keep_pace;
+    for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
+        int modulus = unit / tiles, row, col;
+        tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
+        const unsigned char *a = job->a + modulus * job->k_blocks * step_a +
+                                 (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
+        const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
+                                 (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
+        for (int k = 0; k < job->k_blocks; k++, a += step_a, b += step_b) {
+            unsigned to = stages + stage * TMM__INT8_WGMMA_STAGE, full = fulls + 8 * stage;
+            if (paced && k % TMM__INT8_PACE == 0) {
+                paced = tmm__keep_pace(&job->state->pace, due);
+                due += gridDim.x;
+            }
+            tmm__barrier_wait(empties + 8 * stage, parity);
+            tmm__barrier_expect(full, TMM__INT8_WGMMA_STAGE);
+            tmm__copy_bulk(to, a, TMM__INT8_WGMMA_A, full);
+            tmm__copy_bulk_to(to + TMM__INT8_WGMMA_A + rank * HALF, b, HALF, full,
+                              (1 << CLUSTER) - 1);
+            if (++stage == TMM__INT8_WGMMA_STAGES) stage = 0, parity ^= 1;
+        }
+    }
+    if (job->keep_pace) atomicMax(&job->state->pace, 1u << 30); /* no more to wait for */
+}
+
+/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
+static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
+                                                          unsigned stages, unsigned fulls,
+                                                          unsigned empties)
+{
+    enum { CLUSTER = TMM__INT8_WGMMA_CLUSTER, DOWN = TMM__INT8_WGMMA_DOWN };
+    enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
+    const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
+    const int group = threadIdx.x / 128 - 1, t = threadIdx.x % 128, lane = t % 32;
+    int stage = 0;
+    unsigned parity = 0;
+    for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
+        unsigned c[DOWN][SUMS];
+        int last = 0, row, col;
+#pragma unroll 1
+        for (int k = 0; k < job->k_blocks; k++) {
+            unsigned at = stages + stage * TMM__INT8_WGMMA_STAGE;
+            tmm__barrier_wait(fulls + 8 * stage, parity);
+            unsigned long long a = tmm__descriptor(at + group * (DOWN * TMM__INT8_BLOCK));
+            unsigned long long b = tmm__descriptor(at + TMM__INT8_WGMMA_A);
+            TMM__WGMMA_BEGIN();
+#pragma unroll
+            for (int i = 0; i < TMM__INT8_K / 32; i++)
+#pragma unroll
+                for (int d = 0; d < DOWN; d++)
+                    tmm__wgmma_bytes(c[d], a + 2 * i + d * (TMM__INT8_BLOCK / 16), b + 2 * i,
+                                     k + i > 0);
+            TMM__WGMMA_COMMIT();
+            if (k > 0) { /* the stage before is read */
+                TMM__WGMMA_WAIT(1);
+                if (lane < CLUSTER) tmm__barrier_arrive_at(empties + 8 * last, lane);
+            }
+            last = stage;
+            if (++stage == TMM__INT8_WGMMA_STAGES) stage = 0, parity ^= 1;
+        }
+        TMM__WGMMA_WAIT(0);
+#pragma unroll
+        for (int i = 0; i < DOWN * SUMS; i++)
+            asm volatile("" : "+r"(c[i / SUMS][i % SUMS])::"memory");
+        if (lane < CLUSTER) tmm__barrier_arrive_at(empties + 8 * last, lane);
+
+        const int modulus = unit / tiles;
+        const bool logs = job->state == NULL;
+        const unsigned p = job->p[modulus], inverse = job->inverse[modulus];
+        tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
+        const int piece_row = ((row * CLUSTER + rank) * 2 + group) * DOWN;
+        unsigned char *to = job->C +
+                            tmm__int8_piece_at(piece_row, col * PIECES, job->pieces_across) +
+                            (logs ? (int)TMM__INT8_UNITS : modulus) * TMM__INT8_PIECE + t * 16;
+        const size_t next_row = tmm__int8_piece_at(1, 0, job->pieces_across);
+#pragma unroll
+        for (int m = 0; m < DOWN * PIECES; m++) {
+            unsigned word[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                word[j] = tmm__int8_word(&c[m / PIECES][m % PIECES * 16 + 4 * j], p, inverse, logs);
+            if (piece_row + m / PIECES < job->pieces_down &&
+                col * PIECES + m % PIECES < job->pieces_across)
+                __stcs((uint4 *)(to + m / PIECES * next_row +
+                                 m % PIECES * (TMM__INT8_PLANES * TMM__INT8_PIECE)),
+                       make_uint4(word[0], word[1], word[2], word[3]));
+        }
+    }
+}
+#endif
+#endif
+
+/* KERNEL TENSOR INT8 by wgmma. 384 threads, persistent, in clusters of two that are above each other in
+   C and share what is copied of B. Of the first warpgroup one thread copies, two multiply. A unit is
+   a plane of a cluster's tiles, modulus by modulus; a plane in bands of four.
+                +----------------------+              copies          | s0 | s1 | s2 | s3 | s0 |
+       block 0  |   256 x 192          |              warpgroup 1,2        | s0 | s1 | s2 | s3 |
+                +----------------------+
+       block 1  |   256 x 192          |   each warpgroup has 128 x 192 of it, as 2 wgmma of 64 x 192
+                +----------------------+   with 192 sums of 232 registers a thread
+
+   A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied. So
+   280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes; it reads
+   224 KB of shared memory in 768 clocks of multiplication, more than half of what that gives.
+   Longer than some ms it is bound by the power that the device may draw: so blocks keep together
+   along k (tmm__keep_pace), and what is copied twice is little. */
+TMM_KERNEL void __launch_bounds__(384, 1)
+    TMM_FN(gemm_int8_wgmma)(const __grid_constant__ tmm__int8_products job)
+{
+#if TMM__WGMMA
+    enum { STAGES = TMM__INT8_WGMMA_STAGES, CLUSTER = TMM__INT8_WGMMA_CLUSTER };
+    extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    unsigned stages = ((unsigned)__cvta_generic_to_shared(tmm__int8_stages) + 1023) & ~1023u;
+    unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
+    unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    const int planes = job.state == NULL ? 1 : (int)job.state->moduli;
+    const int units = planes * job.tiles_down * job.tiles_across;
+    if (units == 0) return; /* FP64 for all */
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 0; i < STAGES; i++) {
+            tmm__barrier_init(fulls + 8 * i, 1);
+            tmm__barrier_init(empties + 8 * i, 8 * CLUSTER);
+        }
+        /* So that the other block and copies find the barriers (PTX ISA 9.7, "fence"). */
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    __syncthreads();
+    tmm__cluster_arrive(true);
+    tmm__cluster_wait();
+    if (threadIdx.x < 128) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
+        if (threadIdx.x == 0) tmm__int8_copy(&job, units, stages, fulls, empties);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        tmm__int8_multiply(&job, units, stages, fulls, empties);
+    }
+    __syncwarp();
+    tmm__cluster_arrive(false); /* none leaves while the other may arrive at its barriers */
+    tmm__cluster_wait();
+#else
+    (void)job;
+#endif
+}
+#endif
+/* src/tiledmm/kernels/double/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+/* The instances: pass, name, columns of a warp's part. */
+#ifndef TMM__INT8_MMA_LIST
+#define TMM__INT8_MMA_LIST(_) \
+    _(1, 128x256, 64)         \
+    _(2, 128x128, 32)
+#define TMM__INT8_MMA_COLS  (TMM__INT8_MMA_LIST(TMM__VALUE_1) 0)
+#define TMM__INT8_MMA_ROWS  128
+#define TMM__INT8_MMA_STAGE ((TMM__INT8_MMA_ROWS + 4 * TMM__INT8_MMA_COLS) * TMM__INT8_K)
+#endif
+
+#if defined(TMM__PASS) && TMM__DOUBLE_TENSOR && (TMM__INT8_MMA_LIST(TMM__IN_PASS) 0)
+/* KERNEL TENSOR INT8 by mma.sync, unless compiled for sm_90a, where wgmma is twice as fast. A block of
+   256 threads has a tile of 128 x 256 (128 x 128) of one plane of C. Each of its eight warps has 64 x 64
+   (64 x 32) of it, as 4 x 8 (4 x 4) matrices of 16 x 8:
+                   +----+----+----+----+        two stages of 128 k, filled by cp.async:
+             64    | w0 | w2 | w4 | w6 |            copies        | s1 | s0 | s1 |
+                   +----+----+----+----+            tensor cores  | s0 | s1 | s0 |
+             64    | w1 | w3 | w5 | w7 |        lines of A, then of B, 128 bytes each, as KERNEL
+                   +----+----+----+----+        RESIDUES leaves them: ldmatrix has no bank conflicts
+   blockIdx.x counts tiles, modulus by modulus: L times the tiles, of 16 that are launched.
+
+   A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
+   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes of
+   shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
+enum { TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA) = 2 * TMM__INT8_MMA_STAGE };
+
+#if TMM__BODIES && !TMM__WGMMA
+/* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
+static __device__ __forceinline__ void TMM__INSTANCE(gemm_int8_mma_copy_,
+                                                     INT8_MMA)(unsigned char *stage,
+                                                               const tmm__int8_products *job,
+                                                               int modulus, int row, int col, int k)
+{
+    enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
+    size_t block = (size_t)modulus * job->k_blocks + k;
+    const unsigned char *a = job->a + (block * job->a_blocks + row * ROWS) * TMM__INT8_BLOCK;
+    const unsigned char *b = job->b + (block * job->b_blocks + col * COLS) * TMM__INT8_BLOCK;
+    const int at = threadIdx.x * 16;
+#pragma unroll
+    for (int i = 0; i < 2 * (ROWS + COLS); i++) { /* half a block of 8 KB */
+        bool is_A = i < 2 * ROWS;
+        int n = is_A ? i : i - 2 * ROWS;
+        bool exists =
+            is_A ? row * ROWS + n / 2 < job->a_blocks : col * COLS + n / 2 < job->b_blocks;
+        tmm__copy_async(stage + i * 4096 + at, exists ? (is_A ? a : b) + n * 4096 + at : job->a, 16,
+                        exists);
+    }
+    tmm__copy_commit();
+}
+#endif
+
+TMM_KERNEL void __launch_bounds__(256, 1)
+    TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)(const tmm__int8_products job)
+{
+#if TMM__BODIES && !TMM__WGMMA
+    enum { WIDE = TMM__INT8_MMA_COLS / 8, STAGE = TMM__INT8_MMA_STAGE };
+    extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
+    const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 % 2, warp_col = threadIdx.x / 64;
+    const int tiles = job.tiles_down * job.tiles_across, modulus = blockIdx.x / tiles;
+    const bool units = job.state == NULL;
+    if (!units && modulus >= (int)job.state->moduli) return;
+    int row, col;
+    tmm__int8_find((int)blockIdx.x - modulus * tiles, job.tiles_down, job.tiles_across, &row, &col);
+    unsigned c[4][WIDE][4];
+#pragma unroll
+    for (int i = 0; i < 16 * WIDE; i++) c[i / (4 * WIDE)][i / 4 % WIDE][i % 4] = 0;
+    /* Where this lane's line and chunk are for ldmatrix: of A line lane % 16, chunk lane / 16; of B
+       line lane % 8 + lane / 16 * 8, chunk lane / 8 % 2. Both lines are lane % 8 modulo 8. */
+    const int line_a = warp_row * 64 + lane % 16, chunk_a = lane / 16;
+    const int line_b =
+        TMM__INT8_MMA_ROWS + warp_col * TMM__INT8_MMA_COLS + lane % 8 + lane / 16 * 8;
+    const int chunk_b = lane / 8 % 2;
+    TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)(tmm__int8_stages, &job, modulus, row, col, 0);
+#pragma unroll 1
+    for (int k = 0; k < job.k_blocks; k++) {
+        const unsigned char *stage = tmm__int8_stages + k % 2 * STAGE;
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* this stage is here, and all have read the other */
+        if (k + 1 < job.k_blocks) TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
+        (tmm__int8_stages + (k + 1) % 2 * STAGE, &job, modulus, row, col, k + 1);
+#pragma unroll
+        for (int s = 0; s < 4; s++) { /* 32 k */
+            unsigned a[4][4], b[WIDE / 2][4];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                tmm__load_matrices(a[i], stage + (line_a + 16 * i) * 128 +
+                                             ((2 * s + chunk_a) ^ lane % 8) * 16);
+#pragma unroll
+            for (int j = 0; j < WIDE / 2; j++)
+                tmm__load_matrices(b[j], stage + (line_b + 16 * j) * 128 +
+                                             ((2 * s + chunk_b) ^ lane % 8) * 16);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < WIDE; j++) tmm__mma_bytes(c[i][j], a[i], b[j / 2] + j % 2 * 2);
+        }
+    }
+    const int piece_row = row * 2 + warp_row;
+    const unsigned p = units ? 1 : job.p[modulus], inverse = units ? 0 : job.inverse[modulus];
+#pragma unroll
+    for (int m = 0; m < WIDE / 4; m++) { /* pieces */
+        int piece_col = (col * 4 + warp_col) * (WIDE / 4) + m;
+        if (piece_row >= job.pieces_down || piece_col >= job.pieces_across) continue;
+        unsigned char *to = job.C + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
+                            (units ? (int)TMM__INT8_UNITS : modulus) * TMM__INT8_PIECE + lane * 16;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            unsigned word[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                word[j] = tmm__int8_word(c[i][4 * m + j], p, inverse, units);
+            __stcs((uint4 *)(to + i * 512), make_uint4(word[0], word[1], word[2], word[3]));
+        }
+    }
+#else
+    (void)job;
+#endif
+}
+#endif
+/* src/tiledmm/kernels/double/sums.cuh. KERNEL SUMS: residues become elements of C.
+   Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient, which
+   has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const unsigned *weight,
+                                                             unsigned for_quotient,
+                                                             unsigned quotient,
+                                                             unsigned long long *e, unsigned *top,
+                                                             unsigned *q)
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
+    *top += n * weight[3];
+    *q += __umulhi(for_quotient, quotient);
+}
+
+/* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a double.
+   For L = 16 there is a sixth group. */
+static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
+                                                                   const tmm__int8_sums *tables,
+                                                                   int choice)
+{
+    const unsigned *f = tables->factor[choice];
+    unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
+    unsigned long long e[3] = {0, 0, 0};
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_MOST; l++) y[l] = words[l] >> 8 * byte & 255;
+#pragma unroll
+    for (int g = 0; g < 3; g++)
+        n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
+    n[3] = y[9] * f[9] + y[10] * f[10] + y[13] * f[13];
+    n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
+    n[5] = y[15];
+#pragma unroll
+    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
+    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
+    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
+    q >>= 12;
+#pragma unroll
+    for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
+    top += q * tables->minus_P[choice][3];
+    e[1] += e[0] >> 32;
+    e[2] += e[1] >> 32;
+    top += (unsigned)(e[2] >> 32);
+    unsigned long long low = (e[1] << 32) | (unsigned)e[0];
+    unsigned long long high = ((unsigned long long)top << 32) | (unsigned)e[2];
+    /* The magnitude first: then a small negative number has no bits to be rounded away. */
+    bool negative = (long long)high < 0;
+    if (negative) low = 0 - low, high = ~high + (low == 0);
+    double x = (double)high * 18446744073709551616.0 + (double)low;
+    return negative ? -x : x;
+}
+
+/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
+   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
+   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
+   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
+TMM_KERNEL void __launch_bounds__(128, 4)
+    TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
+{
+    const unsigned moduli = job.state->moduli;
+    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
+    if (moduli == 0) return;
+    const int choice = (int)moduli - TMM__INT8_LEAST, piece_row = n / job.pieces_across;
+    const int piece_col = n - piece_row * job.pieces_across, limit = tables.limit[choice];
+    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+    const unsigned char *from =
+        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
+    uint4 four[TMM__INT8_PLANES];
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_PLANES; l++) {
+        four[l] = make_uint4(0, 0, 0, 0);
+        if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
+            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
+    }
+    tmm__int8_part parts[2];
+    float row_g[2], row_unit[2];
+    double row_scale[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        tmm__int8_line line = job.a.lines[row + 8 * h];
+        row_g[h] = tmm__int8_rest(limit, &line), row_unit[h] = line.unit * 0.9999f;
+        parts[h] = tmm__int8_half(&line, row_g[h], tables.kappa, tables.half_K);
+        row_scale[h] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
+    }
+    double *C = job.C + row * job.ldc + col;
+    const bool aligned = ((size_t)C | (size_t)job.ldc * 8) % 16 == 0;
+    unsigned open = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        unsigned words[TMM__INT8_PLANES];
+#pragma unroll
+        for (int l = 0; l < TMM__INT8_PLANES; l++)
+            words[l] = j == 0 ? four[l].x : j == 1 ? four[l].y : j == 2 ? four[l].z : four[l].w;
+        float col_g[2], col_one[2], col_unit[2];
+        double col_scale[2];
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            tmm__int8_line line = job.b.lines[col + 8 * j + i];
+            col_g[i] = tmm__int8_rest(limit, &line), col_one[i] = line.one;
+            col_unit[i] = line.unit;
+            col_scale[i] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
+        }
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            double sum[2];
+            unsigned proved = 0;
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, &tables, choice);
+                float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
+                float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
+                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
+                shown |= units * row_unit[h] * col_unit[i] >= T;
+                bool exists = row + 8 * h < job.M && col + 8 * j + i < job.N;
+                if (exists && shown) proved |= 1u << i;
+                if (exists && !shown) open |= 1u << (4 * j + 2 * h + i);
+                sum[i] = x * row_scale[h] * col_scale[i];
+            }
+            double *to = C + 8 * h * job.ldc + 8 * j;
+            TMM_FN(elements2) old = {{0, 0}};
+            if (job.beta != 0) old = TMM_FN(load2)(to, aligned, proved);
+            TMM_FN(store2)
+            (to, row + 8 * h, col + 8 * j, aligned, proved, job.alpha, job.beta, old, sum);
+        }
+    }
+    job.open[(size_t)n * 128 + t] = (unsigned short)open;
+    if (open != 0) job.state->open = 1;
+}
+#endif
+/* src/tiledmm/kernels/double/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
+   Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* One element of C by multiply-adds in ascending k, with 16 loads of A and of B under way. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_element)(const tmm__int8_job *job, int row,
+                                                                 int col)
+{
+    const double *a = job->from_a.X + row * job->from_a.line_stride;
+    const double *b = job->from_b.X + col * job->from_b.line_stride;
+    double sum = 0;
+#pragma unroll 1
+    for (long long k = 0; k < job->K; k += 16) {
+        double x[16], y[16];
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            x[i] = y[i] = 0;
+            tmm__load_if(&x[i], a, 8, k + i < job->K);
+            tmm__load_if(&y[i], b, 8, k + i < job->K);
+            a += job->from_a.k_stride, b += job->from_b.k_stride;
+        }
+#pragma unroll
+        for (int i = 0; i < 16; i++) sum += x[i] * y[i];
+    }
+    TMM_FN(store_masked)
+    (job->C + row * job->ldc + col, row, col, 1, 1, job->alpha, job->beta, &sum);
+}
+
+/* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is nothing. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_open_copy)(double (*to)[66],
+                                                                   const tmm__int8_lines *from,
+                                                                   int line0, long long k0,
+                                                                   long long K)
+{
+    const bool along_k = from->k_stride == 1;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        int n = threadIdx.x + 256 * i, line = along_k ? n / 16 : n % 64,
+            k = along_k ? n % 16 : n / 64;
+        double x = 0;
+        tmm__load_if(&x, from->X + (line0 + line) * from->line_stride + (k0 + k) * from->k_stride,
+                     8, line0 + line < from->lines && k0 + k < K);
+        to[k][line] = x;
+    }
+}
+
+/* The bit of element (row, col) of a tile of 64 x 64 in its two pieces' words. */
+static __device__ __forceinline__ bool TMM_FN(gemm_int8_is_open)(const tmm__int8_job *job,
+                                                                 int tile_row, int tile_col,
+                                                                 int row, int col)
+{
+    size_t piece = (size_t)tile_row * job->pieces_across + 2 * tile_col + col / 32;
+    int thread = row / 16 * 32 + row % 8 * 4 + col % 8 / 2;
+    int bit = col % 32 / 8 * 4 + row % 16 / 8 * 2 + col % 2;
+    return job->open[piece * 128 + thread] >> bit & 1;
+}
+
+/* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16, ...
+   Stores those elements that are open, or all. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_open_tile)(const tmm__int8_job *job,
+                                                                   int tile_row, int tile_col,
+                                                                   bool all, double (*a)[66],
+                                                                   double (*b)[66])
+{
+    const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16;
+    double sum[4][4];
+#pragma unroll
+    for (int i = 0; i < 16; i++) sum[i / 4][i % 4] = 0;
+#pragma unroll 1
+    for (long long k0 = 0; k0 < job->K; k0 += 16) {
+        TMM_FN(gemm_int8_open_copy)(a, &job->from_a, tile_row * 64, k0, job->K);
+        TMM_FN(gemm_int8_open_copy)(b, &job->from_b, tile_col * 64, k0, job->K);
+        int depth = job->K - k0 < 16 ? (int)(job->K - k0) : 16;
+        __syncthreads();
+#pragma unroll 4
+        for (int k = 0; k < depth; k++) {
+            double x[4], y[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) x[i] = a[k][row + i], y[i] = b[k][col + 16 * i];
+#pragma unroll
+            for (int i = 0; i < 16; i++) sum[i / 4][i % 4] += x[i / 4] * y[i % 4];
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        int r = row + i / 4, c = col + i % 4 * 16;
+        bool wanted = tile_row * 64 + r < job->M && tile_col * 64 + c < job->N;
+        if (wanted && !all) wanted = TMM_FN(gemm_int8_is_open)(job, tile_row, tile_col, r, c);
+        double *to = job->C + (tile_row * 64ll + r) * job->ldc + tile_col * 64 + c;
+        TMM_FN(store_masked)
+        (to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted, job->alpha, job->beta,
+         &sum[i / 4][i % 4]);
+    }
+}
+
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
+   there are few, they go to a list, and each thread computes one when there are 256, or at the end; a
+   tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
+   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen and
+   nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared memory in
+   tiles, by latency in lists; with nothing open by the launch. */
+TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_job job)
+{
+    enum { LIST = 256 + TMM__INT8_SPARSE };
+    __shared__ double a[16][66], b[16][66];
+    __shared__ int list[LIST][2], listed, counted;
+    const bool all = job.state->moduli == 0;
+    if (all ? job.fp64_elsewhere : !job.state->open) return;
+    const int thread = threadIdx.x, across = (job.pieces_across + 1) / 2;
+    const int tiles = job.pieces_down * across;
+    if (thread == 0) listed = counted = 0;
+    __syncthreads();
+#pragma unroll 1
+    for (int tile = blockIdx.x;; tile += gridDim.x) {
+        int tile_row = tile / across, tile_col = tile - tile_row * across, piece_col, here = 0;
+        unsigned bits = 0;
+        piece_col = 2 * tile_col + thread / 128;
+        if (tile < tiles && !all && piece_col < job.pieces_across)
+            bits =
+                job.open[((size_t)tile_row * job.pieces_across + piece_col) * 128 + thread % 128];
+        if (bits != 0) atomicAdd(&counted, __popc(bits));
+        __syncthreads();
+        here = counted;
+        __syncthreads();
+        if (thread == 0) counted = 0;
+        if (tile < tiles && (all || here > TMM__INT8_SPARSE)) {
+            TMM_FN(gemm_int8_open_tile)(&job, tile_row, tile_col, all, a, b);
+        } else if (bits != 0) {
+            int place = atomicAdd(&listed, __popc(bits)), t = thread % 128, lane = t % 32;
+            for (int i = 0; i < 16; i++)
+                if (bits >> i & 1) {
+                    list[place][0] = tile_row * 64 + t / 32 * 16 + lane / 4 + i / 2 % 2 * 8;
+                    list[place][1] = piece_col * 32 + i / 4 * 8 + lane % 4 * 2 + i % 2;
+                    place++;
+                }
+        }
+        __syncthreads();
+        const int entries = listed;
+        const bool last = tile >= tiles;
+        if (entries >= 256 || last) {
+            for (int i = thread; i < entries; i += 256)
+                TMM_FN(gemm_int8_element)(&job, list[i][0], list[i][1]);
+            __syncthreads();
+            if (thread == 0) listed = 0;
+            __syncthreads();
+        }
+        if (last) break;
+    }
+}
+#endif
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
    Uses: once/passes.h, kernels/. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
@@ -9383,6 +10794,20 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
+/* KERNEL TENSOR INT8: bytes of its workspace; how many moduli, 0 for the choice of the device; the
+   number of its instance; whether KERNEL TENSOR computes what FP64 was chosen for. */
+#ifndef TMM__INT8_BUDGET
+#define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_FIXED
+#define TMM__INT8_FIXED(moduli) (moduli)
+#endif
+#ifndef TMM__INT8_INSTANCE
+#define TMM__INT8_INSTANCE(instance) (instance)
+#endif
+#ifndef TMM__INT8_FP64
+#define TMM__INT8_FP64(pays) (pays)
+#endif
 #endif
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
    Uses: once/device.h. Used by: the launchers, type/dispatch.h. */
@@ -9403,6 +10828,9 @@ typedef struct TMM_FN(gemm__product) {
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them */
     tmm_stream stream;
+#if TMM__DOUBLE_TENSOR
+    const unsigned *unless; /* see tmm__schedule */
+#endif
 } TMM_FN(gemm__product);
 
 /* Sizes and strides, for leading dimensions and ops; all else is zero. */
@@ -10102,6 +11530,9 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
     tmm_status status = TMM_FN(gemm__pack)(p, &s, &memory, pitchA, pitchB);
     if (pitchA > 0) modeA = TMM__ALONG_LINES;
     if (pitchB > 0) modeB = TMM__ALONG_LINES;
+#if TMM__DOUBLE_TENSOR
+    s.unless = p->unless;
+#endif
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &modeA, arguments[count++] = &modeB, arguments[count++] = &s;
@@ -10795,8 +12226,458 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     return status;
 }
 #endif
+/* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its workspace.
+   Uses: kernels/double/types.cuh, once/device.h. Used by: kernels/double/launch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
+    !defined(TMM__PART_DOUBLE_TABLES)
+#define TMM__PART_DOUBLE_TABLES
+/* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2, of
+   15 117.8, of 16 125.4. */
+static const int tmm__int8_moduli[TMM__INT8_MOST] = {256, 255, 253, 251, 247, 241, 239, 233,
+                                                     229, 227, 223, 217, 211, 199, 197, 193};
+/* The group of each: see tmm__int8_sums. */
+static const int tmm__int8_group[TMM__INT8_MOST] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 3, 4, 5};
+
+static inline int tmm__int8_inverse(int a, int p)
+{
+    for (int i = 1; i < p; i++)
+        if (a * i % p == 1) return i;
+    return 0;
+}
+
+/* What remains of a, in [-p / 2, p / 2). */
+static inline int tmm__int8_centred(long long a, int p)
+{
+    int r = (int)((a % p + p) % p);
+    return r >= (p + 1) / 2 ? r - p : r;
+}
+
+/* How an element times `factor` is taken modulo p. */
+static inline tmm__int8_modulus tmm__int8_make_modulus(int p, int factor)
+{
+    tmm__int8_modulus m = {{0, 0}, 0};
+    long long power = factor;
+    for (int i = 0; i < 8; i++) {
+        m.weights[i / 4] |= (unsigned)(tmm__int8_centred(power, p) & 255) << i % 4 * 8;
+        if (i == 7) /* minus 2^63 */
+            m.first = 0x4b400000u + (unsigned)tmm__int8_centred(-power * 128, p);
+        power = power * 256 % p;
+    }
+    return m;
+}
+
+/* A number of four words, low word first, times a small one. */
+static inline void tmm__int8_multiply(unsigned *words, unsigned factor)
+{
+    unsigned long long carry = 0;
+    for (int i = 0; i < 4; i++) {
+        carry += (unsigned long long)words[i] * factor;
+        words[i] = (unsigned)carry;
+        carry >>= 32;
+    }
+}
+
+/* The tables for sums of K products. */
+static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *s, long long K)
+{
+    const int *p = tmm__int8_moduli;
+    memset(r, 0, sizeof *r);
+    memset(s, 0, sizeof *s);
+    for (int l = 0; l < TMM__INT8_MOST; l++) {
+        r->b[l] = tmm__int8_make_modulus(p[l], 1);
+        r->reciprocal[l] = 1.0f / (float)p[l];
+        r->minus_p[l] = -(float)p[l];
+        r->half[l] = 12582912.0f + (float)((p[l] - 1) / 2);
+    }
+    for (int c = 0; c < TMM__INT8_CHOICES; c++) {
+        const int count = TMM__INT8_LEAST + c;
+        unsigned Q[TMM__INT8_GROUPS] = {1, 1, 1, 1, 1, 1}, P[4] = {1, 0, 0, 0};
+        double bits = 0;
+        for (int g = 0; g < TMM__INT8_GROUPS; g++) s->weight[c][g][0] = 1;
+        for (int l = 0; l < count; l++) {
+            Q[tmm__int8_group[l]] *= (unsigned)p[l];
+            bits += log2(p[l]);
+            tmm__int8_multiply(P, (unsigned)p[l]);
+            for (int g = 0; g < TMM__INT8_GROUPS; g++)
+                if (g != tmm__int8_group[l]) tmm__int8_multiply(s->weight[c][g], (unsigned)p[l]);
+        }
+        for (int l = 0; l < count; l++) {
+            int rest = 1;
+            for (int j = 0; j < count; j++)
+                if (j != l) rest = rest * p[j] % p[l];
+            r->a[c][l] = tmm__int8_make_modulus(p[l], tmm__int8_inverse(rest, p[l]));
+            s->factor[c][l] = Q[tmm__int8_group[l]] / (unsigned)p[l];
+        }
+        for (int g = 0; g < TMM__INT8_GROUPS; g++) {
+            unsigned long long one = 1ull << (g == TMM__INT8_GROUPS - 1 ? 24 : 44);
+            s->quotient[c][g] = Q[g] == 1 ? 0 : (unsigned)((one + Q[g] / 2) / Q[g]);
+        }
+        unsigned long long carry = 1; /* of the complement */
+        for (int i = 0; i < 4; i++) {
+            carry += ~P[i];
+            s->minus_P[c][i] = (unsigned)carry;
+            carry >>= 32;
+        }
+        double norm = sqrt(0.49) * exp2(bits / 2) - sqrt((double)K) / 2;
+        r->limit[c] = s->limit[c] = (int)floor(256 * log2(norm) - 0.01);
+    }
+    s->kappa = (float)((1 + 1e-5) * 4503599627370496.0 / ((double)K - 2)); /* 2^52 */
+    s->half_K = (float)K / 2;
+}
+
+/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. */
+typedef struct tmm__int8_layout {
+    size_t norms, lines[2], units[2], planes[2], C, open, bytes; /* of A and B; the state is at 0 */
+    int line_blocks[2], k_blocks, unit_blocks, every, chunks, pieces_down, pieces_across;
+} tmm__int8_layout;
+
+enum { TMM__INT8_STATE_BYTES = 256, TMM__INT8_BEYOND = 65536 /* that tiles at the edge read */ };
+static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
+
+static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K)
+{
+    tmm__int8_layout l;
+    memset(&l, 0, sizeof l);
+    l.line_blocks[0] = (int)((M - 1) / 64 + 1), l.line_blocks[1] = (int)((N - 1) / 64 + 1);
+    l.k_blocks = (int)((K - 1) / TMM__INT8_K + 1);
+    l.every = l.k_blocks >= 16 ? 8 : l.k_blocks >= 8 ? 4 : l.k_blocks >= 4 ? 2 : 1;
+    l.unit_blocks = (l.k_blocks - 1) / l.every + 1;
+    l.chunks = (int)((K - 1) / TMM__INT8_NORM_K + 1);
+    l.pieces_down = l.line_blocks[0], l.pieces_across = (int)((N - 1) / 32 + 1);
+    size_t at = TMM__INT8_STATE_BYTES, lines[2], pieces = (size_t)l.pieces_down * l.pieces_across;
+    for (int i = 0; i < 2; i++) {
+        lines[i] = 64 * (size_t)l.line_blocks[i];
+        l.lines[i] = at, at += lines[i] * sizeof(tmm__int8_line);
+    }
+    for (int i = 0; i < 2; i++) l.units[i] = at, at += lines[i] * l.unit_blocks * TMM__INT8_K;
+    for (int i = 0; i < 2; i++)
+        l.planes[i] = at, at += lines[i] * l.k_blocks * TMM__INT8_K * TMM__INT8_MOST;
+    l.C = at, at += pieces * TMM__INT8_PLANES * TMM__INT8_PIECE;
+    l.open = at, at += pieces * 128 * sizeof(unsigned short);
+    l.norms = at, at += (lines[0] + lines[1]) * l.chunks * sizeof(tmm__int8_norm);
+    l.bytes = at + TMM__INT8_BEYOND;
+    return l;
+}
+
+/* A quarter of the device's memory: all that KERNEL TENSOR INT8 takes, in parts of M, N or K of a
+   product that needs more. */
+static inline size_t tmm__int8_budget(void)
+{
+    static thread_local size_t known[TMM__KNOWN];
+    static thread_local int numbers[TMM__KNOWN];
+    int number = tmm__current_device()->number, place = number > 0 ? number % TMM__KNOWN : 0;
+    if (known[place] == 0 || numbers[place] != number) {
+        size_t left = 0, all = 0;
+        if (!tmm__succeeded(cudaMemGetInfo(&left, &all))) all = 0;
+        known[place] = all / 4, numbers[place] = number;
+    }
+    return known[place];
+}
+
+/* The largest parts of a product that stay within so many bytes. */
+static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int cut_k,
+                                   size_t budget)
+{
+    long long parts = (*K - 1) / TMM__INT8_K_MOST + 1;
+    *K = ((*K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
+    while (tmm__int8_plan(*M, *N, *K).bytes > budget) {
+        if (*M > 512 && *M >= *N)
+            *M = ((*M - 1) / 2 / 512 + 1) * 512;
+        else if (*N > 384)
+            *N = ((*N - 1) / 2 / 384 + 1) * 384;
+        else if (*M > 512)
+            *M = ((*M - 1) / 2 / 512 + 1) * 512;
+        else if (*K > 1024 && cut_k)
+            *K = ((*K - 1) / 2 / TMM__INT8_K + 1) * TMM__INT8_K;
+        else
+            break;
+    }
+}
+#endif
+/* src/tiledmm/kernels/double/launch.h. LAUNCHER of KERNEL TENSOR INT8.
+   Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h. Used by: type/. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+static inline tmm_status TMM_FN(gemm__int8_takes)(const TMM_FN(gemm__product) * p,
+                                                  const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    if (TMM__DOUBLE_TENSOR) return TMM_OK;
+    if (TMM__IS_DOUBLE)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor_int8 is not in this program: define TMM_DOUBLE_TENSOR "
+                         "before tiledmm.cuh is included");
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor_int8 is for double alone");
+}
+
+#if TMM__DOUBLE_TENSOR
+#ifndef TMM__DOUBLE_LAUNCH_ONCE
+#define TMM__DOUBLE_LAUNCH_ONCE
+enum {
+    TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
+    TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
+    TMM__INT8_MMA_128x256 = 0,           /* instances */
+    TMM__INT8_MMA_128x128
+};
+#endif
+
+/* A product, or a part of one that is done at a time, and its workspace. */
+typedef struct TMM_FN(int8_part) {
+    TMM_FN(gemm__product) p;
+    tmm__int8_layout layout;
+    char *memory;
+    tmm__int8_lines from[2];
+    tmm__int8_operand operands[2];
+    tmm__int8_residues residues;
+    tmm__int8_sums sums;
+} TMM_FN(int8_part);
+
+static inline int TMM_FN(gemm__int8_fits)(long long M, long long N, long long K)
+{
+    int bytes = TMM_FN(gemm_int8_mma_bytes_128x128);
+#ifdef TMM_EPILOGUE /* which is for finished elements */
+    if (K > TMM__INT8_K_MOST) return 0;
+#endif
+    return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
+           tmm__current_device()->shared >= bytes;
+}
+
+/* Norms, scales and units, or residues: `state` is NULL for units. */
+static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
+                                                    const tmm__int8_state *state)
+{
+    const tmm__int8_layout *l = &part->layout;
+    long long K = part->p.K;
+    int groups_A = l->line_blocks[0], every = state == NULL ? l->every : 1, chunks = l->chunks;
+    unsigned groups = (unsigned)(l->line_blocks[0] + l->line_blocks[1]);
+    int lines_A = 64 * l->line_blocks[0], lines_B = 64 * l->line_blocks[1];
+    tmm_status status = TMM_OK;
+    if (state == NULL) {
+        tmm__int8_norm *norms = (tmm__int8_norm *)(part->memory + l->norms);
+        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &norms};
+        void *of_scales[] = {&K,
+                             &chunks,
+                             &lines_A,
+                             &lines_B,
+                             &norms,
+                             &part->operands[0].lines,
+                             &part->operands[1].lines};
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_norms), dim3(groups, (unsigned)chunks),
+                             dim3(256), 0, of_norms, part->p.stream);
+        if (status == TMM_OK)
+            status = tmm__launch((const void *)TMM_FN(gemm_int8_scales), dim3(groups / 4 + 1),
+                                 dim3(256), 0, of_scales, part->p.stream);
+    }
+    void *arguments[] = {&K,
+                         &groups_A,
+                         &every,
+                         &part->from[0],
+                         &part->from[1],
+                         &part->operands[0],
+                         &part->operands[1],
+                         &state,
+                         &part->residues};
+    int k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    if (status == TMM_OK)
+        status =
+            tmm__launch((const void *)TMM_FN(gemm_int8_residues), dim3(groups, (unsigned)k_blocks),
+                        dim3(256), 0, arguments, part->p.stream);
+    return status;
+}
+
+/* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
+   empty, without its barriers in static shared memory. */
+static inline int TMM_FN(gemm__int8_by_wgmma)(void)
+{
+    const tmm__device *device = tmm__current_device();
+    return tmm__compiled((const void *)TMM_FN(gemm_int8_wgmma))->static_shared > 0 &&
+           device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
+}
+
+static inline tmm_status TMM_FN(gemm__int8_launch_wgmma)(tmm__int8_products *job, tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    const void *kernel = (const void *)TMM_FN(gemm_int8_wgmma);
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute attribute;
+    void *arguments[] = {job};
+    int most = tmm__current_device()->processors / TMM__INT8_WGMMA_CLUSTER;
+    tmm__cluster_config(&config, &attribute, most * TMM__INT8_WGMMA_CLUSTER,
+                        TMM__INT8_WGMMA_CLUSTER, TMM__INT8_WGMMA_BYTES, stream);
+    config.blockDim = dim3(384);
+    tmm_status status = tmm__allow_shared(kernel, TMM__INT8_WGMMA_BYTES);
+    if (status != TMM_OK) return status;
+    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)job, (void)stream;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
+#endif
+}
+
+/* The products of bytes: of units if `state` is NULL. */
+static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * part,
+                                                     tmm__int8_state *state)
+{
+    const tmm__int8_layout *l = &part->layout;
+    const tmm__device *device = tmm__current_device();
+    const tmm__tuning *t = tmm__tuned();
+    tmm__int8_products job;
+    memset(&job, 0, sizeof job);
+    job.a = state == NULL ? part->operands[0].units : part->operands[0].planes;
+    job.b = state == NULL ? part->operands[1].units : part->operands[1].planes;
+    job.C = (unsigned char *)part->memory + l->C;
+    job.state = state;
+    job.a_blocks = l->line_blocks[0], job.b_blocks = l->line_blocks[1];
+    job.k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
+    for (int i = 0; i < TMM__INT8_MOST; i++) {
+        job.p[i] = (unsigned)tmm__int8_moduli[i];
+        job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
+    }
+    if (TMM_FN(gemm__int8_by_wgmma)()) {
+        double bytes = 64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * TMM__INT8_K;
+        job.tiles_down = (l->pieces_down - 1) / 8 + 1;
+        job.tiles_across = (l->pieces_across - 1) / 6 + 1;
+        job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
+        return TMM_FN(gemm__int8_launch_wgmma)(&job, part->p.stream);
+    }
+    /* The tile of which the rounds over all multiprocessors take less. */
+    double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
+    double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
+    double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
+    int instance =
+        2 * large < 1.15 * small && device->shared >= (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+            ? TMM__INT8_MMA_128x256
+            : TMM__INT8_MMA_128x128;
+    instance = TMM__INT8_INSTANCE(instance);
+    int is_large = instance == TMM__INT8_MMA_128x256;
+    job.tiles_down = (l->pieces_down - 1) / 2 + 1;
+    job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
+    unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
+    void *arguments[] = {&job};
+    return tmm__launch(is_large ? (const void *)TMM_FN(gemm_int8_mma_128x256)
+                                : (const void *)TMM_FN(gemm_int8_mma_128x128),
+                       dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), dim3(256),
+                       is_large ? (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+                                : (int)TMM_FN(gemm_int8_mma_bytes_128x128),
+                       arguments, part->p.stream);
+}
+
+/* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
+static inline int TMM_FN(gemm__int8_fp64)(const TMM_FN(gemm__product) * p)
+{
+    return TMM__INT8_FP64(TMM_FN(gemm__tensor_pays)()) && TMM_FN(gemm__tensor_fits)() &&
+           TMM_FN(gemm__fits)(TMM_TENSOR, p);
+}
+
+/* All launches of a part. `moduli`: so many; 0: the device chooses. */
+static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int moduli)
+{
+    const tmm__int8_layout *l = &part->layout;
+    const TMM_FN(gemm__product) *p = &part->p;
+    const tmm__tuning *t = tmm__tuned();
+    const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
+    unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
+    int pays = TMM_FN(gemm__tensor_pays)();
+    float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
+    float each = (float)(pays ? t->int8.each : t->int8.each_slow);
+    tmm__int8_state *state = (tmm__int8_state *)part->memory;
+    tmm__int8_job job;
+    memset(&job, 0, sizeof job);
+    job.from_a = part->from[0], job.from_b = part->from[1];
+    job.a = part->operands[0], job.b = part->operands[1];
+    job.planes = (const unsigned char *)part->memory + l->C;
+    job.open = (unsigned short *)(part->memory + l->open);
+    job.state = state;
+    job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
+    job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
+    job.fp64_elsewhere = moduli == 0 && TMM_FN(gemm__int8_fp64)(p);
+    job.alpha = p->alpha, job.beta = p->beta;
+    tmm__int8_make_tables(&part->residues, &part->sums, p->K);
+
+    tmm_status status =
+        tmm__cuda(cudaMemsetAsync(state, 0, TMM__INT8_STATE_BYTES, p->stream), "cudaMemsetAsync");
+    if (status == TMM_OK && moduli > 0) /* the lowest byte: no device here is big-endian */
+        status =
+            tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, NULL);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, NULL);
+    void *of_choice[] = {&job, &part->sums, &fp64, &each};
+    if (status == TMM_OK && moduli == 0)
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_choice),
+                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
+                             of_choice, p->stream);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, state);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
+    void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
+    if (status == TMM_OK)
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), dim3(128), 0,
+                             of_sums, p->stream);
+    if (status == TMM_OK)
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_open),
+                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
+                             of_open, p->stream);
+    if (status == TMM_OK && job.fp64_elsewhere) {
+        TMM_FN(gemm__product) all = *p;
+        all.allowed = 0, all.unless = &state->moduli;
+        status = TMM_FN(gemm__tensor)(&all, NULL);
+    }
+    return status;
+}
+
+/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for it. */
+static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p, int *done)
+{
+    int cut_k = 1, moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+#ifdef TMM_EPILOGUE
+    cut_k = 0;
+#endif
+    long long m = p->M, n = p->N, k = p->K;
+    tmm__int8_parts(&m, &n, &k, cut_k, TMM__INT8_BUDGET(tmm__int8_budget()));
+    TMM_FN(int8_part) part;
+    memset((void *)&part, 0, sizeof part);
+    part.memory = (char *)tmm__workspace(tmm__int8_plan(m, n, k).bytes, p->stream);
+    *done = part.memory != NULL;
+    tmm_status status = TMM_OK;
+    for (long long b = 0; b < p->batch && *done; b++)
+        for (long long k0 = 0; k0 < p->K; k0 += k)
+            for (long long m0 = 0; m0 < p->M; m0 += m)
+                for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
+                    TMM_FN(gemm__product) *q = &part.p;
+                    *q = *p;
+                    q->batch = 1, q->strideA = q->strideB = q->strideC = 0;
+                    q->M = tmm__min(m, p->M - m0), q->N = tmm__min(n, p->N - n0);
+                    q->K = tmm__min(k, p->K - k0);
+                    q->A += b * p->strideA + m0 * p->rsA + k0 * p->csA;
+                    q->B += b * p->strideB + n0 * p->csB + k0 * p->rsB;
+                    q->C += b * p->strideC + m0 * p->ldc + n0;
+                    if (k0 > 0) q->beta = 1;
+                    part.layout = tmm__int8_plan(q->M, q->N, q->K);
+                    for (int i = 0; i < 2; i++) {
+                        tmm__int8_operand *o = &part.operands[i];
+                        const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
+                        const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
+                        part.from[i] = i == 0 ? of_A : of_B;
+                        o->lines = (tmm__int8_line *)(part.memory + part.layout.lines[i]);
+                        o->units = (unsigned char *)part.memory + part.layout.units[i];
+                        o->planes = (unsigned char *)part.memory + part.layout.planes[i];
+                        o->line_blocks = part.layout.line_blocks[i];
+                    }
+                    status = TMM_FN(gemm__int8_run)(&part, TMM__INT8_FIXED(moduli));
+                }
+    if (part.memory != NULL) (void)cudaFreeAsync(part.memory, p->stream);
+    return status;
+}
+#else
+/* Of types and programs that do not have it. */
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__int8_takes)(p, row);
+}
+#endif
+#endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* The tile with which TMM_REGISTER should be faster. The time of a launch is that of the busiest
    multiprocessor: its number of tiles times the work in one. A small tile needs more time for its
@@ -10840,6 +12721,28 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 }
 #endif
 
+#if TMM__DOUBLE_TENSOR
+/* Is KERNEL TENSOR INT8 faster than FP64? By wgmma, seconds are compared: 14 products of bytes, 31 bytes
+   of memory for an element of A and B, 40 for one of C, and the launches. On an H200 squares from
+   about 2200 on take it. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
+static inline int TMM_FN(gemm__int8_pays)(long long M, long long N, long long K, long long batch)
+{
+    const tmm__tuning *t = tmm__tuned();
+    double work = (double)M * N * K;
+    if (!TMM_FN(gemm__int8_fits)(M, N, K)) return 0;
+    if (TMM_FN(gemm__int8_by_wgmma)()) {
+        double bytes = 31 * ((double)M + N) * K + 40 * (double)M * N;
+        double seconds = 14.125 * work / t->int8.rate + bytes / t->int8.bandwidth;
+        return (seconds + t->int8.launches) * batch < 2 * work * batch / t->int8.fp64_flops;
+    }
+    int capability = tmm__current_device()->capability;
+    double edge = t->int8.slow_edge;
+    return (capability == 75 || capability == 86 || capability == 87 || capability == 89 ||
+            capability == 120 || capability == 121) &&
+           M >= edge && N >= edge && K >= edge;
+}
+#endif
+
 #if TMM__FAST
 /* One product with M or N of 16 at most: the kernel with the least predicted time. */
 static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given)
@@ -10873,6 +12776,7 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
    multiprocessors; what fits first:
      float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
+     double, INT8 asked for and faster               TMM_TENSOR_INT8: see gemm__int8_pays
      devices before sm_80, and elements below 4 bytes
        M N batch / P <= 900                          TMM_SHARED_16
        else                                          TMM_REGISTER
@@ -10905,6 +12809,9 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
 #if TMM__FAST
 #if TMM__FLOAT_TENSOR
     if (tensor && TMM_FN(gemm__float_pays)(M, N, K, batch)) return TMM_TENSOR;
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (tensor && TMM_FN(gemm__int8_pays)(M, N, K, batch)) return TMM_TENSOR_INT8;
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
@@ -10955,7 +12862,7 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
 {
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
-    return TMM_FN(gemm__choice)(&p, batch, TMM__AUTO_TENSOR);
+    return TMM_FN(gemm__choice)(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
@@ -11006,7 +12913,7 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
                                                long long batch)
 {
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
-        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
+        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FAST
         if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, p))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
@@ -11016,6 +12923,12 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
+        kernel =
+            TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8 &&
+        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)))
         kernel =
             TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
 #endif
@@ -11045,6 +12958,10 @@ static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
 #if TMM__FLOAT_TENSOR
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row);
+#endif
+#if TMM__DOUBLE_TENSOR
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row);
 #endif
 
 /* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
@@ -11093,6 +13010,22 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
     (void)row;
     tmm_status status = TMM_FN(gemm__float)(p, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
+    tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
+    status = TMM_FN(gemm__takes)(kernel, p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, p);
+}
+#endif
+
+#if TMM__DOUBLE_TENSOR
+/* KERNEL TENSOR INT8; by FP64, if there is no memory for it. */
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row)
+{
+    int done = 0;
+    (void)row;
+    tmm_status status = TMM_FN(gemm__int8_products)(p, &done);
+    if (done || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
     status = TMM_FN(gemm__takes)(kernel, p);
@@ -11377,6 +13310,12 @@ static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__int8_pays)(4096, 4096, p->K, 1))
+        kernel = TMM_TENSOR_INT8;
+    if (kernel == TMM_TENSOR_INT8 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
+#endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
     if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, p))
@@ -11418,6 +13357,16 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
                              missing);
+        return status;
+    }
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8) {
+        int done;
+        tmm_status status = TMM_FN(gemm__int8_products)(&p, &done);
+        if (status == TMM_OK && !done)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "kernel tensor_int8: no memory for residues of blocks of A and B");
         return status;
     }
 #endif
@@ -11647,6 +13596,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__SHARED_TILE
+#undef TMM__ASKED_TENSOR
 #ifndef TMM__MAKING_READY
 #undef TMM_TILE
 #undef TMM_EPILOGUE

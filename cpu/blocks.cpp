@@ -4,7 +4,7 @@
  * its fiber stop, and another one goes on with the next thread; so a kernel without barriers never
  * switches. A thread that waits resumes when all others have arrived. When none can go on, the
  * block is stuck: that is how divergent barriers and deadlocks are found. */
-#include "worker.h"
+#include "check.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <thread>
@@ -60,6 +60,7 @@ void fault(worker &w, cudaError_t error, const char *format, ...)
         fputc('\n', stderr);
         va_end(arguments);
     }
+    count_fault();
     w.launch->error = error;
     give_up(w);
 }
@@ -122,6 +123,7 @@ static void shuffle_order(worker &w)
             together |= 1u << (t - first);
         }
         if (together) w.together[first / warp_lanes] = together;
+        if (together) clock_lanes(w, first / warp_lanes, together);
         any |= together != 0;
     }
     return any;
@@ -197,6 +199,7 @@ static void switch_to_current(worker &w, context &from, fiber &from_fiber)
 
 static void release_barrier(worker &w)
 {
+    clock_barrier(w);
     w.waiting = 0;
     w.released_predicates = w.predicates;
     w.predicates = 0;
@@ -358,6 +361,7 @@ static bool complete_warp_function(worker &w, unsigned int warp, unsigned int ma
     } else {
         answer_lanes(w, warp, lanes);
     }
+    clock_lanes(w, warp, lanes);
     return true;
 }
 
@@ -501,6 +505,7 @@ void run_block(worker &w, uint64_t block)
     w.random.seed((unsigned int)(environment().order_seed * 1000003 + block + 1));
     shuffle_order(w);
     fill_shared_memory(w);
+    clock_block(w);
     memset(w.state, unstarted, w.threads);
     for (unsigned int t = 0; t < w.threads; t += warp_lanes) {
         w.warp[t / warp_lanes].waiting = 0;
@@ -514,6 +519,7 @@ void run_block(worker &w, uint64_t block)
     w.position = w.threads - 1;
     choose_next(w);
     switch_to_current(w, w.home_context, w.home);
+    clock_block_ends(w);
     if (!w.failed) return;
     w.launch->failed = true;
     abandon_fibers(w);

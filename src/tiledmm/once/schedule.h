@@ -53,5 +53,8 @@ typedef struct tmm__schedule {
     void *partials; /* partial tiles, one for each block */
     unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
     unsigned long long ticket; /* another one for every launch */
+#ifdef TMM_DOUBLE_TENSOR
+    const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
+#endif
 } tmm__schedule;
 #endif

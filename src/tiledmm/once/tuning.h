@@ -117,6 +117,15 @@ typedef struct tmm__tuning {
         double clock, bandwidth, fp32_flops, fp32_launch;
         double mma_least_work, mma_least_edge;
     } fp16;
+
+    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
+       products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
+       TMM_AUTO: multiply-adds of bytes and bytes of memory a second, seconds of all launches, and
+       FLOP a second of FP64. slow_edge: the least M, N and K where FP64 is slow. */
+    struct {
+        double fp64, each, fp64_slow, each_slow;
+        double rate, bandwidth, launches, fp64_flops, slow_edge;
+    } int8;
 } tmm__tuning;
 
 /* The numbers of the H100 are those of the H200: its speeds were alike with them. */
@@ -219,6 +228,17 @@ static const tmm__tuning tmm__tunings[] = {
             7e8,                                      /* mma_least_work */
             200,                                      /* mma_least_edge */
         },
+        {
+            26,      /* fp64 */
+            5800,    /* each */
+            400,     /* fp64_slow */
+            5800,    /* each_slow */
+            7.25e14, /* rate */
+            3.4e12,  /* bandwidth */
+            3e-5,    /* launches */
+            57e12,   /* fp64_flops */
+            256,     /* slow_edge */
+        },
     },
     {
         "NVIDIA H100",
@@ -317,6 +337,17 @@ static const tmm__tuning tmm__tunings[] = {
             1.05e-6,                                  /* fp32_launch */
             7e8,                                      /* mma_least_work */
             200,                                      /* mma_least_edge */
+        },
+        {
+            26,      /* fp64 */
+            5800,    /* each */
+            400,     /* fp64_slow */
+            5800,    /* each_slow */
+            7.25e14, /* rate */
+            3.4e12,  /* bandwidth */
+            3e-5,    /* launches */
+            57e12,   /* fp64_flops */
+            256,     /* slow_edge */
         },
     },
 };
