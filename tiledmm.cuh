@@ -148,11 +148,11 @@
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
-   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
-   TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
-   in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
-   32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
-   fewer slices.
+   Memory: TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work
+   (128 KB, TMM_TENSOR with its largest tiles). For large products of float and double they also take
+   copies of A and B in the form that they read best. TMM_SMALL and TMM_SKINNY take up to 32 x 64
+   partial sums for each multiprocessor where K is long and C is small. Without that memory all do
+   without, and sum in fewer slices.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
@@ -266,8 +266,8 @@
 #endif
 
 /* A product of two TMM_SUM, rounded once. Compilers may contract a * b + c * d into a multiply-add
-   of either product, and choose differently from kernel to kernel; this keeps the last step,
-   alpha sum + beta C, the same bits everywhere. */
+   of either product, and choose differently from kernel to kernel. So the last step, alpha sum +
+   beta C, has the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
     (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \
@@ -500,8 +500,8 @@ TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, co
    pass with probability 1/2 at most, so `trials` of them with 2^-trials.
      TMM_INT: exact modulo 2^32. *excess is 0 if every trial agrees, infinite otherwise.
      TMM_FLOAT, TMM_DOUBLE: *excess is the largest |C r - A B r|_i over a bound for what rounding
-     does to row i, 8 sqrt(K + 2) u |a_i|_2 |B|_F with u the unit roundoff of the type; above 1 the
-     product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
+     does to row i. That is 8 sqrt(K + 2) u |a_i|_2 |B|_F with u the unit roundoff of the type.
+     Above 1 the product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
      "A new approach to probabilistic rounding error analysis", 2019); on matrices of one repeated
      value, where they are not, a right product can exceed it: compare element by element then.
    Infinities and NaN, in A or B, too, make *excess infinite. Needs memory for N + K + 2 M
@@ -1306,10 +1306,12 @@ typedef struct tmm__tuning {
     } pack;
 
     /* KERNEL PIPELINED, by the size of its tiles. issue: the part of the time in which multiply-adds
-       are issued, by blocks on a multiprocessor. Clocks: a launch with whole tiles; one whose tiles
-       are cut along K in few slices, and each slice; one with KERNEL REDUCE, for `reduce_from` slices
-       of a tile and more; one by clusters, and each round of them; one with even shares (stream-K),
-       and each partial tile. */
+       are issued, by blocks on a multiprocessor. The others are clocks:
+         whole_launch                  a launch with whole tiles
+         cut_launch, cut_slice         one whose tiles are cut along K in few slices, and each slice
+         reduce_launch                 one with KERNEL REDUCE, from `reduce_from` slices of a tile on
+         cluster_launch, _round        one by clusters, and each round of them
+         even_launch, even_partial     one with even shares (stream-K), and each partial tile */
     struct {
         double issue[TMM__TILE_SIZES][TMM__MOST_RESIDENT + 1];
         double whole_launch, cut_launch, cut_slice[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
@@ -2459,11 +2461,11 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_LAYOUT)
 #define TMM__PART_HOST_LAYOUT
 /* ---- how a device works on its rows ---------------------------------------------------------- */
-/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K;
-   the end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them, at
-   least TMM__HOST_FIRST deep, in *front parts, one or two.
-     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer: a
-   short first part would not help for long. So their rest is cut only if it is too deep. */
+/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
+   The end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them. It
+   is at least TMM__HOST_FIRST deep and has *front parts, one or two.
+     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer. A short
+   first part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
     long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
@@ -4053,10 +4055,10 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
      On an error or when cancelled, all is freed, no thread is left, and each element of C has its
    old or its final value. Windows: no threads, so the calling one stages pageable memory.
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
-   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little), TMM_ERROR_CUDA (a
-   copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED (a kernel
-   that this type lacks; TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE,
-   which would see rows and columns of blocks). */
+   used), TMM_ERROR_MEMORY (of a device or the host), TMM_ERROR_CUDA (a copy or a kernel failed),
+   TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED. That is for a kernel that this type
+   lacks; for TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; and for TMM_EPILOGUE, which
+   would see rows and columns of blocks. */
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
@@ -4172,8 +4174,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #define tmm_gemm_shared TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
-   steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
-   shared memory, and then each thread takes its row and its column from there.
+   steps of TMM_TILE. At each step all threads together copy one tile of A and one of B into shared
+   memory. Then each thread takes its row and its column from there.
 
                                    +--+--+--+--+  B
                                    |  |B0|  |  |        step 0: C += A0 B0
@@ -4518,10 +4520,9 @@ static __device__ __forceinline__ void TMM_FN(store4)(TMM_TYPE *C, long long row
     if (vector) *(TMM_FN(elements4) *)C = elements;
 }
 
-/* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
-   first_row on and before `end`, with two elements each, 32 columns apart; 8 bits of `mask`.
-   `vector`: bits 0 and 4 stand for all four, and C is aligned to 16 bytes. beta is compared
-   once, not for each four. */
+/* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on and
+   before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With `vector`,
+   bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
 static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
                                                           long long first_row, long long end,
                                                           long long col, bool vector, unsigned mask,
@@ -4639,8 +4640,8 @@ static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long lo
     }
 }
 
-/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on, as
-   far as the 8 bits of the mask have them. With `vector`, bits 0 and 4 stand for all four. C is read
+/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on. The
+   mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read
    by single elements, so one code serves both cases. There is no branch for beta: the main loop of
    the kernel would pay for it. */
 static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
@@ -5207,8 +5208,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * al
    Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
-/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
-   thread owns a larger block of C, and no multiprocessor is left without work at the end.
+/* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
+   arithmetic. Each thread owns a larger block of C. No multiprocessor is without work at the end.
 
    Tile of C: 128 x 128, 4 warps of 64 x 64, 16 x 8 a thread:
       +---------+---------+        8 lanes across, twice 4 columns each
@@ -5268,8 +5269,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * al
 
    The order of the main loop depends on all code around it. The functions below leave the loops of TN
    and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to 5.5%
-   slower from 1024 x 1024 x 1024 on; with fragments loaded by a function NN was 2% slower (one
-   NVIDIA H200; bench/notes/pipelined.md).
+   slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower. Measured
+   on one NVIDIA H200: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
@@ -5345,7 +5346,7 @@ static __device__ __forceinline__ void TMM_FN(pipelined_fragment)(int thread, bo
 #endif
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB as constants; -1 for instance ANY, which reads them at run time and alone takes matrices
+   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
    smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
 #ifndef TMM__PIPELINED_LIST
 #define TMM__PIPELINED_LIST(_)                                                             \
@@ -7516,9 +7517,9 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
 }
 
 /* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
-   memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
-       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
-   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
+   memory. See PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16".
+   Thread t has, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i) */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
 #define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
 #define TMM__C32(i)   TMM__C16(i), TMM__C16((i) + 16)
@@ -7564,6 +7565,28 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
 
 #endif /* TMM__WGMMA */
 
+<<<<<<< HEAD
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
+   row l / 4 of matrix i. */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
+{
+#if TMM__ASYNC
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        fragment[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+
+=======
+>>>>>>> main
 /* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
    lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
    "Matrix Fragments for mma.m16n8k16 with floating point type"):

@@ -44,10 +44,12 @@ typedef struct tmm__tuning {
     } pack;
 
     /* KERNEL PIPELINED, by the size of its tiles. issue: the part of the time in which multiply-adds
-       are issued, by blocks on a multiprocessor. Clocks: a launch with whole tiles; one whose tiles
-       are cut along K in few slices, and each slice; one with KERNEL REDUCE, for `reduce_from` slices
-       of a tile and more; one by clusters, and each round of them; one with even shares (stream-K),
-       and each partial tile. */
+       are issued, by blocks on a multiprocessor. The others are clocks:
+         whole_launch                  a launch with whole tiles
+         cut_launch, cut_slice         one whose tiles are cut along K in few slices, and each slice
+         reduce_launch                 one with KERNEL REDUCE, from `reduce_from` slices of a tile on
+         cluster_launch, _round        one by clusters, and each round of them
+         even_launch, even_partial     one with even shares (stream-K), and each partial tile */
     struct {
         double issue[TMM__TILE_SIZES][TMM__MOST_RESIDENT + 1];
         double whole_launch, cut_launch, cut_slice[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
