@@ -4,7 +4,7 @@
  * its fiber stop, and another one goes on with the next thread; so a kernel without barriers never
  * switches. A thread that waits resumes when all others have arrived. When none can go on, the
  * block is stuck: that is how divergent barriers and deadlocks are found. */
-#include "worker.h"
+#include "check.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <thread>
@@ -61,6 +61,7 @@ void fault(worker &w, cudaError_t error, const char *format, ...)
         fputc('\n', stderr);
         va_end(arguments);
     }
+    count_fault();
     w.launch->error = error;
     give_up(w);
 }
@@ -123,6 +124,7 @@ static void shuffle_order(worker &w)
             together |= 1u << (t - first);
         }
         if (together) w.together[first / warp_lanes] = together;
+        if (together) clock_lanes(w, first / warp_lanes, together);
         any |= together != 0;
     }
     return any;
@@ -198,6 +200,7 @@ static void switch_to_current(worker &w, context &from, fiber &from_fiber)
 
 static void release_barrier(worker &w)
 {
+    clock_barrier(w);
     w.waiting = 0;
     w.released_predicates = w.predicates;
     w.predicates = 0;
@@ -260,11 +263,11 @@ int barrier_at(const char *file, int line, int predicate)
           site, other.x, other.y, other.z, w.barrier_site);
 }
 
-/* A barrier does not wait for threads that have exited. When sanitized it does, so that they are
+/* A barrier does not wait for threads that have exited. Sanitized and checked it does, so that they are
  * reported, and where blocks run at once, which one thread of a block has to know. */
 static unsigned int awaited(const worker &w)
 {
-#ifdef CUCC_SANITIZE
+#if defined(CUCC_SANITIZE) || defined(CUCC_CHECK)
     return w.threads;
 #else
     return w.group ? w.threads : w.unfinished;
@@ -375,6 +378,7 @@ static bool complete_warp_function(worker &w, unsigned int warp, unsigned int ma
     } else {
         answer_lanes(w, warp, lanes);
     }
+    clock_lanes(w, warp, lanes);
     return true;
 }
 
@@ -548,6 +552,7 @@ void run_block(worker &w, uint64_t block)
     w.random.seed((unsigned int)(environment().order_seed * 1000003 + block + 1));
     shuffle_order(w);
     fill_shared_memory(w);
+    clock_block(w);
     memset(w.state, unstarted, w.threads);
     for (unsigned int t = 0; t < w.threads; t += warp_lanes) {
         w.warp[t / warp_lanes].waiting = 0;
@@ -562,6 +567,7 @@ void run_block(worker &w, uint64_t block)
     w.position = w.threads - 1;
     choose_next(w);
     switch_to_current(w, w.home_context, w.home);
+    clock_block_ends(w);
     if (!w.failed) return;
     w.launch->failed = true;
     abandon_fibers(w);

@@ -114,15 +114,18 @@ static bool declares_variable(long i)
 static long rewrite_device_variables(long i)
 {
     long begin = statement_begin(i), end = statement_end(i);
-    bool is_managed = false;
+    bool is_managed = false, is_constant = false;
     for (long j = begin; j < end && !is(j, "=") && !opens(j); j = next(j)) {
         if (is(j, "extern")) return end;
         is_managed |= is(j, "__managed__");
+        is_constant |= is(j, "__constant__");
     }
     for (long j : declared_names(begin, end))
         text(end) += std::string(" static ::cucc::") +
-                     (is_managed ? "managed_symbol " : "symbol ") + next_name("cucc_symbol_") +
-                     "(" + source(j) + ");";
+                     (is_managed    ? "managed_symbol "
+                      : is_constant ? "constant_symbol "
+                                    : "symbol ") +
+                     next_name("cucc_symbol_") + "(" + source(j) + ");";
     return end;
 }
 
@@ -165,7 +168,7 @@ struct kernel_facts {
     long name = -1, brace = -1; /* of its definition */
     bool as_loops = false;      /* there is cucc_block_NAME, too */
 };
-static bool write_loops = true;
+static bool write_loops;
 static std::map<long, std::string> kernel_ends; /* the braces that close kernels, and their names */
 static std::map<std::string, kernel_facts> kernels;
 
@@ -225,7 +228,9 @@ static void note_kernel(long i)
 static void note_device_functions()
 {
     for (long i = next(-1); i < count(); i = next(i)) {
-        if (!is(i, "__device__") && !is(i, "__constant__") && !is(i, "__managed__")) continue;
+        if (!is(i, "__device__") && !is(i, "__constant__") && !is(i, "__managed__") &&
+            !is(i, "__shared__"))
+            continue;
         long j = i, name = -1;
         while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
             if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))
@@ -604,6 +609,47 @@ static void rewrite_step(long i)
                 " = cucc_value; ::cucc::in_step(" + std::to_string(place + 1) + "); }";
 }
 
+/* ---- results that are thrown away, under --check ---------------------------------------------- */
+
+static bool checking, reporting;
+
+/* A call of the runtime that is a statement of its own: nobody sees its error. */
+static void rewrite_thrown_away(long i)
+{
+    static const std::set<std::string> no_errors = {"cudaGetErrorString", "cudaGetErrorName",
+                                                    "cudaGetLastError", "cudaPeekAtLastError",
+                                                    "cudaCreateChannelDesc"};
+    long open = next(i), close = is(open, "(") ? closing(open) : -1;
+    if (close < 0 || !is(next(close), ";") || source(i).compare(0, 4, "cuda") ||
+        no_errors.count(source(i)) || !begins_statement(i))
+        return;
+    text(i) = "::cucc::thrown_away(\"" + source(i) + "\", " + text(i);
+    text(close) += ")";
+}
+
+/* Tells which way a branch goes: if (c) becomes if (::cucc::took((c) ? true : false)), and so for loops. */
+static void rewrite_branch(long i)
+{
+    long open = next(i), begin = next(open), end = closing(open);
+    if (!is(open, "(") || is(previous(i), "constexpr")) return;
+    if (is(i, "for")) { /* the second part */
+        while (begin < end && !is(begin, ";")) begin = next(opens(begin) ? closing(begin) : begin);
+        long second = begin = next(begin);
+        while (second < end && !is(second, ";"))
+            second = next(opens(second) ? closing(second) : second);
+        if (begin >= end || second >= end) return; /* one that ranges over something */
+        end = second;
+    }
+    if (begin >= end) return;
+    for (long j = begin; j < end; j = next(opens(j) ? closing(j) : j)) {
+        bool compares = is(next(j), "=") || is(previous(j), "=") || is(previous(j), "<") ||
+                        is(previous(j), ">") || is(previous(j), "!");
+        if (is(j, ";") || (is(j, "=") && !compares)) return; /* it declares or assigns */
+    }
+    text(begin) = "::cucc::took((" + text(begin);
+    text(end) = ") ? true : false)" + text(end);
+}
+
 /* ---- the whole file -------------------------------------------------------------------------- */
 
 /* Whether the brace at I opens a namespace or an extern "C" block. */
@@ -670,6 +716,9 @@ static void rewrite_tokens()
             rewrite_asm(i);
         } else if (is_name(i)) {
             refuse_unsupported(i);
+            if (checking && functions) rewrite_thrown_away(i);
+            if (reporting && functions && (is(i, "if") || is(i, "for") || is(i, "while")))
+                rewrite_branch(i);
             if (functions && is(next(i), "[") && volatile_names.count(source(i))) rewrite_step(i);
             auto found = qualifiers.find(source(i));
             if (found == qualifiers.end()) {
@@ -691,10 +740,8 @@ static void rewrite_tokens()
 
 int main(int argc, char **argv)
 {
-    if (argc == 4 && !strcmp(argv[3], "fibers"))
-        write_loops = false;
-    else if (argc != 3) {
-        std::cerr << "usage: rewrite INPUT OUTPUT [fibers]\n";
+    if (argc != 4) {
+        std::cerr << "usage: rewrite INPUT OUTPUT MODE\n";
         return 2;
     }
     std::ifstream in(argv[1], std::ios::binary);
@@ -702,6 +749,9 @@ int main(int argc, char **argv)
     all << in.rdbuf();
     reader r;
     r.read(all.str());
+    write_loops = !strcmp(argv[3], "loops");
+    checking = !strcmp(argv[3], "check") || !strcmp(argv[3], "report");
+    reporting = !strcmp(argv[3], "report");
     rewrite_tokens();
     std::ofstream out(argv[2], std::ios::binary);
     for (const token &t : tokens) out << t.text;

@@ -67,6 +67,7 @@ struct shared_block {
 };
 
 struct worker;
+struct block_check; /* check_state.h */
 
 /* Blocks that run at once, each on an OS thread: a cluster, or the grid of a cooperative launch. */
 struct block_group {
@@ -121,6 +122,8 @@ struct worker {
     std::vector<shared_block> shared;
     std::vector<void *> slots;
     uint64_t gathered[max_threads]; /* warp_gather's */
+
+    block_check *check; /* --check and --report only */
 };
 
 extern __thread worker *self;

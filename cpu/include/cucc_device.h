@@ -170,6 +170,19 @@ inline void __prof_trigger(int)
 {
 }
 
+#ifdef CUCC_CHECK
+namespace cucc
+{
+void note_branch(bool taken);
+/* Around the conditions of if, for and while (rewrite.cpp). */
+__attribute__((always_inline)) constexpr bool took(bool condition)
+{
+    if (!__builtin_is_constant_evaluated()) note_branch(condition);
+    return condition;
+}
+} // namespace cucc
+#endif
+
 /* ---- special registers, which programs read by PTX ---------------------------------------------- */
 
 /* clang-format off */

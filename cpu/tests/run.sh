@@ -185,7 +185,7 @@ for order in forward backward shuffle:1; do
     check_text "kernels as loops, $order" '^0 failures $' env CUCC_ORDER=$order ./loops
     check_text "a mistake in a loop, $order" '^wrong $' env CUCC_ORDER=$order ./loops mistaken
 done
-for kernel in dot leaves_early multiply doubles adds transpose scan strides exits; do
+for kernel in dot leaves_early multiply doubles adds transpose scan strides exits marks; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
@@ -267,9 +267,9 @@ CUCC_THREADS=257 CUCC_THREADS must be a number from 1 to 256
 CUCC_THREADS=99999999999999999999 CUCC_THREADS must be a number from 1 to 256
 CUCC_ORDER=sideways CUCC_ORDER must be forward, backward or shuffle:SEED
 CUCC_ORDER=shuffle:x CUCC_ORDER must be forward, backward or shuffle:SEED
-CUCC_STREAMS=foo CUCC_STREAMS must be late or late:SEED
-CUCC_STREAMS=later CUCC_STREAMS must be late or late:SEED
-CUCC_STREAMS=late: CUCC_STREAMS must be late or late:SEED
+CUCC_STREAMS=foo CUCC_STREAMS must be now, late or late:SEED
+CUCC_STREAMS=later CUCC_STREAMS must be now, late or late:SEED
+CUCC_STREAMS=late: CUCC_STREAMS must be now, late or late:SEED
 CUCC_FAIL=mallok:1 CUCC_FAIL must be KIND:N, N from 1, KIND one of malloc pinned copy .*
 CUCC_FAIL=malloc CUCC_FAIL must be KIND:N, .*
 CUCC_FAIL=malloc:0 CUCC_FAIL must be KIND:N, .*
