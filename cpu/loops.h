@@ -453,11 +453,11 @@ struct kernel {
         if (call || changes || memory) v.pure = v.uniform = false;
         if (is(j, "threadIdx")) v.uniform = false;
         if (!is_name(j) || is_member(j)) return;
-        if (shared.count(source(j)) || device_variables.count(source(j)))
-            v.pure = v.uniform = false;
         if (const variable *other = find(j)) {
             v.uniform = v.uniform && other->uniform;
             v.pure = v.pure && other->pure;
+        } else if (shared.count(source(j)) || device_variables.count(source(j))) {
+            v.pure = v.uniform = false;
         }
     }
 

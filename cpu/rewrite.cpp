@@ -168,7 +168,7 @@ struct kernel_facts {
     long name = -1, brace = -1; /* of its definition */
     bool as_loops = false;      /* there is cucc_block_NAME, too */
 };
-static bool write_loops = true;
+static bool write_loops;
 static std::map<long, std::string> kernel_ends; /* the braces that close kernels, and their names */
 static std::map<std::string, kernel_facts> kernels;
 
@@ -228,7 +228,9 @@ static void note_kernel(long i)
 static void note_device_functions()
 {
     for (long i = next(-1); i < count(); i = next(i)) {
-        if (!is(i, "__device__") && !is(i, "__constant__") && !is(i, "__managed__")) continue;
+        if (!is(i, "__device__") && !is(i, "__constant__") && !is(i, "__managed__") &&
+            !is(i, "__shared__"))
+            continue;
         long j = i, name = -1;
         while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
             if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))

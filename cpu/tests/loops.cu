@@ -135,6 +135,19 @@ __global__ void exits(int *q, int size)
     q[t] = s[size - 1 - t];
 }
 
+/* Shared memory outside of functions changes between barriers, so its value is not computed again. */
+__shared__ int mark;
+__global__ void marks(int *q)
+{
+    if (threadIdx.x == 0) mark = 3;
+    __syncthreads();
+    int first = mark;
+    __syncthreads();
+    if (threadIdx.x == 0) mark = 5;
+    __syncthreads();
+    q[threadIdx.x] = first * 10 + mark;
+}
+
 /* Without its barrier: it is no loop, since that would hide the mistake. */
 __global__ void mistaken(int *q)
 {
@@ -204,6 +217,10 @@ static void check_integers()
     adds<<<1, 64>>>(p);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (int i = 0; i < 64; i++) CHECK(p[i] == 6 * 64 * 63 / 2);
+
+    marks<<<1, 64>>>(p);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 64; i++) CHECK(p[i] == 35);
 
     memcpy(p, before, sizeof before);
     scan<<<1, 64, 64 * sizeof(int)>>>(p, 64);

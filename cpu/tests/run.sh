@@ -185,7 +185,7 @@ for order in forward backward shuffle:1; do
     check_text "kernels as loops, $order" '^0 failures $' env CUCC_ORDER=$order ./loops
     check_text "a mistake in a loop, $order" '^wrong $' env CUCC_ORDER=$order ./loops mistaken
 done
-for kernel in dot leaves_early multiply doubles adds transpose scan strides exits; do
+for kernel in dot leaves_early multiply doubles adds transpose scan strides exits marks; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
