@@ -120,10 +120,11 @@ typedef struct tmm__tuning {
 
     /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
        products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
+       first: what the first one costs, times M N.
        TMM_AUTO: multiply-adds of bytes and bytes of memory a second, seconds of all launches, and
        FLOP a second of FP64. slow_edge: the least M, N and K where FP64 is slow. */
     struct {
-        double fp64, each, fp64_slow, each_slow;
+        double fp64, each, first, fp64_slow, each_slow;
         double rate, bandwidth, launches, fp64_flops, slow_edge;
     } int8;
 } tmm__tuning;
@@ -230,9 +231,10 @@ static const tmm__tuning tmm__tunings[] = {
         },
         {
             26,      /* fp64 */
-            5800,    /* each */
+            1600,    /* each */
+            6.5e6,   /* first */
             400,     /* fp64_slow */
-            5800,    /* each_slow */
+            2000,    /* each_slow */
             7.25e14, /* rate */
             3.4e12,  /* bandwidth */
             3e-5,    /* launches */
@@ -340,9 +342,10 @@ static const tmm__tuning tmm__tunings[] = {
         },
         {
             26,      /* fp64 */
-            5800,    /* each */
+            1600,    /* each */
+            6.5e6,   /* first */
             400,     /* fp64_slow */
-            5800,    /* each_slow */
+            2000,    /* each_slow */
             7.25e14, /* rate */
             3.4e12,  /* bandwidth */
             3e-5,    /* launches */
