@@ -7031,9 +7031,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
             continue;
         }
-        if (end < s.steps) { /* the owner: add what the others have left */
+        if (end < s.steps) /* the owner: add what the others have left */
             tmm__tensor_add_partials(&s, share, tile, thread, sum);
-        }
         lane = thread % 32; /* anew, too */
         int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
         int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
@@ -7182,21 +7181,21 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 }
 #endif /* TMM__WGMMA */
 
-/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
-   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
-   (PTX ISA 9.7, "ldmatrix"). */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
+   row l / 4 of matrix i. */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+#if TMM__ASYNC
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
                  : "r"((unsigned)__cvta_generic_to_shared(row))
                  : "memory");
 #else
     int lane = threadIdx.x % 32;
     for (int i = 0; i < 4; i++) {
         size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        four[i] = ((const unsigned *)from)[lane % 4];
+        fragment[i] = ((const unsigned *)from)[lane % 4];
     }
 #endif
 }
@@ -7565,28 +7564,6 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
 
 #endif /* TMM__WGMMA */
 
-<<<<<<< HEAD
-/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
-   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
-   row l / 4 of matrix i. */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
-{
-#if TMM__ASYNC
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-                 : "r"((unsigned)__cvta_generic_to_shared(row))
-                 : "memory");
-#else
-    int lane = threadIdx.x % 32;
-    for (int i = 0; i < 4; i++) {
-        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        fragment[i] = ((const unsigned *)from)[lane % 4];
-    }
-#endif
-}
-
-=======
->>>>>>> main
 /* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
    lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
    "Matrix Fragments for mma.m16n8k16 with floating point type"):
