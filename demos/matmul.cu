@@ -11,15 +11,16 @@
            ./matmul 3000 --type double
 
    A, B and C are row-major. Times of kernels are medians by CUDA events; "end to end" is the wall
-   time of allocation, copies, kernel, copy back and release, as one who has his matrices in host
-   memory sees it. Every result is checked against sums of higher precision.
+   time of allocation, copies, kernel, copy back and release. Sums of higher precision check all.
 
    Which unit binds? A multiprocessor of an H200 has 64 units of double to 128 of float, and tensor
-   cores for double. One of a GeForce has 2 to 128: there every kernel of double ends at the same
-   rate, and a tile in shared memory, or in registers, gains nothing. Its tensor cores multiply
-   bytes some hundred times as fast, which is what tensor_int8 computes double by. */
-#ifndef __CUCC__ /* on the CPU runner bytes are multiplied one by one */
+   cores for double. One of a GeForce has 2: there every kernel of double ends at the same rate, and
+   a tile gains nothing. Its tensor cores multiply bytes some hundred times as fast: tensor_int8. */
+#ifdef __CUCC__ /* compiled for the CPU runner: kernels run on the CPU, bytes one by one */
+enum { ON_CPU = 1, DEFAULT_SIZE = 192, DEFAULT_REPS = 3 };
+#else
 #define TMM_DOUBLE_TENSOR 0
+enum { ON_CPU = 0, DEFAULT_SIZE = 1024, DEFAULT_REPS = 10 };
 #endif
 #include "../tiledmm.cuh"
 #include <errno.h>
@@ -32,11 +33,6 @@
 #include <sys/stat.h>
 #endif
 
-#ifdef __CUCC__ /* compiled for the CPU runner: kernels run, on the CPU */
-enum { ON_CPU = 1, DEFAULT_SIZE = 192, DEFAULT_REPS = 3 };
-#else
-enum { ON_CPU = 0, DEFAULT_SIZE = 1024, DEFAULT_REPS = 10 };
-#endif
 enum { MAX_ROWS = 40, MAX_REPS = 1000, SAMPLES = 2000, ALL = -1, CUBLAS = -2 };
 
 static long long M, N, K;
@@ -85,10 +81,9 @@ static void print_help(void)
            "Multiplies A (M x K) by B (K x N) with every kernel of tiledmm.cuh and on the CPU,\n"
            "checks each result and prints a table.\n\n"
            "  --type float|double|int  element type (default float)\n"
-           "  --kernel NAME            only global, shared_8, _16, _32, register_64, _128, "
-           "pipelined,\n"
-           "                           small, skinny (M or N of 16 at most), outer, tensor,\n"
-           "                           tensor_int8 (double) or auto\n"
+           "  --kernel NAME            only global, shared_8, _16, _32, register_64, _128,\n"
+           "                           pipelined, small, skinny (M or N up to 16), outer,\n"
+           "                           tensor, tensor_int8 (double) or auto\n"
            "  --reps R                 timings per row, of which the median is shown (default %d)\n"
            "  --cpu, --no-cpu          run the CPU rows, or not (default: up to 4096^3)\n"
            "  --csv FILE               write the table to FILE as well\n"
