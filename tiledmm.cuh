@@ -75,6 +75,8 @@
                         operand once, at the speed of memory
      TMM_OUTER          for a short K, where writing C is most of the work: each thread computes
                         4 x 4 elements as outer products, straight from L1; right for K up to 2^31
+     TMM_NARROW         float, for 17 to 128 rows or columns beside thousands; one product with M
+                        or N of 256 at least, everything else as TMM_PIPELINED
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
@@ -183,8 +185,8 @@
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
-                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL TENSOR, KERNEL
-                TENSOR FLOAT, and the PLAN and LAUNCHER of each
+                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL NARROW, KERNEL
+                TENSOR, KERNEL TENSOR FLOAT, and the PLAN and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      CHECKS, READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
@@ -357,7 +359,8 @@
     KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
     NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
     KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)           \
-    KERNEL(TMM_TENSOR_INT8, "tensor_int8", TMM__IF_FAST(gemm__int8), 64)
+    KERNEL(TMM_TENSOR_INT8, "tensor_int8", TMM__IF_FAST(gemm__int8), 64)             \
+    KERNEL(TMM_NARROW, "narrow", TMM__IF_FLOAT_FAST(gemm__narrow), 24)
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: once/config.h, once/kernels.h. Used by: all parts. */
@@ -850,6 +853,24 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 /* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
 enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 
+/* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a row,
+   which has 4 more against bank conflicts. */
+enum {
+    TMM__NARROW_THREADS = 128,
+    TMM__NARROW_DEPTH = 8,
+    TMM__NARROW_STAGES = 3,
+    TMM__NARROW_LINES = 512,
+    TMM__NARROW_PLACES = 64,
+    TMM__NARROW_PITCH = TMM__NARROW_PLACES + TMM__NARROW_LINES + 4
+};
+
+/* Its tile, and how lines of C stand: see there. */
+typedef struct tmm__narrow {
+    int down_log2; /* a tile has 1024 >> down_log2 lines of Q, and a group of P 4 << down_log2 */
+    int tilesP;    /* along P */
+    int turned;    /* lines of P are columns of C */
+} tmm__narrow;
+
 /* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies together;
    rows that TN stores through shared memory at a time. */
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
@@ -1292,6 +1313,8 @@ typedef struct tmm__tuning {
            elements of C to a multiprocessor. Clocks a nanosecond, of KERNEL PIPELINED, and the part
            of its time that TMM_SMALL must stay below to be taken for M or N up to 64. */
         double outer_k, outer_small_k, outer_area, clock, small_gain;
+        /* M or N up to which TMM_SMALL, and TMM_NARROW, are compared with TMM_PIPELINED. */
+        double small_narrow, narrow_most;
         /* Float, elements of C to a multiprocessor: from register_area on TMM_REGISTER is the fastest
            up to register_k, and from register_mid_area to register_mid_most up to register_mid_k. */
         double register_k, register_area, register_mid_k, register_mid_area, register_mid_most;
@@ -1362,6 +1385,16 @@ typedef struct tmm__tuning {
         double block, alone, bandwidth;
     } skinny;
 
+    /* KERNEL NARROW, clocks: a step of a tile, of two on a multiprocessor, with Q along k and along the
+       lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer where
+       it is the only one. A launch, and each tile besides. Nanoseconds: its sum, and each byte of
+       that. bandwidth: bytes of Q that are read in a nanosecond, at most. gain: the part of another
+       kernel's predicted time that it must stay below, from 128 rows and columns on, and for fewer,
+       where that of PIPELINED is too short. */
+    struct {
+        double step[2][2][2], alone, launch, tile, sum_launch, sum_byte, bandwidth, gain, gain_128;
+    } narrow;
+
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
        mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles. A tile of
        64 x 64 by wgmma is given so few that squares from 384 on, where it pays, take it.
@@ -1410,6 +1443,8 @@ static const tmm__tuning tmm__tunings[] = {
             8000,  /* outer_area */
             1.9,   /* clock */
             0.8,   /* small_gain */
+            64,    /* small_narrow */
+            160,   /* narrow_most */
             32,    /* register_k */
             400,   /* register_area */
             80,    /* register_mid_k */
@@ -1476,6 +1511,18 @@ static const tmm__tuning tmm__tunings[] = {
             4000, /* bandwidth */
         },
         {
+            {{{1285, 1060}, {1536, 1364}}, /* step */
+             {{1168, 1017}, {1476, 1315}}},
+            1.12,    /* alone */
+            11400,   /* launch */
+            4400,    /* tile */
+            0,       /* sum_launch */
+            0.75e-3, /* sum_byte */
+            4000,    /* bandwidth */
+            0.95,    /* gain */
+            1.1,     /* gain_128 */
+        },
+        {
             {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */
             {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
             6e7,                                      /* l2_bytes */
@@ -1521,6 +1568,8 @@ static const tmm__tuning tmm__tunings[] = {
             8000,  /* outer_area */
             1.9,   /* clock */
             0.8,   /* small_gain */
+            64,    /* small_narrow */
+            160,   /* narrow_most */
             32,    /* register_k */
             400,   /* register_area */
             80,    /* register_mid_k */
@@ -1585,6 +1634,18 @@ static const tmm__tuning tmm__tunings[] = {
             500,  /* block */
             1.2,  /* alone */
             2700, /* bandwidth */
+        },
+        {
+            {{{1285, 1060}, {1536, 1364}}, /* step */
+             {{1168, 1017}, {1476, 1315}}},
+            1.12,    /* alone */
+            11400,   /* launch */
+            4400,    /* tile */
+            0,       /* sum_launch */
+            0.75e-3, /* sum_byte */
+            2700,    /* bandwidth */
+            0.95,    /* gain */
+            1.1,     /* gain_128 */
         },
         {
             {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */
@@ -3956,6 +4017,11 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #define TMM__IF_FAST(run) run
 #else
 #define TMM__IF_FAST(run) gemm__left_out
+#endif
+#if TMM__IS_FLOAT
+#define TMM__IF_FLOAT_FAST(run) TMM__IF_FAST(run)
+#else
+#define TMM__IF_FLOAT_FAST(run) gemm__left_out
 #endif
 #if TMM__IS_DOUBLE /* TMM_PIPELINED is a name for other kernels: see gemm__resolve */
 #define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
@@ -6617,6 +6683,326 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
         }
     }
 }
+#endif
+/* src/tiledmm/kernels/narrow.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside thousands.
+   Uses: kernels/sum.cuh, kernels/store.cuh. Used by: kernels/narrow_launch.h. */
+/* The instances: pass, name, groups of lines of P. */
+#ifndef TMM__NARROW_LIST
+#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
+#define TMM__NARROW_GROUPS  (TMM__NARROW_LIST(TMM__VALUE_1) 0)
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_FLOAT
+/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all parts
+   of an element: C is large, so that threads are many, and parts are few. Loads M N parts elements
+   once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_narrow_sum)(long long M, long long N, int parts, TMM_TYPE alpha,
+                            const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
+                            TMM_TYPE *__restrict__ C, long long ldc)
+{
+    const long long element = blockIdx.x * 256ll + threadIdx.x;
+    if (element >= M * N) return;
+    const long long row = element / N, col = element - row * N;
+    TMM_SUM sum = 0;
+    partials += element;
+#pragma unroll 8
+    for (int part = 0; part < parts; part++) {
+        sum += *partials;
+        partials += M * N;
+    }
+    TMM_FN(store_masked)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
+}
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
+/* ============================== KERNEL NARROW ================================================= */
+/* For a narrow C. P is the operand of few lines, Q that of many:
+
+        upright   P = op(A), its lines are rows of C       Q = op(B), its lines are columns of C
+        turned    P = op(B), its lines are columns of C    Q = op(A), its lines are rows of C
+
+   What counts is that few multiply-adds are wasted on lines that P does not have. So a tile has 24,
+   32, 48 or 64 lines of P and 512 or 256 of Q, all by the same code: a thread has 3 or 4 groups of
+   4 lines of P, and two fours of lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
+   others along Q, and the four warps side by side:
+
+      group 0   +-------+-------+-------+-------+   +-------+-------+-------+-------+   down = 4:
+      group 1   | w0    | w1    | w2    | w3    |   | w0    | w1    | w2    | w3    |   64 x 256
+      group 2   |       |       |       |       |   |       |       |       |       |   down = 2:
+      group 3   +-------+-------+-------+-------+   +-------+-------+-------+-------+   32 x 512
+                first fours of all threads          second fours
+
+   In a warp's part of a group, 16 x 32 lines or 8 x 64, a lane has 4 x 4:
+      +--+--+--+--+--+--+--+--+      +--+--+--+--+--+--   --+
+      | 0| 1| 2| 3| 4| 5| 6| 7|      | 0| 1| 2| 3| 4|... 15|
+      | 8| 9|10|11|12|13|14|15|      |16|17|18|19|20|... 31|
+      |16|17| ...             |      +--+--+--+--+--+--   --+
+      +--+--+--+--+--+--+--+--+
+
+   Along k as in KERNEL PIPELINED: steps of 8, and STAGES = 3 buffers of shared memory. A row of a
+   stage is one k: 64 places for P, 16 a group; and 512 for Q, 256 for the first fours and 256 for
+   the second. Each half of a step copies half of the next one but one.
+   k is cut into gridDim.y parts, so that every multiprocessor has as many blocks; KERNEL NARROW
+   SUM adds them up.
+
+   Copies are of single elements, for any strides; what is contiguous along k is so transposed. By 16
+   bytes they were not faster. A tile that sticks out along Q is moved back inside.
+
+   Global loads: (1 / (16 down) + down / 1024) M N K elements, 25.6 FLOP per byte of 64 x 256. Of n
+   lines in one tile Q is read once: n / 2 FLOP per byte. Shared loads: 24 elements for 128
+   multiply-adds. What bounds it: up to some 30 lines memory, then the issue of multiply-adds, of
+   which (lines of P) / (lines of its tiles) are of use. */
+#define tmm__narrow_copy_P TMM__INSTANCE(narrow_copy_P_, NARROW)
+#define tmm__narrow_copy_Q TMM__INSTANCE(narrow_copy_Q_, NARROW)
+#define tmm__narrow_add    TMM__INSTANCE(narrow_add_, NARROW)
+#define tmm__narrow_store  TMM__INSTANCE(narrow_store_, NARROW)
+
+#if TMM__BODIES
+/* Copies what this thread has of P in half of a step, an element of each of two groups; zeros for those
+   from number `valid` on. */
+static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const char *from,
+                                                          unsigned stride, int valid)
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        tmm__copy_async(to + 32 * i, from + (unsigned long long)stride * (unsigned)i, 4, i < valid);
+}
+
+/* Copies 8 elements of Q, 16 lines apart; zeros if not valid. */
+static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const char *from,
+                                                          unsigned stride, bool valid)
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        tmm__copy_async(to + i * 16, from + (unsigned long long)stride * (unsigned)i, 4, valid);
+}
+
+/* Multiply-adds of one group, back and forth: see PIPELINED. */
+static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], TMM_FN(elements4) p,
+                                                       const TMM_FN(elements4) * q)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int jj = 0; jj < 8; jj++) {
+            int j = i % 2 ? 7 - jj : jj;
+            TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)p.v[i], (TMM_SUM)q[j / 4].v[j % 4]);
+        }
+}
+
+/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along Q
+   swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the tile's
+   first ones on; those of Q before skipQ belong to another tile. */
+static __device__ __forceinline__ void tmm__narrow_store(
+    const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
+    int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
+    TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
+{
+    enum { THREADS = TMM__NARROW_THREADS, LINES = TMM__NARROW_LINES, AT_ONCE = 8 };
+    const int down_log2 = s->down_log2, first = group * 4 << down_log2, split = gridDim.y > 1;
+    const long long cols = s->turned ? linesP : linesQ, ld = split ? cols : ldc;
+    TMM_TYPE *const to = split ? (TMM_TYPE *)partials + blockIdx.y * linesP * linesQ : C;
+    const bool reads = !split && (TMM_SUM)beta != 0;
+    const TMM_SUM factor = reads ? (TMM_SUM)beta : (TMM_SUM)0;
+    /* All of C is read before any is stored, or each would wait for the one before. */
+#pragma unroll 1
+    for (int begin = threadIdx.x; begin < 8 * LINES; begin += AT_ONCE * THREADS) {
+        TMM_TYPE old[AT_ONCE];
+        TMM_SUM sum[AT_ONCE];
+        long long row[AT_ONCE], col[AT_ONCE];
+        bool inside[AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            const int n = begin + u * THREADS;
+            int p = s->turned ? n & ((4 << down_log2) - 1) : n >> (10 - down_log2);
+            int q = s->turned ? n >> (2 + down_log2) : n & ((2 * LINES >> down_log2) - 1);
+            inside[u] = first + p < leftP && q < leftQ && q >= skipQ;
+            sum[u] = sums[p * (LINES + 4) + (q ^ 1)];
+            row[u] = s->turned ? firstQ + q : firstP + first + p;
+            col[u] = s->turned ? firstP + first + p : firstQ + q;
+            old[u] = 0;
+            TMM_FN(load_if)(&old[u], to + row[u] * ld + col[u], reads && inside[u]);
+        }
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            TMM_SUM scaled = TMM__MUL(factor, (TMM_SUM)old[u]);
+            TMM_TYPE value = (TMM_TYPE)sum[u];
+            if (!split) value = TMM_FN(value)(sum[u], alpha, scaled, inside[u], row[u], col[u]);
+            TMM_FN(store_if)(to + row[u] * ld + col[u], value, inside[u]);
+        }
+    }
+}
+#endif
+
+TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
+    TMM__INSTANCE(gemm_narrow_,
+                  NARROW)(long long linesP, long long linesQ, long long K, TMM_TYPE alpha,
+                          const TMM_TYPE *__restrict__ P, long long lineP, long long kP,
+                          const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ,
+                          TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc,
+                          TMM_SUM *__restrict__ partials, const tmm__narrow s)
+{
+#if TMM__BODIES
+    enum {
+        GROUPS = TMM__NARROW_GROUPS,
+        DEPTH = TMM__NARROW_DEPTH,
+        HALF = DEPTH / 2,
+        STAGES = TMM__STAGES((int)TMM__NARROW_STAGES),
+        LINES = TMM__NARROW_LINES,
+        COLS = TMM__NARROW_PLACES, /* where those of Q begin in a row */
+        PITCH = TMM__NARROW_PITCH,
+        STAGE = DEPTH * PITCH,
+        COPY_AT = 2, /* in a half: copies of Q, those of P are at 0; found by trying */
+        SIZE = sizeof(TMM_TYPE)
+    };
+    static_assert(16 * (LINES + 4) <= 2 * STAGE, "a group of sums has room in the ring");
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    TMM_TYPE *const ring = (TMM_TYPE *)tmm_memory;
+    const int thread = threadIdx.x, lane = thread % 32;
+    const int down_log2 = s.down_log2;
+    /* This block's tile, and its steps: the first step of all is the short one. */
+    const int tileP = GROUPS * 4 << down_log2, tileQ = 2 * LINES >> down_log2;
+    const long long firstP = (long long)(blockIdx.x % (unsigned)s.tilesP) * tileP;
+    long long firstQ = (long long)(blockIdx.x / (unsigned)s.tilesP) * tileQ;
+    const int skipQ = firstQ > linesQ - tileQ ? (int)(firstQ + tileQ - linesQ) : 0;
+    firstQ -= skipQ;
+    const int leftP = linesP - firstP < tileP ? (int)(linesP - firstP) : tileP;
+    const int leftQ = linesQ - firstQ < tileQ ? (int)(linesQ - firstQ) : tileQ;
+    const int steps = (int)((K + DEPTH - 1) / DEPTH);
+    const int begin = (int)((long long)steps * blockIdx.y / gridDim.y);
+    int left = (int)((long long)steps * (blockIdx.y + 1) / gridDim.y) - begin;
+    const int first_depth = (int)(K - (steps - 1ll) * DEPTH);
+    const long long k0 = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
+
+    /* Copies of P: for each half 4 threads along k and 32 along its places, or the other way round; of
+       Q: 8 threads along k and 16 along the lines, and half of all lines for each half. A thread copies
+       validP elements of P. From half to half of a step, and to the next step: nextQ bytes. */
+    const int group = 4 << down_log2; /* lines */
+    const int p_k = kP == 1 ? thread % HALF : thread / 32;
+    const int place = kP == 1 ? thread / HALF : thread % 32,
+              p_line = place / 16 * group + place % 16;
+    const int validP = place % 16 < group ? (leftP - p_line + 2 * group - 1) >> (3 + down_log2) : 0;
+    const int toP = p_k * PITCH + place;
+    unsigned strideP = (unsigned)(2 * group * lineP * SIZE);
+    const char *fromP = (const char *)(P + (firstP + p_line) * lineP + (k0 + p_k) * kP);
+    const int q_k = kQ == 1 ? thread % DEPTH : thread / 16;
+    const int q_line = kQ == 1 ? thread / DEPTH : thread % 16;
+    const int toQ = COLS + q_k * PITCH + q_line;
+    unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
+    const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
+    const long long secondQ = 128 * lineQ * SIZE; /* to the second 256 lines */
+    const long long nextQ = tileQ / 2 * lineQ * SIZE;
+
+    TMM_SUM sum[4 * GROUPS][8];
+#pragma unroll
+    for (int i = 0; i < 4 * GROUPS; i++)
+#pragma unroll
+        for (int j = 0; j < 8; j++) sum[i][j] = 0;
+
+            /* Fill all stages but one. */
+#pragma unroll 1
+    for (int n = 0; n < 2 * (STAGES - 1); n++) {
+        const int half = n % 2, depth = n < 2 && begin == 0 ? first_depth : DEPTH;
+        TMM_TYPE *to = ring + n / 2 * STAGE;
+        if (n / 2 < left) {
+            tmm__narrow_copy_P(to + toP + half * (HALF * PITCH), fromP, strideP,
+                               p_k + HALF * half < depth ? validP : 0);
+            to += toQ + half * (LINES / 2);
+            tmm__narrow_copy_Q(to, fromQ + half * nextQ, strideQ, q_k < depth);
+            if (down_log2 == 1)
+                tmm__narrow_copy_Q(to + 128, fromQ + half * nextQ + secondQ, strideQ, q_k < depth);
+        }
+        fromP += (half ? depth - HALF : HALF) * kP * SIZE;
+        if (half) {
+            fromQ += depth * kQ * SIZE;
+            tmm__copy_commit();
+        }
+    }
+    TMM__COPY_WAIT(STAGES - 2);
+    __syncthreads();
+
+    /* Where this thread's fragments begin in a row; they are double-buffered, as in PIPELINED. */
+    const int row0 = lane >> (5 - down_log2) << 2, across_log2 = 5 - down_log2;
+    const int col0 = COLS + 4 * ((thread / 32 << across_log2) + (lane & ((1 << across_log2) - 1)));
+    TMM_FN(elements4) a[2][GROUPS], b[2][2];
+    int read = 0; /* where the stage that is worked on begins */
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++) a[0][g] = *(const TMM_FN(elements4) *)(ring + row0 + 16 * g);
+#pragma unroll
+    for (int h = 0; h < 2; h++) b[0][h] = *(const TMM_FN(elements4) *)(ring + col0 + LINES / 2 * h);
+    TMM__HIDE(strideP); /* or both are computed anew in each step */
+    TMM__HIDE(strideQ);
+#pragma unroll 1
+    for (; left > 0; left--) {
+        const bool more = left >= STAGES;
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) {
+            const int now = k % 2, then = 1 - now, next = (k + 1) % DEPTH, half = k / HALF;
+            if (next == 0) { /* on to the next stage, which must be complete */
+                TMM__COPY_WAIT(STAGES - 2);
+                __syncthreads();
+                read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+            }
+            const TMM_TYPE *row = ring + read + next * PITCH;
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                b[then][h] = *(const TMM_FN(elements4) *)(row + col0 + LINES / 2 * h);
+#pragma unroll
+            for (int g = 0; g < GROUPS; g++)
+                a[then][g] = *(const TMM_FN(elements4) *)(row + row0 + 16 * g);
+            /* Everyone has left the stage that is filled now. Without branches, or the compiler would
+               not mix copies and multiply-adds. */
+            TMM_TYPE *const to = ring + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
+            if (k % HALF == 0) {
+                tmm__narrow_copy_P(to + toP + half * (HALF * PITCH), fromP, strideP,
+                                   more ? validP : 0);
+                fromP += HALF * kP * SIZE;
+            }
+            if (k % HALF == COPY_AT) {
+                tmm__narrow_copy_Q(to + toQ + half * (LINES / 2), fromQ, strideQ, more);
+                if (down_log2 == 1)
+                    tmm__narrow_copy_Q(to + toQ + half * (LINES / 2) + 128, fromQ + secondQ,
+                                       strideQ, more);
+                fromQ += half ? DEPTH * kQ * SIZE - nextQ : nextQ;
+                if (half) tmm__copy_commit();
+            }
+#pragma unroll
+            for (int g = 0; g < GROUPS; g++) tmm__narrow_add(&sum[4 * g], a[now][g], b[now]);
+        }
+    }
+    TMM__COPY_WAIT(0);
+
+    /* Group by group through shared memory, in the order of C. */
+    TMM_SUM *const sums = (TMM_SUM *)ring;
+    const int lane_place = row0 * (LINES + 4) + col0 - COLS;
+#pragma unroll 1
+    for (int g = 0; g < GROUPS; g++) {
+        __syncthreads(); /* all have finished with the ring, or with the group before */
+#pragma unroll
+        for (int from = 0; from < GROUPS; from++) {
+            if (from != g) continue;
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                const TMM_SUM *some = &sum[4 * from + i / 2][i % 2 * 4];
+                TMM_FN(sums4)
+                swapped = {{some[1], some[0], some[3], some[2]}}; /* why: see PIPELINED */
+                *(TMM_FN(sums4) *)&sums[lane_place + i / 2 * (LINES + 4) + i % 2 * (tileQ / 2)] =
+                    swapped;
+            }
+        }
+        __syncthreads();
+        tmm__narrow_store(sums, &s, g, firstP, firstQ, leftP, leftQ, skipQ, linesP, linesQ, alpha,
+                          beta, C, ldc, partials);
+    }
+#endif
+}
+#undef tmm__narrow_copy_P
+#undef tmm__narrow_copy_Q
+#undef tmm__narrow_add
+#undef tmm__narrow_store
+#endif
 #endif
 /* src/tiledmm/kernels/tensor.cuh. Doubles on tensor cores.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/tensor_launch.h. */
@@ -11958,6 +12344,126 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
                        dim3(TMM__OUTER_THREADS), 0, arguments, p.stream);
 }
 #endif
+/* src/tiledmm/kernels/narrow_launch.h. PLAN and LAUNCHER of KERNEL NARROW.
+   Uses: once/tuning.h, type/product.h. Used by: type/choose.h, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see gemm__resolve. */
+static inline int TMM_FN(gemm__narrow_fits)(const TMM_FN(gemm__product) * p, long long batch)
+{
+    const long long wide = p->M > p->N ? p->M : p->N;
+    return TMM__IS_FLOAT && batch == 1 && wide >= TMM__NARROW_LINES / 2 && p->K <= INT_MAX &&
+           TMM_FN(gemm__reaches)(TMM_NARROW, p->K, TMM_FN(gemm__lda)(p), TMM_FN(gemm__ldb)(p));
+}
+
+#if TMM__IS_FLOAT
+/* How a launch of KERNEL NARROW is made. */
+typedef struct TMM_FN(narrow__choice) {
+    tmm__narrow s;
+    int groups; /* of the instance */
+    const void *kernel;
+    long long linesP, lineP, kP, linesQ, lineQ, kQ;
+    const TMM_TYPE *P, *Q;
+    long long tiles, parts;
+    double time; /* nanoseconds that it should take */
+} TMM_FN(narrow__choice);
+
+/* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as long
+   as one after the other; one that is alone, longer. */
+static inline double TMM_FN(gemm__narrow_time)(const TMM_FN(narrow__choice) * c, long long K)
+{
+    const tmm__tuning *t = tmm__tuned();
+    const double rounds = ceil((double)c->tiles * c->parts / tmm__current_device()->processors);
+    const double step = t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1];
+    const double turns = rounds - fmod(rounds, 2) + fmod(rounds, 2) * t->narrow.alone;
+    const double area = (double)c->linesP * c->linesQ;
+    double clocks = ceil(ceil((double)K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
+    clocks += t->narrow.launch + t->narrow.tile * rounds;
+    double time = clocks / t->choice.clock;
+    time = fmax(time, sizeof(TMM_TYPE) * (double)c->linesQ * K / t->narrow.bandwidth);
+    if (c->parts > 1)
+        time += t->narrow.sum_launch + t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
+    return time;
+}
+
+/* The tile that wastes the least, and as many parts of k as should be fastest. */
+static inline TMM_FN(narrow__choice) TMM_FN(gemm__narrow_plan)(const TMM_FN(gemm__product) * p)
+{
+#define TMM__ROW(pass, name, groups) {groups, (const void *)TMM_FN(gemm_narrow_##name)},
+    static const struct {
+        int groups;
+        const void *kernel;
+    } instances[] = {TMM__NARROW_LIST(TMM__ROW)};
+#undef TMM__ROW
+    enum { MOST_PARTS = 64, LEAST_STEPS = 4, MOST_ROUNDS = 8 };
+    const int turned = p->N < p->M;
+    const tmm__device *device = tmm__current_device();
+    const int cut_k = (p->allowed & TMM__CUT_K) && device->pools;
+    TMM_FN(narrow__choice) c, best;
+    memset(&c, 0, sizeof c);
+    c.s.turned = turned;
+    c.linesP = turned ? p->N : p->M, c.linesQ = turned ? p->M : p->N;
+    c.P = turned ? p->B : p->A, c.Q = turned ? p->A : p->B;
+    c.lineP = turned ? p->csB : p->rsA, c.kP = turned ? p->rsB : p->csA;
+    c.lineQ = turned ? p->rsA : p->csB, c.kQ = turned ? p->csA : p->rsB;
+    best = c;
+    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++)
+        for (int down_log2 = 1; down_log2 <= 2; down_log2++) {
+            const int groups = instances[n].groups;
+            const int tileP = 4 * groups << down_log2, tileQ = 2 * TMM__NARROW_LINES >> down_log2;
+            if (c.linesQ < tileQ) continue;
+            c.s.down_log2 = down_log2, c.groups = groups, c.kernel = instances[n].kernel;
+            c.s.tilesP = (int)((c.linesP - 1) / tileP + 1);
+            c.tiles = c.s.tilesP * ((c.linesQ - 1) / tileQ + 1);
+            const long long deepest = p->K / (TMM__NARROW_DEPTH * LEAST_STEPS);
+            const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, MOST_PARTS);
+            long long last = 0;
+            for (int rounds = 0; rounds <= MOST_ROUNDS; rounds++) { /* 0: not cut */
+                c.parts = rounds == 0 ? 1 : rounds * (long long)device->processors / c.tiles;
+                if (c.parts > most) c.parts = most;
+                if (c.parts <= last) continue;
+                last = c.parts;
+                c.time = TMM_FN(gemm__narrow_time)(&c, p->K);
+                if (best.tiles == 0 || c.time < best.time) best = c;
+            }
+        }
+    return best;
+}
+
+static inline tmm_status TMM_FN(gemm__narrow_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__check_reach)(p, row);
+}
+
+static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) product = *given, *p = &product;
+    TMM_FN(narrow__choice) c = TMM_FN(gemm__narrow_plan)(p);
+    (void)row;
+    void *partials = NULL;
+    if (c.parts > 1)
+        partials = tmm__workspace((size_t)(c.parts * p->M * p->N) * sizeof(TMM_SUM), p->stream);
+    if (partials == NULL) c.parts = 1;
+    /* Devices that have less shared memory have no asynchronous copies, and need two stages. */
+    const int stage = TMM__NARROW_DEPTH * TMM__NARROW_PITCH * (int)sizeof(TMM_TYPE);
+    const int bytes = (int)tmm__min(TMM__NARROW_STAGES * stage, tmm__current_device()->shared);
+    void *arguments[] = {&c.linesP, &c.linesQ, &p->K,    &p->alpha, &c.P,    &c.lineP,  &c.kP, &c.Q,
+                         &c.lineQ,  &c.kQ,     &p->beta, &p->C,     &p->ldc, &partials, &c.s};
+    tmm_status status = tmm__launch(c.kernel, dim3((unsigned)c.tiles, (unsigned)c.parts),
+                                    dim3(TMM__NARROW_THREADS), bytes, arguments, p->stream);
+    if (partials == NULL) return status;
+    int parts = (int)c.parts;
+    void *sums[] = {&p->M, &p->N, &parts, &p->alpha, &partials, &p->beta, &p->C, &p->ldc};
+    if (status == TMM_OK)
+        status =
+            tmm__launch((const void *)TMM_FN(gemm_narrow_sum),
+                        dim3((unsigned)((p->M * p->N + 255) / 256)), dim3(256), 0, sums, p->stream);
+    (void)cudaFreeAsync(partials, p->stream);
+    return status;
+}
+#endif
+#endif
 /* src/tiledmm/kernels/float/launch.h. LAUNCHER of floats on tensor cores.
    Uses: once/tuning.h, type/product.h, type/hooks.h. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
@@ -12847,7 +13353,8 @@ static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product)
 }
 
 #if TMM__IS_FLOAT
-/* The same with M or N of 64 at most, and too large for SMALL to be the first choice. */
+/* The same with M or N of 160 at most, and too large for SMALL to be the first choice. Predictions of
+   different kernels are not equally good: SMALL and NARROW must be faster by some percent. */
 static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) * given)
 {
     TMM_FN(gemm__product) p = *given;
@@ -12856,10 +13363,18 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
     p.batch = 1;
     memset(&pipelined, 0, sizeof pipelined);
     TMM_FN(gemm__pipelined_plan)(&pipelined, &p, 1, 1);
-    if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) return TMM_PIPELINED;
     const tmm__tuning *t = tmm__tuned();
-    const double most = t->choice.small_gain * pipelined.clocks / t->choice.clock;
-    return small.time < most ? TMM_SMALL : TMM_PIPELINED;
+    double least = pipelined.clocks / t->choice.clock;
+    tmm_kernel best = TMM_PIPELINED;
+    if (tmm__min(p.M, p.N) <= t->choice.small_narrow &&
+        TMM_FN(gemm__small_plan)(&small, &p) == TMM_OK && small.time < t->choice.small_gain * least)
+        least = small.time, best = TMM_SMALL;
+    p.allowed = TMM__CUT_K;
+    const double gain =
+        tmm__min(p.M, p.N) < 128 && best == TMM_PIPELINED ? t->narrow.gain_128 : t->narrow.gain;
+    if (TMM_FN(gemm__narrow_fits)(&p, 1) && TMM_FN(gemm__narrow_plan)(&p).time < gain * least)
+        best = TMM_NARROW;
+    return best;
 }
 #endif
 #endif
@@ -12884,8 +13399,8 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
          M N K batch / P <= 4.2 million, unless
          long_k below                                TMM_SMALL
        double, many tensor cores for it              TMM_TENSOR
-       float, one product, M or N <= 64              TMM_SMALL or PIPELINED: the least predicted
-                                                     time
+       float, one product, M or N <= 160             TMM_SMALL (up to 64), NARROW or PIPELINED: the
+                                                     least predicted time
        double, few: bound by units of double         as before sm_80
        batches of M and N <= 64                      as before sm_80
        else                                          TMM_PIPELINED */
@@ -12932,7 +13447,8 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
             return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
 #if TMM__IS_FLOAT
-        if (narrow <= 64 && wide > 64 && batch == 1) return TMM_FN(gemm__wide_choice)(p);
+        if (narrow <= t->choice.narrow_most && wide > 64 && batch == 1)
+            return TMM_FN(gemm__wide_choice)(p);
 #endif
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }
@@ -13022,6 +13538,9 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)))
         kernel =
             TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
+#endif
+#if TMM__FAST
+    if (kernel == TMM_NARROW && !TMM_FN(gemm__narrow_fits)(p, batch)) kernel = TMM_PIPELINED;
 #endif
 #if TMM__FAST && TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
@@ -13686,6 +14205,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef TMM__IF_FLOATING
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
+#undef TMM__IF_FLOAT_FAST
 #undef TMM__SHARED_TILE
 #undef TMM__ASKED_TENSOR
 #ifndef TMM__MAKING_READY

@@ -111,6 +111,8 @@ if wants sanitizer; then
         sanitize $tool $work/matmul_check 130 70 2000 --kernel tensor --type double --no-cpu --reps 1
         sanitize $tool $work/matmul_check 130 7 3000 --kernel skinny --no-cpu --reps 1
         sanitize $tool $work/matmul_check 40 70 3000 --kernel small --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 300 70 600 --kernel narrow --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 30 520 600 --kernel narrow --no-cpu --reps 1
         sanitize $tool $work/matmul_check 130 67 6 --kernel outer --no-cpu --reps 1
         # racecheck of all its shapes takes minutes; of these few it may not see all, since copies
         # and products of wgmma touch shared memory without instructions of a thread

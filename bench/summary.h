@@ -27,6 +27,7 @@ static const candidate candidates[] = {
     {"small", TMM_SMALL},
     {"skinny", TMM_SKINNY},
     {"outer", TMM_OUTER},
+    {"narrow", TMM_NARROW},
     {"tensor", TMM_TENSOR},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };

@@ -24,6 +24,24 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 /* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
 enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 
+/* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a row,
+   which has 4 more against bank conflicts. */
+enum {
+    TMM__NARROW_THREADS = 128,
+    TMM__NARROW_DEPTH = 8,
+    TMM__NARROW_STAGES = 3,
+    TMM__NARROW_LINES = 512,
+    TMM__NARROW_PLACES = 64,
+    TMM__NARROW_PITCH = TMM__NARROW_PLACES + TMM__NARROW_LINES + 4
+};
+
+/* Its tile, and how lines of C stand: see there. */
+typedef struct tmm__narrow {
+    int down_log2; /* a tile has 1024 >> down_log2 lines of Q, and a group of P 4 << down_log2 */
+    int tilesP;    /* along P */
+    int turned;    /* lines of P are columns of C */
+} tmm__narrow;
+
 /* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies together;
    rows that TN stores through shared memory at a time. */
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };

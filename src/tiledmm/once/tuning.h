@@ -30,6 +30,8 @@ typedef struct tmm__tuning {
            elements of C to a multiprocessor. Clocks a nanosecond, of KERNEL PIPELINED, and the part
            of its time that TMM_SMALL must stay below to be taken for M or N up to 64. */
         double outer_k, outer_small_k, outer_area, clock, small_gain;
+        /* M or N up to which TMM_SMALL, and TMM_NARROW, are compared with TMM_PIPELINED. */
+        double small_narrow, narrow_most;
         /* Float, elements of C to a multiprocessor: from register_area on TMM_REGISTER is the fastest
            up to register_k, and from register_mid_area to register_mid_most up to register_mid_k. */
         double register_k, register_area, register_mid_k, register_mid_area, register_mid_most;
@@ -100,6 +102,16 @@ typedef struct tmm__tuning {
         double block, alone, bandwidth;
     } skinny;
 
+    /* KERNEL NARROW, clocks: a step of a tile, of two on a multiprocessor, with Q along k and along the
+       lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer where
+       it is the only one. A launch, and each tile besides. Nanoseconds: its sum, and each byte of
+       that. bandwidth: bytes of Q that are read in a nanosecond, at most. gain: the part of another
+       kernel's predicted time that it must stay below, from 128 rows and columns on, and for fewer,
+       where that of PIPELINED is too short. */
+    struct {
+        double step[2][2][2], alone, launch, tile, sum_launch, sum_byte, bandwidth, gain, gain_128;
+    } narrow;
+
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
        mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles. A tile of
        64 x 64 by wgmma is given so few that squares from 384 on, where it pays, take it.
@@ -148,6 +160,8 @@ static const tmm__tuning tmm__tunings[] = {
             8000,  /* outer_area */
             1.9,   /* clock */
             0.8,   /* small_gain */
+            64,    /* small_narrow */
+            160,   /* narrow_most */
             32,    /* register_k */
             400,   /* register_area */
             80,    /* register_mid_k */
@@ -214,6 +228,18 @@ static const tmm__tuning tmm__tunings[] = {
             4000, /* bandwidth */
         },
         {
+            {{{1285, 1060}, {1536, 1364}}, /* step */
+             {{1168, 1017}, {1476, 1315}}},
+            1.12,    /* alone */
+            11400,   /* launch */
+            4400,    /* tile */
+            0,       /* sum_launch */
+            0.75e-3, /* sum_byte */
+            4000,    /* bandwidth */
+            0.95,    /* gain */
+            1.1,     /* gain_128 */
+        },
+        {
             {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */
             {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
             6e7,                                      /* l2_bytes */
@@ -259,6 +285,8 @@ static const tmm__tuning tmm__tunings[] = {
             8000,  /* outer_area */
             1.9,   /* clock */
             0.8,   /* small_gain */
+            64,    /* small_narrow */
+            160,   /* narrow_most */
             32,    /* register_k */
             400,   /* register_area */
             80,    /* register_mid_k */
@@ -323,6 +351,18 @@ static const tmm__tuning tmm__tunings[] = {
             500,  /* block */
             1.2,  /* alone */
             2700, /* bandwidth */
+        },
+        {
+            {{{1285, 1060}, {1536, 1364}}, /* step */
+             {{1168, 1017}, {1476, 1315}}},
+            1.12,    /* alone */
+            11400,   /* launch */
+            4400,    /* tile */
+            0,       /* sum_launch */
+            0.75e-3, /* sum_byte */
+            2700,    /* bandwidth */
+            0.95,    /* gain */
+            1.1,     /* gain_128 */
         },
         {
             {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */

@@ -45,6 +45,11 @@
 #else
 #define TMM__IF_FAST(run) gemm__left_out
 #endif
+#if TMM__IS_FLOAT
+#define TMM__IF_FLOAT_FAST(run) TMM__IF_FAST(run)
+#else
+#define TMM__IF_FLOAT_FAST(run) gemm__left_out
+#endif
 #if TMM__IS_DOUBLE /* TMM_PIPELINED is a name for other kernels: see gemm__resolve */
 #define TMM__IF_FAST_NOT_DOUBLE(run) gemm__left_out
 #else

@@ -78,7 +78,8 @@ static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product)
 }
 
 #if TMM__IS_FLOAT
-/* The same with M or N of 64 at most, and too large for SMALL to be the first choice. */
+/* The same with M or N of 160 at most, and too large for SMALL to be the first choice. Predictions of
+   different kernels are not equally good: SMALL and NARROW must be faster by some percent. */
 static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) * given)
 {
     TMM_FN(gemm__product) p = *given;
@@ -87,10 +88,18 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
     p.batch = 1;
     memset(&pipelined, 0, sizeof pipelined);
     TMM_FN(gemm__pipelined_plan)(&pipelined, &p, 1, 1);
-    if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) return TMM_PIPELINED;
     const tmm__tuning *t = tmm__tuned();
-    const double most = t->choice.small_gain * pipelined.clocks / t->choice.clock;
-    return small.time < most ? TMM_SMALL : TMM_PIPELINED;
+    double least = pipelined.clocks / t->choice.clock;
+    tmm_kernel best = TMM_PIPELINED;
+    if (tmm__min(p.M, p.N) <= t->choice.small_narrow &&
+        TMM_FN(gemm__small_plan)(&small, &p) == TMM_OK && small.time < t->choice.small_gain * least)
+        least = small.time, best = TMM_SMALL;
+    p.allowed = TMM__CUT_K;
+    const double gain =
+        tmm__min(p.M, p.N) < 128 && best == TMM_PIPELINED ? t->narrow.gain_128 : t->narrow.gain;
+    if (TMM_FN(gemm__narrow_fits)(&p, 1) && TMM_FN(gemm__narrow_plan)(&p).time < gain * least)
+        best = TMM_NARROW;
+    return best;
 }
 #endif
 #endif
@@ -115,8 +124,8 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
          M N K batch / P <= 4.2 million, unless
          long_k below                                TMM_SMALL
        double, many tensor cores for it              TMM_TENSOR
-       float, one product, M or N <= 64              TMM_SMALL or PIPELINED: the least predicted
-                                                     time
+       float, one product, M or N <= 160             TMM_SMALL (up to 64), NARROW or PIPELINED: the
+                                                     least predicted time
        double, few: bound by units of double         as before sm_80
        batches of M and N <= 64                      as before sm_80
        else                                          TMM_PIPELINED */
@@ -163,7 +172,8 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
             return TMM_SMALL;
         if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
 #if TMM__IS_FLOAT
-        if (narrow <= 64 && wide > 64 && batch == 1) return TMM_FN(gemm__wide_choice)(p);
+        if (narrow <= t->choice.narrow_most && wide > 64 && batch == 1)
+            return TMM_FN(gemm__wide_choice)(p);
 #endif
         if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
     }

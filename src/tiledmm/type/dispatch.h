@@ -65,6 +65,9 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
         kernel =
             TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
 #endif
+#if TMM__FAST
+    if (kernel == TMM_NARROW && !TMM_FN(gemm__narrow_fits)(p, batch)) kernel = TMM_PIPELINED;
+#endif
 #if TMM__FAST && TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
 #endif

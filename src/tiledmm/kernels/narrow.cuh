@@ -1,0 +1,320 @@
+/* src/tiledmm/kernels/narrow.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside thousands.
+   Uses: kernels/sum.cuh, kernels/store.cuh. Used by: kernels/narrow_launch.h. */
+/* The instances: pass, name, groups of lines of P. */
+#ifndef TMM__NARROW_LIST
+#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
+#define TMM__NARROW_GROUPS  (TMM__NARROW_LIST(TMM__VALUE_1) 0)
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_FLOAT
+/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all parts
+   of an element: C is large, so that threads are many, and parts are few. Loads M N parts elements
+   once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_narrow_sum)(long long M, long long N, int parts, TMM_TYPE alpha,
+                            const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
+                            TMM_TYPE *__restrict__ C, long long ldc)
+{
+    const long long element = blockIdx.x * 256ll + threadIdx.x;
+    if (element >= M * N) return;
+    const long long row = element / N, col = element - row * N;
+    TMM_SUM sum = 0;
+    partials += element;
+#pragma unroll 8
+    for (int part = 0; part < parts; part++) {
+        sum += *partials;
+        partials += M * N;
+    }
+    TMM_FN(store_masked)(C + row * ldc + col, row, col, 1, 1, alpha, beta, &sum);
+}
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
+/* ============================== KERNEL NARROW ================================================= */
+/* For a narrow C. P is the operand of few lines, Q that of many:
+
+        upright   P = op(A), its lines are rows of C       Q = op(B), its lines are columns of C
+        turned    P = op(B), its lines are columns of C    Q = op(A), its lines are rows of C
+
+   What counts is that few multiply-adds are wasted on lines that P does not have. So a tile has 24,
+   32, 48 or 64 lines of P and 512 or 256 of Q, all by the same code: a thread has 3 or 4 groups of
+   4 lines of P, and two fours of lines of Q. `down` = 2 or 4 lanes of a warp lie along P, the
+   others along Q, and the four warps side by side:
+
+      group 0   +-------+-------+-------+-------+   +-------+-------+-------+-------+   down = 4:
+      group 1   | w0    | w1    | w2    | w3    |   | w0    | w1    | w2    | w3    |   64 x 256
+      group 2   |       |       |       |       |   |       |       |       |       |   down = 2:
+      group 3   +-------+-------+-------+-------+   +-------+-------+-------+-------+   32 x 512
+                first fours of all threads          second fours
+
+   In a warp's part of a group, 16 x 32 lines or 8 x 64, a lane has 4 x 4:
+      +--+--+--+--+--+--+--+--+      +--+--+--+--+--+--   --+
+      | 0| 1| 2| 3| 4| 5| 6| 7|      | 0| 1| 2| 3| 4|... 15|
+      | 8| 9|10|11|12|13|14|15|      |16|17|18|19|20|... 31|
+      |16|17| ...             |      +--+--+--+--+--+--   --+
+      +--+--+--+--+--+--+--+--+
+
+   Along k as in KERNEL PIPELINED: steps of 8, and STAGES = 3 buffers of shared memory. A row of a
+   stage is one k: 64 places for P, 16 a group; and 512 for Q, 256 for the first fours and 256 for
+   the second. Each half of a step copies half of the next one but one.
+   k is cut into gridDim.y parts, so that every multiprocessor has as many blocks; KERNEL NARROW
+   SUM adds them up.
+
+   Copies are of single elements, for any strides; what is contiguous along k is so transposed. By 16
+   bytes they were not faster. A tile that sticks out along Q is moved back inside.
+
+   Global loads: (1 / (16 down) + down / 1024) M N K elements, 25.6 FLOP per byte of 64 x 256. Of n
+   lines in one tile Q is read once: n / 2 FLOP per byte. Shared loads: 24 elements for 128
+   multiply-adds. What bounds it: up to some 30 lines memory, then the issue of multiply-adds, of
+   which (lines of P) / (lines of its tiles) are of use. */
+#define tmm__narrow_copy_P TMM__INSTANCE(narrow_copy_P_, NARROW)
+#define tmm__narrow_copy_Q TMM__INSTANCE(narrow_copy_Q_, NARROW)
+#define tmm__narrow_add    TMM__INSTANCE(narrow_add_, NARROW)
+#define tmm__narrow_store  TMM__INSTANCE(narrow_store_, NARROW)
+
+#if TMM__BODIES
+/* Copies what this thread has of P in half of a step, an element of each of two groups; zeros for those
+   from number `valid` on. */
+static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const char *from,
+                                                          unsigned stride, int valid)
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        tmm__copy_async(to + 32 * i, from + (unsigned long long)stride * (unsigned)i, 4, i < valid);
+}
+
+/* Copies 8 elements of Q, 16 lines apart; zeros if not valid. */
+static __device__ __forceinline__ void tmm__narrow_copy_Q(TMM_TYPE *to, const char *from,
+                                                          unsigned stride, bool valid)
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        tmm__copy_async(to + i * 16, from + (unsigned long long)stride * (unsigned)i, 4, valid);
+}
+
+/* Multiply-adds of one group, back and forth: see PIPELINED. */
+static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], TMM_FN(elements4) p,
+                                                       const TMM_FN(elements4) * q)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int jj = 0; jj < 8; jj++) {
+            int j = i % 2 ? 7 - jj : jj;
+            TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)p.v[i], (TMM_SUM)q[j / 4].v[j % 4]);
+        }
+}
+
+/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along Q
+   swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the tile's
+   first ones on; those of Q before skipQ belong to another tile. */
+static __device__ __forceinline__ void tmm__narrow_store(
+    const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
+    int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
+    TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
+{
+    enum { THREADS = TMM__NARROW_THREADS, LINES = TMM__NARROW_LINES, AT_ONCE = 8 };
+    const int down_log2 = s->down_log2, first = group * 4 << down_log2, split = gridDim.y > 1;
+    const long long cols = s->turned ? linesP : linesQ, ld = split ? cols : ldc;
+    TMM_TYPE *const to = split ? (TMM_TYPE *)partials + blockIdx.y * linesP * linesQ : C;
+    const bool reads = !split && (TMM_SUM)beta != 0;
+    const TMM_SUM factor = reads ? (TMM_SUM)beta : (TMM_SUM)0;
+    /* All of C is read before any is stored, or each would wait for the one before. */
+#pragma unroll 1
+    for (int begin = threadIdx.x; begin < 8 * LINES; begin += AT_ONCE * THREADS) {
+        TMM_TYPE old[AT_ONCE];
+        TMM_SUM sum[AT_ONCE];
+        long long row[AT_ONCE], col[AT_ONCE];
+        bool inside[AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            const int n = begin + u * THREADS;
+            int p = s->turned ? n & ((4 << down_log2) - 1) : n >> (10 - down_log2);
+            int q = s->turned ? n >> (2 + down_log2) : n & ((2 * LINES >> down_log2) - 1);
+            inside[u] = first + p < leftP && q < leftQ && q >= skipQ;
+            sum[u] = sums[p * (LINES + 4) + (q ^ 1)];
+            row[u] = s->turned ? firstQ + q : firstP + first + p;
+            col[u] = s->turned ? firstP + first + p : firstQ + q;
+            old[u] = 0;
+            TMM_FN(load_if)(&old[u], to + row[u] * ld + col[u], reads && inside[u]);
+        }
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            TMM_SUM scaled = TMM__MUL(factor, (TMM_SUM)old[u]);
+            TMM_TYPE value = (TMM_TYPE)sum[u];
+            if (!split) value = TMM_FN(value)(sum[u], alpha, scaled, inside[u], row[u], col[u]);
+            TMM_FN(store_if)(to + row[u] * ld + col[u], value, inside[u]);
+        }
+    }
+}
+#endif
+
+TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
+    TMM__INSTANCE(gemm_narrow_,
+                  NARROW)(long long linesP, long long linesQ, long long K, TMM_TYPE alpha,
+                          const TMM_TYPE *__restrict__ P, long long lineP, long long kP,
+                          const TMM_TYPE *__restrict__ Q, long long lineQ, long long kQ,
+                          TMM_TYPE beta, TMM_TYPE *__restrict__ C, long long ldc,
+                          TMM_SUM *__restrict__ partials, const tmm__narrow s)
+{
+#if TMM__BODIES
+    enum {
+        GROUPS = TMM__NARROW_GROUPS,
+        DEPTH = TMM__NARROW_DEPTH,
+        HALF = DEPTH / 2,
+        STAGES = TMM__STAGES((int)TMM__NARROW_STAGES),
+        LINES = TMM__NARROW_LINES,
+        COLS = TMM__NARROW_PLACES, /* where those of Q begin in a row */
+        PITCH = TMM__NARROW_PITCH,
+        STAGE = DEPTH * PITCH,
+        COPY_AT = 2, /* in a half: copies of Q, those of P are at 0; found by trying */
+        SIZE = sizeof(TMM_TYPE)
+    };
+    static_assert(16 * (LINES + 4) <= 2 * STAGE, "a group of sums has room in the ring");
+    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    TMM_TYPE *const ring = (TMM_TYPE *)tmm_memory;
+    const int thread = threadIdx.x, lane = thread % 32;
+    const int down_log2 = s.down_log2;
+    /* This block's tile, and its steps: the first step of all is the short one. */
+    const int tileP = GROUPS * 4 << down_log2, tileQ = 2 * LINES >> down_log2;
+    const long long firstP = (long long)(blockIdx.x % (unsigned)s.tilesP) * tileP;
+    long long firstQ = (long long)(blockIdx.x / (unsigned)s.tilesP) * tileQ;
+    const int skipQ = firstQ > linesQ - tileQ ? (int)(firstQ + tileQ - linesQ) : 0;
+    firstQ -= skipQ;
+    const int leftP = linesP - firstP < tileP ? (int)(linesP - firstP) : tileP;
+    const int leftQ = linesQ - firstQ < tileQ ? (int)(linesQ - firstQ) : tileQ;
+    const int steps = (int)((K + DEPTH - 1) / DEPTH);
+    const int begin = (int)((long long)steps * blockIdx.y / gridDim.y);
+    int left = (int)((long long)steps * (blockIdx.y + 1) / gridDim.y) - begin;
+    const int first_depth = (int)(K - (steps - 1ll) * DEPTH);
+    const long long k0 = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
+
+    /* Copies of P: for each half 4 threads along k and 32 along its places, or the other way round; of
+       Q: 8 threads along k and 16 along the lines, and half of all lines for each half. A thread copies
+       validP elements of P. From half to half of a step, and to the next step: nextQ bytes. */
+    const int group = 4 << down_log2; /* lines */
+    const int p_k = kP == 1 ? thread % HALF : thread / 32;
+    const int place = kP == 1 ? thread / HALF : thread % 32,
+              p_line = place / 16 * group + place % 16;
+    const int validP = place % 16 < group ? (leftP - p_line + 2 * group - 1) >> (3 + down_log2) : 0;
+    const int toP = p_k * PITCH + place;
+    unsigned strideP = (unsigned)(2 * group * lineP * SIZE);
+    const char *fromP = (const char *)(P + (firstP + p_line) * lineP + (k0 + p_k) * kP);
+    const int q_k = kQ == 1 ? thread % DEPTH : thread / 16;
+    const int q_line = kQ == 1 ? thread / DEPTH : thread % 16;
+    const int toQ = COLS + q_k * PITCH + q_line;
+    unsigned strideQ = (unsigned)(16 * lineQ * SIZE);
+    const char *fromQ = (const char *)(Q + (firstQ + q_line) * lineQ + (k0 + q_k) * kQ);
+    const long long secondQ = 128 * lineQ * SIZE; /* to the second 256 lines */
+    const long long nextQ = tileQ / 2 * lineQ * SIZE;
+
+    TMM_SUM sum[4 * GROUPS][8];
+#pragma unroll
+    for (int i = 0; i < 4 * GROUPS; i++)
+#pragma unroll
+        for (int j = 0; j < 8; j++) sum[i][j] = 0;
+
+            /* Fill all stages but one. */
+#pragma unroll 1
+    for (int n = 0; n < 2 * (STAGES - 1); n++) {
+        const int half = n % 2, depth = n < 2 && begin == 0 ? first_depth : DEPTH;
+        TMM_TYPE *to = ring + n / 2 * STAGE;
+        if (n / 2 < left) {
+            tmm__narrow_copy_P(to + toP + half * (HALF * PITCH), fromP, strideP,
+                               p_k + HALF * half < depth ? validP : 0);
+            to += toQ + half * (LINES / 2);
+            tmm__narrow_copy_Q(to, fromQ + half * nextQ, strideQ, q_k < depth);
+            if (down_log2 == 1)
+                tmm__narrow_copy_Q(to + 128, fromQ + half * nextQ + secondQ, strideQ, q_k < depth);
+        }
+        fromP += (half ? depth - HALF : HALF) * kP * SIZE;
+        if (half) {
+            fromQ += depth * kQ * SIZE;
+            tmm__copy_commit();
+        }
+    }
+    TMM__COPY_WAIT(STAGES - 2);
+    __syncthreads();
+
+    /* Where this thread's fragments begin in a row; they are double-buffered, as in PIPELINED. */
+    const int row0 = lane >> (5 - down_log2) << 2, across_log2 = 5 - down_log2;
+    const int col0 = COLS + 4 * ((thread / 32 << across_log2) + (lane & ((1 << across_log2) - 1)));
+    TMM_FN(elements4) a[2][GROUPS], b[2][2];
+    int read = 0; /* where the stage that is worked on begins */
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++) a[0][g] = *(const TMM_FN(elements4) *)(ring + row0 + 16 * g);
+#pragma unroll
+    for (int h = 0; h < 2; h++) b[0][h] = *(const TMM_FN(elements4) *)(ring + col0 + LINES / 2 * h);
+    TMM__HIDE(strideP); /* or both are computed anew in each step */
+    TMM__HIDE(strideQ);
+#pragma unroll 1
+    for (; left > 0; left--) {
+        const bool more = left >= STAGES;
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) {
+            const int now = k % 2, then = 1 - now, next = (k + 1) % DEPTH, half = k / HALF;
+            if (next == 0) { /* on to the next stage, which must be complete */
+                TMM__COPY_WAIT(STAGES - 2);
+                __syncthreads();
+                read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
+            }
+            const TMM_TYPE *row = ring + read + next * PITCH;
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                b[then][h] = *(const TMM_FN(elements4) *)(row + col0 + LINES / 2 * h);
+#pragma unroll
+            for (int g = 0; g < GROUPS; g++)
+                a[then][g] = *(const TMM_FN(elements4) *)(row + row0 + 16 * g);
+            /* Everyone has left the stage that is filled now. Without branches, or the compiler would
+               not mix copies and multiply-adds. */
+            TMM_TYPE *const to = ring + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
+            if (k % HALF == 0) {
+                tmm__narrow_copy_P(to + toP + half * (HALF * PITCH), fromP, strideP,
+                                   more ? validP : 0);
+                fromP += HALF * kP * SIZE;
+            }
+            if (k % HALF == COPY_AT) {
+                tmm__narrow_copy_Q(to + toQ + half * (LINES / 2), fromQ, strideQ, more);
+                if (down_log2 == 1)
+                    tmm__narrow_copy_Q(to + toQ + half * (LINES / 2) + 128, fromQ + secondQ,
+                                       strideQ, more);
+                fromQ += half ? DEPTH * kQ * SIZE - nextQ : nextQ;
+                if (half) tmm__copy_commit();
+            }
+#pragma unroll
+            for (int g = 0; g < GROUPS; g++) tmm__narrow_add(&sum[4 * g], a[now][g], b[now]);
+        }
+    }
+    TMM__COPY_WAIT(0);
+
+    /* Group by group through shared memory, in the order of C. */
+    TMM_SUM *const sums = (TMM_SUM *)ring;
+    const int lane_place = row0 * (LINES + 4) + col0 - COLS;
+#pragma unroll 1
+    for (int g = 0; g < GROUPS; g++) {
+        __syncthreads(); /* all have finished with the ring, or with the group before */
+#pragma unroll
+        for (int from = 0; from < GROUPS; from++) {
+            if (from != g) continue;
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                const TMM_SUM *some = &sum[4 * from + i / 2][i % 2 * 4];
+                TMM_FN(sums4)
+                swapped = {{some[1], some[0], some[3], some[2]}}; /* why: see PIPELINED */
+                *(TMM_FN(sums4) *)&sums[lane_place + i / 2 * (LINES + 4) + i % 2 * (tileQ / 2)] =
+                    swapped;
+            }
+        }
+        __syncthreads();
+        tmm__narrow_store(sums, &s, g, firstP, firstQ, leftP, leftQ, skipQ, linesP, linesQ, alpha,
+                          beta, C, ldc, partials);
+    }
+#endif
+}
+#undef tmm__narrow_copy_P
+#undef tmm__narrow_copy_Q
+#undef tmm__narrow_add
+#undef tmm__narrow_store
+#endif
+#endif
