@@ -23,10 +23,9 @@
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
    With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for
-   many products, and in memory of the caller:
+   many products:
      tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
                                               tmm_tensor_options or NULL
-     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what it takes
      tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
@@ -67,6 +66,8 @@
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
                         operand once, at the speed of memory
+     TMM_OUTER          for a short K, where writing C is most of the work: each thread computes
+                        4 x 4 elements as outer products, straight from L1; right for K up to 2^31
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
@@ -74,7 +75,7 @@
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
      k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a
-     single product they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which
+     single product they may sum in several slices of k, as TMM_SMALL and TMM_SKINNY always do, which
      depend on the shape, the form and alignment of A and B, the device, and memory for them
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
@@ -140,7 +141,7 @@
    TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
    in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
    32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
-   fewer pieces.
+   fewer slices.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
@@ -171,8 +172,8 @@
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
-                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL TENSOR, KERNEL TENSOR FLOAT, and
-                the PLAN and LAUNCHER of each
+                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL TENSOR, KERNEL
+                TENSOR FLOAT, and the PLAN and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      CHECKS, READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
@@ -385,8 +386,6 @@ typedef struct tmm_prepared {
 /* Options of tmm_?gemm_tensor. All zeros are the defaults. */
 typedef struct tmm_tensor_options {
     const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
-    void *memory;              /* device memory to work in, aligned to 16 bytes; NULL: allocates */
-    size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
 } tmm_tensor_options;
 
 typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
@@ -517,9 +516,9 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 
 /* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
    "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it), of which the first `valid` are read and the others
-   are zeros. 16 bytes go by the second-level cache alone; smaller copies of a line of 128 bytes
-   come in turn, so those ask for the whole line. Elsewhere, plain copies. */
+   a constant; both addresses a multiple of it). The first `valid` are read, the others are zeros.
+   Copies of 16 bytes bypass L1. All prefetch the whole line of 128 bytes into L2, since its other
+   parts are needed next. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
@@ -578,7 +577,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__COPY_WAIT(pending) ((void)(pending))
 #endif
 
-/* How many stages a ring of buffers has; two where copies cannot be under way for long. */
+/* Stages of a ring of buffers; two where copies are not asynchronous. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__STAGES(most) 2
 #else
@@ -586,7 +585,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #endif
 
 /* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
-   CPU: see tmm_dmma. */
+   CPU: see tmm__mma_double. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__TENSOR_CORES 0
 #else
@@ -596,8 +595,8 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
-/* threadIdx.x and blockIdx.x, asked anew: what is computed from them is then computed anew, too,
-   and not kept in registers all the time. */
+/* Read %tid.x and %ctaid.x again. What is computed from them need not stay in registers across a
+   main loop. */
 static __device__ __forceinline__ int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
@@ -621,11 +620,11 @@ static __device__ __forceinline__ int tmm__block(void)
 }
 
 /* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
-   multiple) if `wanted`; otherwise `to` keeps what it has. One instruction with a predicate (PTX ISA
-   9.3): a branch would become one in the end, too, but takes the compiler several times as long as
-   another instruction (bench/NOTES.md, "Compile time"). On a CPU, a branch. */
+   multiple) if `enabled`; otherwise `to` keeps what it has. It is one predicated instruction (PTX
+   ISA 9.3). A branch would become one, too, but takes the compiler several times as long
+   (bench/notes/compile_time.md). On a CPU, a branch. */
 static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
-                                                    bool wanted)
+                                                    bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -633,7 +632,7 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
         memcpy(&x, to, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b64 %0, [%1];\n}"
                      : "+l"(x)
-                     : "l"(from), "r"((int)wanted)
+                     : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 8);
     } else {
@@ -641,17 +640,17 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
         memcpy(&x, to, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
                      : "+r"(x)
-                     : "l"(from), "r"((int)wanted)
+                     : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
     }
 #else
-    if (wanted) memcpy(to, from, bytes);
+    if (enabled) memcpy(to, from, bytes);
 #endif
 }
 
 static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
-                                                     bool wanted)
+                                                     bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -659,18 +658,18 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
         memcpy(&x, from, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b64 [%1], %0;\n}" ::"l"(
                          x),
-                     "l"(to), "r"((int)wanted)
+                     "l"(to), "r"((int)enabled)
                      : "memory");
     } else {
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
                          x),
-                     "l"(to), "r"((int)wanted)
+                     "l"(to), "r"((int)enabled)
                      : "memory");
     }
 #else
-    if (wanted) memcpy(to, from, bytes);
+    if (enabled) memcpy(to, from, bytes);
 #endif
 }
 
@@ -685,13 +684,13 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 
 /* Keeps the compiler from moving loads and stores across. */
 #define TMM__FENCE() asm volatile("" ::: "memory")
-/* Keeps the compiler from knowing what x is: what depends on it is computed anew, not kept. */
+/* Hides from the compiler what x is: what depends on it is computed again, not kept. */
 #define TMM__HIDE(x)         asm volatile("" : "+r"(x))
 #define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
 
-/* One thread of a block tells another block that what its block has written to global memory is
-   there, or waits for that; both after, or before, a barrier of their blocks (release and acquire,
-   PTX ISA 8, "Memory Consistency Model"). */
+/* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
+   flag after a barrier of its block: what the block has written to global memory is there. One
+   thread of another block waits for it before a barrier of that block. */
 static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
                                                      unsigned long long value)
 {
@@ -716,9 +715,10 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #endif
 
 /* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"): where `address`, of this block's shared
-   memory, lies in that of block `rank` of the cluster; 16 bytes stored there; and a barrier of all
-   their threads in two halves, behind which everyone sees what was `written` in front of it. */
+   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
+   block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
+   there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
+   everyone sees what was `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
 static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
@@ -764,8 +764,8 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
        a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
    for q, h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k8", .f64, sm_90 and later; and
    "Matrix Fragments for mma.m8n8k4 with .f64 floating point type", sm_80 and later, of which 4 are
-   as much). Elsewhere lanes tell each other what they hold: many times slower, in a function of its
-   own, for it would be long if repeated. */
+   as much). Elsewhere lanes exchange what they hold by shuffles, many times slower. That is a
+   function of its own, for it would be long if inlined. */
 #if TMM__ASYNC
 static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
 {
@@ -803,7 +803,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 }
 #endif
 #endif
-/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants that kernels share with their launchers.
+/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and launchers.
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
@@ -832,27 +832,27 @@ enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
-/* Blocks of a cluster that have the pieces of a tile, at most: 2, 4 or this many. */
+/* Blocks of a cluster that have the slices of a tile, at most: 2, 4 or this many. */
 enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
-enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
+enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
 #define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
-    int streamk_tiles;            /* so many tiles are shared out in steps, not whole */
-    int streamk_blocks;           /* among the last so many blocks; the others have whole tiles */
-    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
-    int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
-    int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
-    void *partials; /* a tile of sums for each block */
-    unsigned long long *flags; /* one for each block: its partial tile is ready, */
-    unsigned long long ticket; /* when it holds this number, no other launch's */
+    int streamk_tiles;            /* tiles whose steps are divided among blocks: the first ones */
+    int streamk_blocks;           /* which these are: the last ones of the grid */
+    int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
+    int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
+    int is_128x64;  /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
+    void *partials; /* partial tiles, one for each block */
+    unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
+    unsigned long long ticket; /* another one for every launch */
 } tmm__schedule;
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
@@ -1105,10 +1105,10 @@ static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAtt
 #define TMM__CLUSTER_LAUNCH 0
 #endif
 
-/* Shared memory of a block for `cluster` pieces of its part of `fours` times 128 items. */
-static inline int tmm__cluster_bytes(int cluster, int fours, int item)
+/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
+static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
 {
-    return cluster * ((fours - 1) / cluster + 1) * 128 * item;
+    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
 }
 
 /* Launches `blocks` blocks of 128 threads, `cluster` of them to a cluster. */
@@ -1128,7 +1128,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, in
 
 /* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
    TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
-static inline const int *tmm__clusters(const void *kernel, int fours, int item)
+static inline const int *tmm__clusters(const void *kernel, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
@@ -1137,7 +1137,8 @@ static inline const int *tmm__clusters(const void *kernel, int fours, int item)
 #if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
-        if (tmm__cluster_bytes(n, fours, item) > bytes) bytes = tmm__cluster_bytes(n, fours, item);
+        if (tmm__cluster_bytes(n, vectors, item) > bytes)
+            bytes = tmm__cluster_bytes(n, vectors, item);
     if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
         return facts->clusters;
     if (!tmm__succeeded(
@@ -1147,26 +1148,26 @@ static inline const int *tmm__clusters(const void *kernel, int fours, int item)
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
+        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, vectors, item), 0);
         if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
 #else
-    (void)fours, (void)item;
+    (void)vectors, (void)item;
 #endif
     return facts->clusters;
 }
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
    by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
-   same in all files of a program. What is not used goes back but for TMM__KEPT bytes, or what
+   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes, or what
    tmm_?gemm_host asks for. */
-#define TMM__KEPT (64ull << 20)
+#define TMM__RELEASE_THRESHOLD (64ull << 20)
 inline cudaMemPool_t tmm__make_pool(int device)
 {
     cudaMemPoolProps props;
     cudaMemPool_t pool = NULL;
-    unsigned long long keep = TMM__KEPT;
+    unsigned long long keep = TMM__RELEASE_THRESHOLD;
     memset(&props, 0, sizeof props);
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
@@ -1277,12 +1278,12 @@ typedef struct tmm__tuning {
 
     /* KERNEL PIPELINED, by the size of its tiles. issue: the part of the time in which multiply-adds
        are issued, by blocks on a multiprocessor. Clocks: a launch with whole tiles; one whose tiles
-       are cut along K in few pieces, and each piece; one with KERNEL REDUCE, for `reduce_from` pieces
+       are cut along K in few slices, and each slice; one with KERNEL REDUCE, for `reduce_from` slices
        of a tile and more; one by clusters, and each round of them; one with even shares (stream-K),
        and each partial tile. */
     struct {
         double issue[TMM__TILE_SIZES][TMM__MOST_RESIDENT + 1];
-        double whole_launch, cut_launch, cut_piece[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
+        double whole_launch, cut_launch, cut_slice[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
         int reduce_from;
         double cluster_launch, cluster_round[TMM__TILE_SIZES];
         double even_launch[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
@@ -1291,7 +1292,7 @@ typedef struct tmm__tuning {
     /* KERNEL TENSOR, clocks. steps: a step of a tile, if it is the only one on a multiprocessor
        (alone) and if there are more (busy). l2_step: a step of a tile of 64 x 64 that is alone takes
        at least so many for each tile, since all copy from L2. store: for each element of C, with one
-       block on a multiprocessor or several. reduce_wide_from: pieces from which eight blocks add up
+       block on a multiprocessor or several. reduce_wide_from: slices from which eight blocks add up
        each part of a tile. last: the tiles of a last, short round are cut. The others as of
        PIPELINED. */
     struct {
@@ -1300,9 +1301,9 @@ typedef struct tmm__tuning {
             double alone, busy;
         } steps[TMM__TUNED_TENSOR];
         double l2_step, store_alone, store_shared;
-        double reduce_launch, reduce_piece, reduce_piece_wide;
+        double reduce_launch, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
-        double last_launch, last_piece, even_step, even_launch, even_partial;
+        double last_launch, last_slice, even_step, even_launch, even_partial;
     } tensor;
 
     /* KERNEL SMALL, nanoseconds. tiles: a launch with each, and each k; 0: a type that has it not.
@@ -1333,12 +1334,12 @@ typedef struct tmm__tuning {
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
        mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles. A tile of
        64 x 64 by wgmma is given so few that squares from 384 on, where it pays, take it.
-       l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
+       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K operands
        with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
        these K by 256 and 512. */
     struct {
         double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
-        int convert_256_k, convert_few_k, convert_512_k;
+        int convert_256_k, convert_one_wave_k, convert_512_k;
         /* TMM_AUTO: the least M or N, and K. For wgmma: clocks and bytes a second, and what FP32
            multiply-adds do (FLOP a second) and take longer to launch (seconds). For mma.sync: the
            least M N K, and of M N / (M + N): converting an element takes as long as so many
@@ -1385,7 +1386,7 @@ static const tmm__tuning tmm__tunings[] = {
             {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
             8000,                                           /* whole_launch */
             12000,                                          /* cut_launch */
-            {2100, 4400},                                   /* cut_piece */
+            {2100, 4400},                                   /* cut_slice */
             {22000, 27000},                                 /* reduce_launch */
             5,                                              /* reduce_from */
             13000,                                          /* cluster_launch */
@@ -1401,11 +1402,11 @@ static const tmm__tuning tmm__tunings[] = {
             1.0,   /* store_alone */
             0.8,   /* store_shared */
             15000, /* reduce_launch */
-            300,   /* reduce_piece */
-            100,   /* reduce_piece_wide */
+            300,   /* reduce_slice */
+            100,   /* reduce_slice_wide */
             32,    /* reduce_wide_from */
             5000,  /* last_launch */
-            7000,  /* last_piece */
+            7000,  /* last_slice */
             1.14,  /* even_step */
             16000, /* even_launch */
             0.4,   /* even_partial */
@@ -1438,7 +1439,7 @@ static const tmm__tuning tmm__tunings[] = {
             {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
             6e7,                                      /* l2_bytes */
             256,                                      /* convert_256_k */
-            512,                                      /* convert_few_k */
+            512,                                      /* convert_one_wave_k */
             2048,                                     /* convert_512_k */
             64,                                       /* least_edge */
             256,                                      /* least_k */
@@ -1484,7 +1485,7 @@ static const tmm__tuning tmm__tunings[] = {
             {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
             8000,                                           /* whole_launch */
             12000,                                          /* cut_launch */
-            {2100, 4400},                                   /* cut_piece */
+            {2100, 4400},                                   /* cut_slice */
             {22000, 27000},                                 /* reduce_launch */
             5,                                              /* reduce_from */
             13000,                                          /* cluster_launch */
@@ -1500,11 +1501,11 @@ static const tmm__tuning tmm__tunings[] = {
             1.0,   /* store_alone */
             0.8,   /* store_shared */
             15000, /* reduce_launch */
-            300,   /* reduce_piece */
-            100,   /* reduce_piece_wide */
+            300,   /* reduce_slice */
+            100,   /* reduce_slice_wide */
             32,    /* reduce_wide_from */
             5000,  /* last_launch */
-            7000,  /* last_piece */
+            7000,  /* last_slice */
             1.14,  /* even_step */
             16000, /* even_launch */
             0.4,   /* even_partial */
@@ -1537,7 +1538,7 @@ static const tmm__tuning tmm__tunings[] = {
             {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
             6e7,                                      /* l2_bytes */
             256,                                      /* convert_256_k */
-            512,                                      /* convert_few_k */
+            512,                                      /* convert_one_wave_k */
             2048,                                     /* convert_512_k */
             64,                                       /* least_edge */
             256,                                      /* least_k */
@@ -1955,7 +1956,7 @@ typedef struct tmm__kept_memory {
     void *pinned;
     size_t bytes;
     int at_exit;    /* tmm_host_release will be called at the end of the program */
-    unsigned pools; /* bit n: the pool of device n keeps more than TMM__KEPT */
+    unsigned pools; /* bit n: the pool of device n keeps more than TMM__RELEASE_THRESHOLD */
 #if TMM__THREADS
     pthread_mutex_t lock;
 #endif
@@ -2000,17 +2001,18 @@ static inline void *tmm__kept_exchange(void *pinned, size_t bytes, size_t *old_b
     return old;
 }
 
-/* Lets a device's pool keep `bytes` more than TMM__KEPT. 1 on success. */
+/* Lets a device's pool keep `bytes` more than TMM__RELEASE_THRESHOLD. 1 on success. */
 static inline int tmm__pool_keep(int device, unsigned long long bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
     cudaMemPool_t pool = tmm__pool(device);
-    bytes += TMM__KEPT;
+    bytes += TMM__RELEASE_THRESHOLD;
     if (pool == NULL ||
         !tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes)))
         return 0;
     TMM__LOCK(&kept->lock);
-    kept->pools = bytes > TMM__KEPT ? kept->pools | 1u << device : kept->pools & ~(1u << device);
+    kept->pools =
+        bytes > TMM__RELEASE_THRESHOLD ? kept->pools | 1u << device : kept->pools & ~(1u << device);
     TMM__UNLOCK(&kept->lock);
     return 1;
 }
@@ -2026,7 +2028,7 @@ TMM_API void tmm_host_release(void)
     TMM__UNLOCK(&kept->lock);
     for (int device = 0; pools >> device != 0; device++)
         if (pools >> device & 1 && tmm__pool_keep(device, 0))
-            (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT));
+            (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
 /* Memory of the current device for use behind `stream`, from the device's pool if it has one; *pool
@@ -3930,23 +3932,17 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR
-/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already, or in memory
-   of the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading
-   dimensions as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and
-   leading dimension are ignored: they are those it was prepared with. The bits are those of
-   gemm_with. Memory of the caller is free again when the product is complete in the stream.
-     Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated,
-   TMM_ERROR_UNSUPPORTED if M, N or K is above 2^31 - 8193 (also of the functions below). */
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
+   alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions as for gemm. `options`
+   as above, or NULL. For a prepared operand its op, pointer and leading dimension are ignored: they
+   are those it was prepared with. The bits are those of gemm_with.
+     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N or
+   K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                        long long lda, const TMM_TYPE *B, long long ldb,
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream);
-
-/* The bytes of device memory that gemm_tensor takes with these options: about 4 for each element of
-   an operand that is not prepared, with M, N and K rounded up to 64, and 1 for four of C. */
-TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
-                                              const tmm_tensor_options *options, size_t *bytes);
 
 /* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
    `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
@@ -4360,7 +4356,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
         for (int q = 0; q < QUADS; q++) {
             long long col = tile_col + col0 + 32 * q;
             TMM_TYPE *c = C + row * ldc + col;
-            bool whole = alignedC && col + 4 <= N;
+            bool vector = alignedC && col + 4 <= N;
             tmm_quad quad;
 #pragma unroll
             for (int j = 0; j < 4; j++) {
@@ -4371,9 +4367,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif
-                if (!whole) c[j] = quad.v[j];
+                if (!vector) c[j] = quad.v[j];
             }
-            if (whole) *(tmm_quad *)c = quad;
+            if (vector) *(tmm_quad *)c = quad;
         }
 #pragma unroll
         for (int h = 0; h < TMM_BLOCK - 1; h++)
@@ -4391,6 +4387,16 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 /* src/tiledmm/kernels/store.cuh. Loading and storing elements of C.
    Uses: once/ptx.cuh. Used by: the fast kernels. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* Terms:  mask    bit j is set if neighbour j is to be read or written
+           vector  all bits are set, and C is aligned: one access, no predicates
+           old     beta C, or zero if beta is 0: C is not read then
+   Which function stores what:
+       store4          4 neighbours                  partial tiles of PIPELINED, TENSOR FLOAT
+       store_rows      rows of 2 x 4, with branches  KERNEL PIPELINED, all instances but TN
+       store_row       1 row of 2 x 4, predicated    KERNEL PIPELINED, instance TN
+       store2          2 neighbours                  KERNEL TENSOR, TENSOR FLOAT
+       store_masked    1 to 4 elements, predicated   KERNEL SMALL, SKINNY, SUM, TENSOR FLOAT */
+
 /* Four neighbouring elements of shared memory or C. */
 typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) TMM_FN(elements4) {
     TMM_TYPE v[4];
@@ -4405,55 +4411,53 @@ typedef struct alignas(16) TMM_FN(sums4) {
     TMM_SUM v[4];
 } TMM_FN(sums4);
 
-/* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
-   (tmm__column_mask). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
-   the compiler cannot know that they do not overlap, and would wait for each. */
+/* beta times four elements of C, or zeros if beta is 0. `mask`: see tmm__column_mask. All are read
+   before others are stored. The compiler cannot know that they do not overlap, and would wait for
+   each. */
 static __device__ __forceinline__ TMM_FN(sums4)
-    TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
+    TMM_FN(load4)(const TMM_TYPE *C, bool vector, unsigned mask, TMM_TYPE beta)
 {
     TMM_FN(sums4) old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
-    TMM_FN(elements4) four = {{0, 0, 0, 0}};
-    if (whole) four = *(const TMM_FN(elements4) *)C;
+    TMM_FN(elements4) elements = {{0, 0, 0, 0}};
+    if (vector) elements = *(const TMM_FN(elements4) *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        if (!whole && (wanted >> j & 1)) four.v[j] = C[j];
-        old.v[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)four.v[j]);
+        if (!vector && (mask >> j & 1)) elements.v[j] = C[j];
+        old.v[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
     }
     return old;
 }
 
-/* Stores alpha sum + old as four elements of row `row` of C, from column `col` on; C is at that
-   place, and old from load_four, with the same `whole` and `wanted`. */
-static __device__ __forceinline__ void TMM_FN(store_four)(TMM_TYPE *C, long long row, long long col,
-                                                          bool whole, unsigned wanted,
-                                                          TMM_TYPE alpha, const TMM_SUM *old,
-                                                          const TMM_SUM *sum)
+/* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
+   `old` comes from load4 with the same `vector` and `mask`. */
+static __device__ __forceinline__ void TMM_FN(store4)(TMM_TYPE *C, long long row, long long col,
+                                                      bool vector, unsigned mask, TMM_TYPE alpha,
+                                                      const TMM_SUM *old, const TMM_SUM *sum)
 {
-    TMM_FN(elements4) four;
+    TMM_FN(elements4) elements;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        bool inside = whole || (wanted >> j & 1);
-        four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
+        bool inside = vector || (mask >> j & 1);
+        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
 #ifdef TMM_EPILOGUE
-        if (inside) four.v[j] = TMM_EPILOGUE(four.v[j], row, (col + j));
+        if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
-        if (!whole && inside) C[j] = four.v[j];
+        if (!vector && inside) C[j] = elements.v[j];
     }
-    if (whole) *(TMM_FN(elements4) *)C = four;
+    if (vector) *(TMM_FN(elements4) *)C = elements;
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
-   first_row on and before `end`, with two fours each, 32 columns apart; 8 bits of `wanted`. `whole`:
-   bits 0 and 4 stand for all four, and C is aligned to 16 bytes. One question for beta, not one a
-   four. */
+   first_row on and before `end`, with two elements each, 32 columns apart; 8 bits of `mask`.
+   `vector`: bits 0 and 4 stand for all four, and C is aligned to 16 bytes. beta is compared
+   once, not for each four. */
 static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
                                                           long long first_row, long long end,
-                                                          long long col, bool whole,
-                                                          unsigned wanted, TMM_TYPE alpha,
-                                                          TMM_TYPE beta, const TMM_SUM (*sum)[8],
-                                                          const int rows)
+                                                          long long col, bool vector, unsigned mask,
+                                                          TMM_TYPE alpha, TMM_TYPE beta,
+                                                          const TMM_SUM (*sum)[8], const int rows)
 {
     TMM_FN(sums4) old[4][2];
 #pragma unroll
@@ -4463,139 +4467,138 @@ static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long
     if ((TMM_SUM)beta != 0) {
 #pragma unroll
         for (int h = 0; h < 2 * rows; h++) {
-            bool any = row + h / 2 >= first_row && row + h / 2 < end && (wanted >> h % 2 * 4 & 15);
-            if (any)
-                old[h / 2][h % 2] = TMM_FN(load_four)(C + h / 2 * ldc + h % 2 * 32, whole,
-                                                      wanted >> h % 2 * 4, beta);
+            bool enabled =
+                row + h / 2 >= first_row && row + h / 2 < end && (mask >> h % 2 * 4 & 15);
+            if (enabled)
+                old[h / 2][h % 2] =
+                    TMM_FN(load4)(C + h / 2 * ldc + h % 2 * 32, vector, mask >> h % 2 * 4, beta);
         }
     }
 #pragma unroll
     for (int h = 0; h < 2 * rows; h++) {
         if (row + h / 2 < first_row || row + h / 2 >= end) continue;
-        if (whole && !(wanted >> h % 2 * 4 & 1)) continue;
-        TMM_FN(store_four)
-        (C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole, wanted >> h % 2 * 4,
+        if (vector && !(mask >> h % 2 * 4 & 1)) continue;
+        TMM_FN(store4)
+        (C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, vector, mask >> h % 2 * 4,
          alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
     }
 }
 
-/* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
-   others are stored, for the compiler cannot know that they do not overlap, and would wait for
-   each. */
+/* Two elements of C, as far as the mask has them. `aligned`: C is, to two elements. They are read
+   before others are stored: see load4. */
 static __device__ __forceinline__ TMM_FN(elements2)
-    TMM_FN(load_two)(const TMM_TYPE *C, bool aligned, unsigned wanted)
+    TMM_FN(load2)(const TMM_TYPE *C, bool aligned, unsigned mask)
 {
-    TMM_FN(elements2) two = {{0, 0}};
-    if (aligned && (wanted & 3) == 3) return *(const TMM_FN(elements2) *)C;
-    if (wanted & 1) two.v[0] = C[0];
-    if (wanted & 2) two.v[1] = C[1];
-    return two;
+    TMM_FN(elements2) elements = {{0, 0}};
+    if (aligned && (mask & 3) == 3) return *(const TMM_FN(elements2) *)C;
+    if (mask & 1) elements.v[0] = C[0];
+    if (mask & 2) elements.v[1] = C[1];
+    return elements;
 }
 
-/* The same as store_four for two elements, where C was `two` before. */
-static __device__ __forceinline__ void TMM_FN(store_two)(TMM_TYPE *C, long long row, long long col,
-                                                         bool aligned, unsigned wanted,
-                                                         TMM_TYPE alpha, TMM_TYPE beta,
-                                                         TMM_FN(elements2) two, const TMM_SUM *sum)
+/* The same as store4 for two elements, where C was `elements` before. */
+static __device__ __forceinline__ void TMM_FN(store2)(TMM_TYPE *C, long long row, long long col,
+                                                      bool aligned, unsigned mask, TMM_TYPE alpha,
+                                                      TMM_TYPE beta, TMM_FN(elements2) elements,
+                                                      const TMM_SUM *sum)
 {
-    bool whole = aligned && (wanted & 3) == 3;
+    bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        bool inside = wanted >> j & 1;
+        bool inside = mask >> j & 1;
         TMM_SUM old = 0;
-        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
-        two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
+        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
 #ifdef TMM_EPILOGUE
-        if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
+        if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
-        if (inside && !whole) C[j] = two.v[j];
+        if (inside && !vector) C[j] = elements.v[j];
     }
-    if (whole) *(TMM_FN(elements2) *)C = two;
+    if (vector) *(TMM_FN(elements2) *)C = elements;
 }
 
-/* One element from or to global memory; one that is not wanted is left as it is. */
+/* One element from or to global memory; one that is not enabled is left as it is. */
 static __device__ __forceinline__ void TMM_FN(load_if)(TMM_TYPE *to, const TMM_TYPE *from,
-                                                       bool wanted)
+                                                       bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__load_if(to, from, sizeof(TMM_TYPE), wanted);
-    else if (wanted)
+        tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
+    else if (enabled)
         *to = *from;
 }
 
-static __device__ __forceinline__ void TMM_FN(store_if)(TMM_TYPE *to, TMM_TYPE from, bool wanted)
+static __device__ __forceinline__ void TMM_FN(store_if)(TMM_TYPE *to, TMM_TYPE from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__store_if(to, &from, sizeof(TMM_TYPE), wanted);
-    else if (wanted)
+        tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
+    else if (enabled)
         *to = from;
 }
 
-/* An element of C, alpha sum + old, where old is beta C; if it is wanted, through the epilogue. */
+/* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
 static __device__ __forceinline__ TMM_TYPE TMM_FN(value)(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
-                                                         bool wanted, long long row, long long col)
+                                                         bool enabled, long long row, long long col)
 {
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
-    (void)wanted, (void)row, (void)col; /* only for the epilogue */
+    (void)enabled, (void)row, (void)col; /* only for the epilogue */
 #ifdef TMM_EPILOGUE
-    if (wanted) value = TMM_EPILOGUE(value, row, col);
+    if (enabled) value = TMM_EPILOGUE(value, row, col);
 #endif
     return value;
 }
 
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
-   column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
-   is not aligned, or elements are judged one by one: without branches. */
+   column `col` on, as far as the mask has them. It has no branches. It serves single elements, C
+   that is not aligned, and elements that are checked one by one. */
 static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long long row,
                                                             long long col, const int count,
-                                                            unsigned wanted, TMM_TYPE alpha,
+                                                            unsigned mask, TMM_TYPE alpha,
                                                             TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
-    TMM_TYPE some[4] = {0, 0, 0, 0};
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
+    TMM_TYPE elements[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int j = 0; j < count; j++) TMM_FN(load_if)(&some[j], C + j, read >> j & 1);
+    for (int j = 0; j < count; j++) TMM_FN(load_if)(&elements[j], C + j, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < count; j++) {
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)some[j]);
-        bool mine = wanted >> j & 1;
-        TMM_FN(store_if)(C + j, TMM_FN(value)(sum[j], alpha, old, mine, row, col + j), mine);
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
+        bool enabled = mask >> j & 1;
+        TMM_FN(store_if)(C + j, TMM_FN(value)(sum[j], alpha, old, enabled, row, col + j), enabled);
     }
 }
 
-/* Stores alpha sum + beta C as two fours of row `row` of C, from columns `col` and col + 32 on, as
-   far as they are wanted, 8 bits. `whole`: bits 0 and 4 stand for all four, and C is aligned to 16
-   bytes. All of C is read before any is stored, as above, and by single elements, so that one code
-   serves both cases; without a branch for beta, which the loop of the kernel would pay for. */
+/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on, as
+   far as the 8 bits of the mask have them. With `vector`, bits 0 and 4 stand for all four. C is read
+   by single elements, so one code serves both cases. There is no branch for beta: the main loop of
+   the kernel would pay for it. */
 static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
-                                                         bool whole, unsigned wanted,
-                                                         TMM_TYPE alpha, TMM_TYPE beta,
-                                                         const TMM_SUM *sum)
+                                                         bool vector, unsigned mask, TMM_TYPE alpha,
+                                                         TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
-    TMM_FN(elements4) fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
+    TMM_FN(elements4) elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        TMM_FN(load_if)(&fours[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
+        TMM_FN(load_if)(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        TMM_TYPE *one = &fours[j / 4].v[j % 4];
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*one);
-        *one = TMM_FN(value)(sum[j], alpha, old, wanted >> j & 1, row, col + j / 4 * 32 + j % 4);
+        TMM_TYPE *element = &elements[j / 4].v[j % 4];
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
+        *element = TMM_FN(value)(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
-    if (whole) {
-        if (wanted & 1) *(TMM_FN(elements4) *)C = fours[0];
-        if (wanted & 16) *(TMM_FN(elements4) *)(C + 32) = fours[1];
+    if (vector) {
+        if (mask & 1) *(TMM_FN(elements4) *)C = elements[0];
+        if (mask & 16) *(TMM_FN(elements4) *)(C + 32) = elements[1];
         return;
     }
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        TMM_FN(store_if)(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
+        TMM_FN(store_if)(C + j / 4 * 32 + j % 4, elements[j / 4].v[j % 4], mask >> j & 1);
 }
 #endif
 /* src/tiledmm/kernels/streamk.cuh. Tiles and partial tiles of a schedule.
@@ -4612,16 +4615,17 @@ static __device__ __forceinline__ void TMM_FN(find_tile)(const tmm__schedule *s,
     *down = band * BAND + rest - *across * high;
 }
 
-/* Stores four sums of KERNEL PIPELINED, of tile `tile`: number `four` of `thread`, in the order of
-   a partial tile; with `rows` rows a thread, and warps_down of the four warps above each other. */
+/* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
+   `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps are
+   above each other. */
 static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long N, TMM_TYPE alpha,
                                                           TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                                           const tmm__schedule *s, int rows,
                                                           int warps_down, int tile, int thread,
-                                                          int four, const TMM_FN(sums4) * swapped)
+                                                          int number, const TMM_FN(sums4) * swapped)
 {
     int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
-    int down, across, i = four / 2, j = four % 2;
+    int down, across, i = number / 2, j = number % 2;
     TMM_FN(find_tile)(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
@@ -4632,24 +4636,24 @@ static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long
     if (row < first_row || row >= M) return;
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
-    unsigned wanted = tmm__column_mask(col, 4, first_col, N);
-    bool whole = (size_t)C % 16 == 0 && wanted == 15;
-    TMM_FN(store_four)
-    (C, row, col, whole, wanted, alpha, TMM_FN(load_four)(C, whole, wanted, beta).v, sum);
+    unsigned mask = tmm__column_mask(col, 4, first_col, N);
+    bool vector = (size_t)C % 16 == 0 && mask == 15;
+    TMM_FN(store4)
+    (C, row, col, vector, mask, alpha, TMM_FN(load4)(C, vector, mask, beta).v, sum);
 }
 #endif
-/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up pieces.
+/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up partial tiles.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
-   writes along memory: four elements at once, if they are neighbours in k and lie at a multiple of
-   16 bytes. 8 bytes moved an element in float: bound by memory.
+   writes along memory. Four elements go at once if they are neighbours in k and aligned to 16 bytes.
+   8 bytes moved an element in float: bound by memory.
 
-   In shared memory, [k][line], the fours of a row change places, number f being at f ^ (k / 4), so
-   that 8 threads along k with 4 lines each write to 32 banks. */
+   Shared memory is [k][line] in vectors of four lines. Vector v of row k lies at v ^ (k / 4), so 8
+   threads along k with 4 lines each write to 32 banks. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(pack)(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
                  long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
@@ -4667,24 +4671,24 @@ TMM_KERNEL void __launch_bounds__(256)
     bool along_k = k_stride == 1;
     bool aligned = ((size_t)from | line_stride * sizeof(TMM_TYPE)) % 16 == 0;
     unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines apart.
-       Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
+    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines
+       apart. Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
     unsigned k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
     unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
-        TMM_FN(elements4) fours[4];
+        TMM_FN(elements4) vectors[4];
         const TMM_TYPE *x = from + (line0 + line1) * line_stride + (k0 + k1) * k_stride;
 #pragma unroll
         for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
             long long k_left = line0 + line1 + i * lines_on < lines ? K - k0 - k1 - i * k_on : 0;
             if (along_k && aligned && k_left >= 4) {
-                fours[i] = *(const TMM_FN(elements4) *)x;
+                vectors[i] = *(const TMM_FN(elements4) *)x;
             } else {
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    fours[i].v[j] = 0;
-                    TMM_FN(load_if)(&fours[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    vectors[i].v[j] = 0;
+                    TMM_FN(load_if)(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -4695,61 +4699,61 @@ TMM_KERNEL void __launch_bounds__(256)
             for (int j = 0; j < 4; j++) {
                 /* (line / 4) ^ (k / 4): one of them has 4 i more, the latter j, too, if it goes
                    along the lines; nothing carries. */
-                unsigned four = (line1 / 4 ^ k1 / 4) ^ 4 * i ^ (along_k ? 0 : j);
-                square[k1 + i * k_on + j * apart][four].v[line1 % 4] = fours[i].v[j];
+                unsigned column = (line1 / 4 ^ k1 / 4) ^ 4 * i ^ (along_k ? 0 : j);
+                square[k1 + i * k_on + j * apart][column].v[line1 % 4] = vectors[i].v[j];
             }
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < 64; i += 16) {
-            unsigned k = thread / 16 + i, four = thread % 16;
+            unsigned k = thread / 16 + i, column = thread % 16;
             if (k0 + k < K)
-                *(TMM_FN(elements4) *)(to + (k0 + k) * pitch + line0 + four * 4) =
-                    square[k][four ^ (k / 4)];
+                *(TMM_FN(elements4) *)(to + (k0 + k) * pitch + line0 + column * 4) =
+                    square[k][column ^ (k / 4)];
         }
         __syncthreads();
     }
 }
 #endif
 
-/* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
-   PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
-   says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
-   = 8, warp w adds up an eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
-   first warp the eight results; always in this order. Reads each sum of each piece once: bound by
-   the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
+/* KERNEL REDUCE. C = alpha (sum of `slices` partial tiles) + beta C, for the slices of k of each tile
+   that KERNEL PIPELINED has left. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
+   says which. With few slices each thread adds up all of its group, in ascending k. With many,
+   groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the eight
+   results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`: the
+   slices come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
-                        int pieces, int parts, int tensor, const tmm__schedule s)
+                        int slices, int groups_k, int tensor, const tmm__schedule s)
 {
-    const int COLS = 8, fours = rows * COLS / 4;
+    const int COLS = 8, vectors = rows * COLS / 4;
     __shared__ TMM_FN(sums4) sums[256];
-    int groups = 256 / parts, part = threadIdx.x / groups;
-    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the four in the tile */
+    int groups = 256 / groups_k, part = threadIdx.x / groups;
+    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the vector in the tile */
     int tile = blockIdx.y;
     const TMM_FN(sums4) *from =
-        (const TMM_FN(sums4) *)s.partials + (long long)tile * pieces * (fours * 128) + group;
+        (const TMM_FN(sums4) *)s.partials + (long long)tile * slices * (vectors * 128) + group;
     TMM_FN(sums4) sum = {{0, 0, 0, 0}};
 #pragma unroll 4
-    for (int piece = pieces * part / parts; piece < pieces * (part + 1) / parts; piece++) {
-        TMM_FN(sums4) more = from[(long long)piece * (fours * 128)];
+    for (int slice = slices * part / groups_k; slice < slices * (part + 1) / groups_k; slice++) {
+        TMM_FN(sums4) more = from[(long long)slice * (vectors * 128)];
 #pragma unroll
         for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
     }
-    if (parts > 1) {
+    if (groups_k > 1) {
         sums[threadIdx.x] = sum;
         __syncthreads();
         if (part > 0) return;
-        for (int p = 1; p < parts; p++)
+        for (int p = 1; p < groups_k; p++)
 #pragma unroll
             for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
     }
 
     /* As in the kernel that left them: for other types than double, one that is known. */
-    int thread = group % 128, four = group / 128;
+    int thread = group % 128, column = group / 128;
     if (!TMM__IS_DOUBLE || !tensor) {
         TMM_FN(store_sums)
-        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
+        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, column, &sum);
         return;
     }
     int down, across;
@@ -4758,15 +4762,15 @@ TMM_KERNEL void __launch_bounds__(256)
     long long row = first_row, col = first_col;
     if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
     if (col > N - 64 && !s.packed_B && N >= 64) col = N - 64;
-    row += thread / 64 * 32 + four / 4 * 16 + thread % 32 / 4;
-    col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
+    row += thread / 64 * 32 + column / 4 * 16 + thread % 32 / 4;
+    col += thread / 32 % 2 * 32 + column % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
-            unsigned wanted = tmm__column_mask(col, 2, first_col, N);
+            unsigned mask = tmm__column_mask(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
-            if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);
-            TMM_FN(store_two)(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+            if ((TMM_SUM)beta != 0) old = TMM_FN(load2)(c, false, mask);
+            TMM_FN(store2)(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif
@@ -4787,53 +4791,51 @@ TMM_KERNEL void __launch_bounds__(256)
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
    The instance for any operands, the only one for other types than float, has half as many rows,
-   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor, and
-   its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units
-   of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
+   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor,
+   and its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies
+   units of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
 
-   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
-   [k][column of B], go round: while one is worked on, the others are being filled:
+   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory form a ring, each as [k][row
+   of A] and then [k][column of B]. While one is worked on, the others are being filled:
       step           0       1       2       3
       copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
       arithmetic on  s0      s1      s2      s0     one barrier a step
-   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
-   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
-   not ask. A tile that would stick out is moved back inside; what it computes a second time is
-   not stored.
+   Fragments, what a thread needs of A and B for one k, are double-buffered in registers. If DEPTH
+   does not divide K, the first step is the short one, so the loop needs no predicate. A tile that
+   would stick out is moved back inside. What it then computes a second time is not stored.
 
    A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
-   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576
-   tiles and 264 blocks, the third round would have 48. So the first tiles (here 264 + 48) are not
-   given out whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et
-   al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on
-   the GPU", 2023):
+   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
+   third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
+   end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
+   parallel decomposition for dense matrix-matrix multiplication on the GPU", 2023):
       tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
       block    |   3   |   2   |   1   |   0   |
-   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
+   The block with the first steps of a tile owns it. The others leave their sums as partial tiles,
    which the owner adds in ascending k. The last block has the first share, for a block may wait
    only for blocks that were started before it. Where all blocks can be at work with each tile in a
-   few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
-   (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
+   few equal slices of k, it has that many: they are ready at the same time. Where there would be many
+   (few tiles, long K), all become partial tiles, and KERNEL REDUCE adds them.
 
-   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its
-   warps, which is nearly enough for that: of the blocks of a multiprocessor one is through long
-   before the others, which then have too few warps to hide what they wait for. So from two rounds on
-   a whole tile has a block of its own, that begins when another one has left; only the last blocks,
-   as many as fit at once, have shares (of 1000 tiles: 396 blocks a tile each, 396 the others).
+   Integers: multiply-adds run at half rate, so one warp nearly keeps a scheduler busy. Blocks then
+   drift apart: one finishes early and leaves the others with too few warps to hide latency (seen;
+   the cause is a guess). So from two waves on a whole tile has a block of its own, which begins
+   when another has left. Only the last blocks, as many as fit at once, have shares (of 1000 tiles:
+   396 blocks a tile each, 396 the others).
 
-   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
-   whole piece of one tile, and at the end each gets a part of the tile from all others, through
-   shared memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
+   From sm_90 on, few tiles are divided among clusters instead, of 2, 4 or 8 blocks. Each block has
+   an equal slice of one tile. At the end it gets a part of the tile from all others, through shared
+   memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
       sums of      block 0        block 1        block 2           were it three
       part 0       added up  <--  sent      <--  sent
       part 1       sent      -->  added up  <--  sent
       part 2       sent      -->  sent      -->  added up
 
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
-   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
-   multiply-adds and about 110 other instructions a step, at two registers read per bank and
-   clock; see bench/NOTES.md.
+   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issue. On sm_90a
+   a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
+   bench/notes/pipelined.md.
 
    The kernel has more than 200 lines, since the order of its loop depends on all of its code: with
    1,134 instructions in the loop of NN for 1,132, 1024 x 1024 x 1024 took 56 to 60 us for 53.5 (one
@@ -4846,14 +4848,14 @@ TMM_KERNEL void __launch_bounds__(256)
 
 /* Copies what this thread has to copy of one step's tile of an operand, `lines` rows of A or
    columns of B, to shared memory. `to`, `from`: its first element there and here; the elements of
-   its next passes lie `stride` bytes further. With `whole`, everything if valid, else zeros.
+   its next passes lie `stride` bytes further. With `unpredicated`, everything if valid, else zeros.
    Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
-   this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
-   wherever speed matters. */
+   this thread's first element) are filled with zeros. `mode`, `lines` and `unpredicated` are
+   constants wherever speed matters. */
 static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const char *from,
                                                          unsigned stride, int mode, int lines,
-                                                         bool whole, bool valid, int lines_left,
-                                                         int depth_left)
+                                                         bool unpredicated, bool valid,
+                                                         int lines_left, int depth_left)
 {
     enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
     int pitch = lines + 4;
@@ -4862,7 +4864,7 @@ static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const cha
 #pragma unroll
         for (int i = 0; i < DEPTH / deeper; i++)
             tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
-                            whole ? valid : i * deeper < depth_left && lines_left > 0);
+                            unpredicated ? valid : i * deeper < depth_left && lines_left > 0);
         return;
     }
 #pragma unroll
@@ -4871,7 +4873,7 @@ static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const cha
         int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
         const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
                               (mode == TMM__ALONG_K ? 0 : line * SIZE);
-        bool inside = whole ? valid : k < depth_left && line < lines_left;
+        bool inside = unpredicated ? valid : k < depth_left && line < lines_left;
         if (SIZE % 4 == 0)
             tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
         else
@@ -4881,18 +4883,19 @@ static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const cha
 
 /* The same for instance ANY, where the mode is known at run time only: copies what this thread has
    to of a unit of 64 lines and 8 k, that is 4 single elements 16 lines apart, or vectors. `stride`:
-   the distance of 16 lines in bytes. With `plain`, everything; otherwise lines from lines_left on,
-   or all if not valid, are filled with zeros, in a loop, for that is rare. */
+   the distance of 16 lines in bytes. With `unpredicated`, everything. Otherwise lines from
+   lines_left on, or all if not valid, are filled with zeros, in a loop, for that is rare. */
 static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const char *from,
-                                                         unsigned stride, int mode, bool plain,
-                                                         int lines_left, bool valid)
+                                                         unsigned stride, int mode,
+                                                         bool unpredicated, int lines_left,
+                                                         bool valid)
 {
     enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
-    if (plain && mode == TMM__VECTORS) {
+    if (unpredicated && mode == TMM__VECTORS) {
 #pragma unroll
         for (int i = 0; i < WIDE_PASSES; i++)
             tmm__copy_async(to + i * 32, from + (unsigned long long)stride * (2 * i), 16, true);
-    } else if (plain) {
+    } else if (unpredicated) {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const char *element = from + (unsigned long long)stride * i;
@@ -4945,31 +4948,22 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                              int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum {
-        ANY = TMM__PIPELINED_MODE_A < 0,
-        ROWS = TMM__PIPELINED_ROWS, /* of C that a thread owns */
-        COLS = 8,
-        THREADS = 128,
-        DEPTH = 8,
-        STAGES = 3,
-        UNIT = 64, /* lines that are copied together: of A and B, by ANY */
-        LINES_A = ANY ? UNIT : 8 * ROWS,
-        LINES_B = ANY ? UNIT : 128,
-        PITCH_A = LINES_A + 4, /* 4 more: fewer bank conflicts between copies along k */
-        PITCH_B = LINES_B + 4,
-        PART = DEPTH * PITCH_A, /* where those of B begin, and by ANY the third unit */
-        STAGE = ANY ? 3 * PART : PART + DEPTH * PITCH_B,
-        SIZE = sizeof(TMM_TYPE),
-        VECTOR = 16 / SIZE,
-        FOURS = ROWS * COLS / 4,
-        TN = TMM__PIPELINED_MODE_A == TMM__VECTORS,
-        COPY_AT = TN ? 3 : 0,             /* when in a step; found by trying */
-        AT_ONCE = 2,                      /* rows that are stored */
-        WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
-        KEPT = 4,                         /* rows of sums in shared memory */
-        DRIFT = TMM__IS_INTEGER           /* see tmm__plan_pipelined */
-    };
-    static_assert(!TN || KEPT * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
+    enum { ANY = TMM__PIPELINED_MODE_A < 0, TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
+    enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
+    enum { THREADS = 128, DEPTH = 8, STAGES = 3, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
+    enum { UNIT = 64 }; /* lines that are copied together: of A and B, by ANY */
+    enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
+    /* 4 more: fewer bank conflicts between copies along k. */
+    enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
+    enum { PART = DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { STAGE = ANY ? 3 * PART : PART + DEPTH * PITCH_B };
+    enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
+    /* Rows that are stored at a time, in general and where C is aligned; by TN, that go through
+       shared memory. */
+    enum { STORED_ROWS = 2, STORED_ROWS_ALIGNED = SIZE < 8 ? 4 : 2, STAGED_ROWS = 4 };
+    enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
+    static_assert(!TN ||
+                      STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
                   "they have room");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
@@ -4977,11 +4971,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         modeA = TMM__PIPELINED_MODE_A;
         modeB = TMM__PIPELINED_MODE_B;
     }
-    const bool tall = ANY && s.tall;
-    const int TILE_M = ANY && !tall ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
-    const int TILE_N = tall ? 64 : 128;
+    const bool is_128x64 = ANY && s.is_128x64;
+    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_N = is_128x64 ? 64 : 128;
 
-    int blocks = gridDim.x, streamk_blocks = DRIFT ? s.streamk_blocks : blocks;
+    int blocks = gridDim.x, streamk_blocks = DATA_PARALLEL ? s.streamk_blocks : blocks;
     long long streamk_steps = (long long)s.streamk_tiles * s.steps;
     bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
     bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
@@ -4991,24 +4985,24 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         tmm__cluster_arrive(false); /* this block's shared memory may be written to */
 #endif
 
-    for (int piece = 0;; piece++) {
-        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
+    for (int work = 0;; work++) {
+        /* The next of its work: steps `begin` to `end` of a tile. First come those of this
            block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
-        if (!DRIFT || share < streamk_blocks) {
+        int share = blocks - 1 - tmm__block(), first = 0, streamk_works = 0, start = 0, stop = 0;
+        if (!DATA_PARALLEL || share < streamk_blocks) {
             start = (int)(streamk_steps * share / streamk_blocks);
             stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
         }
         if (start < stop) {
             first = start / s.steps;
-            pieces = (stop - 1) / s.steps + 1 - first;
+            streamk_works = (stop - 1) / s.steps + 1 - first;
         }
-        int tile = first + piece, begin = 0, end = s.steps;
-        if (piece < pieces) {
+        int tile = first + work, begin = 0, end = s.steps;
+        if (work < streamk_works) {
             if (begin < start - tile * s.steps) begin = start - tile * s.steps;
             if (end > stop - tile * s.steps) end = stop - tile * s.steps;
         } else {
-            tile = s.streamk_tiles + tmm__block() + (piece - pieces) * blocks;
+            tile = s.streamk_tiles + tmm__block() + (work - streamk_works) * blocks;
             if (tile >= s.tiles_down * s.tiles_across) break;
         }
         int down, across;
@@ -5041,16 +5035,16 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         int warp = thread / 32, lane = thread % 32;
         int row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
         int col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
-        if (tall) {
+        if (is_128x64) {
             row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
             col0 = PART + lane % 8 * 4;
         }
         /* The third unit, of A or B. */
-        bool small = ANY && (M < TILE_M || N < TILE_N);
-        int rows_left = small ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
-        int cols_left = small ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
-        int left3 = (tall ? rows_left : cols_left) - UNIT;
-        int to3 = tall ? 2 * PART + toA : PART + toB;
+        bool predicated = ANY && (M < TILE_M || N < TILE_N);
+        int rows_left = predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
+        int cols_left = predicated ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
+        int left3 = (is_128x64 ? rows_left : cols_left) - UNIT;
+        int to3 = is_128x64 ? 2 * PART + toA : PART + toB;
 
         TMM_SUM sum[ROWS][COLS];
 #pragma unroll
@@ -5064,7 +5058,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
         const char *fromB =
             (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
-        const char *from3 = tall ? fromA + UNIT * rsA * SIZE : fromB + UNIT * csB * SIZE;
+        const char *from3 = is_128x64 ? fromA + UNIT * rsA * SIZE : fromB + UNIT * csB * SIZE;
         int left = end - begin;
 #pragma unroll 1
         for (int stage = 0; stage < STAGES - 1; stage++) {
@@ -5074,8 +5068,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, false, rows_left, kA < depth);
                 TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, false, cols_left, kB < depth);
                 TMM_FN(copy_unit)
-                (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, false, left3,
-                 (tall ? kA : kB) < depth);
+                (to + to3, from3, is_128x64 ? strideA : strideB, is_128x64 ? modeA : modeB, false,
+                 left3, (is_128x64 ? kA : kB) < depth);
             } else if (stage < left) {
                 TMM_FN(copy_tile)
                 (to + toA, fromA, strideA, modeA, LINES_A, false, true, TILE_M, depth - kA);
@@ -5084,7 +5078,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
-            from3 += depth * (tall ? csA : rsB) * SIZE;
+            from3 += depth * (is_128x64 ? csA : rsB) * SIZE;
             tmm__copy_commit();
         }
         TMM__COPY_WAIT(STAGES - 2);
@@ -5129,15 +5123,17 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         TMM_FN(copy_tile)
                         (to + toB, fromB, strideB, modeB, LINES_B, true, more, 0, 0);
                     } else if (more) {
-                        TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, !small, rows_left, true);
-                        TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, !small, cols_left, true);
                         TMM_FN(copy_unit)
-                        (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, !small,
-                         left3, true);
+                        (to + toA, fromA, strideA, modeA, !predicated, rows_left, true);
+                        TMM_FN(copy_unit)
+                        (to + toB, fromB, strideB, modeB, !predicated, cols_left, true);
+                        TMM_FN(copy_unit)
+                        (to + to3, from3, is_128x64 ? strideA : strideB, is_128x64 ? modeA : modeB,
+                         !predicated, left3, true);
                     }
                     fromA += DEPTH * csA * SIZE;
                     fromB += DEPTH * rsB * SIZE;
-                    from3 += DEPTH * (tall ? csA : rsB) * SIZE;
+                    from3 += DEPTH * (is_128x64 ? csA : rsB) * SIZE;
                     tmm__copy_commit();
                 }
                 /* Back and forth along the rows: of two multiply-adds in a row, the second finds
@@ -5153,28 +5149,29 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             }
         }
         TMM__COPY_WAIT(0);
-        __syncthreads(); /* the next piece's copies may begin */
+        __syncthreads(); /* the copies of the next work may begin */
 
         thread = tmm__thread();
         share = blocks - 1 - tmm__block();
 #if TMM__CLUSTERS
-        if (s.cluster > 0) { /* every block gets a part of all pieces, adds up and stores it */
-            extern __shared__ __align__(16) unsigned char tmm__pieces[]; /* [piece][four][thread] */
-            TMM_FN(sums4) *all = (TMM_FN(sums4) *)tmm__pieces + thread;
-            int part = FOURS / s.cluster, mine = share % s.cluster, left = 0, other = 0;
+        if (s.cluster > 0) { /* a block gets a part of all slices, adds it up and stores it */
+            /* [slice][vector][thread] */
+            extern __shared__ __align__(16) unsigned char tmm__cluster_sums[];
+            TMM_FN(sums4) *all = (TMM_FN(sums4) *)tmm__cluster_sums + thread;
+            int part = VECTORS / s.cluster, rank = share % s.cluster, left = 0, other = 0;
             unsigned to = 0;
-            static_assert(FOURS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
+            static_assert(VECTORS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
             tmm__cluster_wait();
 #pragma unroll
-            for (int q = 0; q < FOURS; q++) {
-                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                if (q % (FOURS / TMM__MOST_CLUSTER) == 0 && left == 0) {
-                    /* On to the block that has piece number `other`. */
-                    to = tmm__map_shared(all + mine * part * THREADS, s.cluster - 1 - other);
+            for (int q = 0; q < VECTORS; q++) {
+                const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
+                if (q % (VECTORS / TMM__MOST_CLUSTER) == 0 && left == 0) {
+                    /* On to the block that has slice number `other`. */
+                    to = tmm__map_shared(all + rank * part * THREADS, s.cluster - 1 - other);
                     left = part;
                     other++;
                 }
-                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
+                TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}}; /* why: see below */
 #pragma unroll
                 for (int i = 0; i < (int)sizeof swapped; i += 16)
                     tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
@@ -5192,21 +5189,21 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                     for (int i = 0; i < 4; i++) total.v[i] += more.v[i];
                 }
                 TMM_FN(store_sums)
-                (M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread, mine * part + n,
-                 &total);
+                (M, N, alpha, beta, C, ldc, &s, ROWS, is_128x64 ? 4 : 2, tile, thread,
+                 rank * part + n, &total);
             }
             return;
         }
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             TMM_FN(sums4) *to =
-                (TMM_FN(sums4) *)s.partials + (long long)share * (FOURS * THREADS) + thread;
+                (TMM_FN(sums4) *)s.partials + (long long)share * (VECTORS * THREADS) + thread;
 #pragma unroll
-            for (int q = 0; q < FOURS; q++) {
-                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+            for (int q = 0; q < VECTORS; q++) {
+                const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
                 /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
                    lies in the register bank of the element of B that is multiplied into it. */
-                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}};
+                TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}};
                 to[q * THREADS] = swapped;
             }
             __syncthreads();
@@ -5222,23 +5219,23 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             __syncthreads();
             for (int other = share + 1; other <= share + others; other++) {
                 const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s.partials +
-                                            (long long)other * (FOURS * THREADS) + thread;
+                                            (long long)other * (VECTORS * THREADS) + thread;
 #pragma unroll
-                for (int q = 0; q < FOURS; q++) {
-                    TMM_SUM *four = &sum[q / 2][q % 2 * 4];
+                for (int q = 0; q < VECTORS; q++) {
+                    TMM_SUM *v = &sum[q / 2][q % 2 * 4];
                     TMM_FN(sums4) swapped = from[q * THREADS];
                     if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
-                    four[1] += swapped.v[0];
-                    four[0] += swapped.v[1];
-                    four[3] += swapped.v[2];
-                    four[2] += swapped.v[3];
+                    v[1] += swapped.v[0];
+                    v[0] += swapped.v[1];
+                    v[3] += swapped.v[2];
+                    v[2] += swapped.v[3];
                 }
             }
         }
         /* Computed anew: kept through the loop above, these would cost it registers. */
         warp = thread / 32, lane = thread % 32;
-        row0 = (tall ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
-        col0 = (tall ? 0 : warp % 2 * 64) + lane % 8 * 4;
+        row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
+        col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
         TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
@@ -5247,60 +5244,60 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         TMM_TYPE *c0 = C + blockIdx.z * batchC;
         bool aligned = ((size_t)(c0 + col) | ldc * SIZE) % 16 == 0;
         c0 += (row + row0) * ldc + col + col0;
-        unsigned wanted = 0;
+        unsigned mask = 0;
 #pragma unroll
         for (int q = 0; q < COLS / 4; q++)
-            wanted |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+            mask |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
         long long r = row + row0, c = col + col0;
         if (TN) {
-            /* Registers have no index: KEPT rows at a time go to shared memory, each thread's to a
+            /* Registers have no index: STAGED_ROWS at a time go to shared memory, each thread's to a
                place of its own, and from there to C by code for one row, which is compiled anew by
                every program that includes this file. The other instances, below, are slower with
                this: on all that follows depends the order that the compiler finds for the loop. */
-            bool whole = aligned && N % 4 == 0; /* four columns are wanted or not, never some */
-            TMM_FN(sums4) *mine = (TMM_FN(sums4) *)shared + thread;
+            bool vector = aligned && N % 4 == 0; /* all four columns are stored, or none */
+            TMM_FN(sums4) *own = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1
-            for (int i = 0; i < ROWS; i += KEPT) {
+            for (int i = 0; i < ROWS; i += STAGED_ROWS) {
 #pragma unroll
-                for (int from = 0; from < ROWS; from += KEPT) {
+                for (int from = 0; from < ROWS; from += STAGED_ROWS) {
                     if (from != i) continue;
 #pragma unroll
-                    for (int q = 0; q < 2 * KEPT; q++) {
-                        const TMM_SUM *four = &sum[from + q / 2][q % 2 * 4];
+                    for (int q = 0; q < 2 * STAGED_ROWS; q++) {
+                        const TMM_SUM *v = &sum[from + q / 2][q % 2 * 4];
                         TMM_FN(sums4)
-                        swapped = {{four[1], four[0], four[3], four[2]}}; /* as above */
-                        mine[q * THREADS] = swapped;
+                        swapped = {{v[1], v[0], v[3], v[2]}}; /* as above */
+                        own[q * THREADS] = swapped;
                     }
                 }
 #pragma unroll 1
-                for (int h = 0; h < KEPT; h++) {
-                    TMM_SUM eight[8];
+                for (int h = 0; h < STAGED_ROWS; h++) {
+                    TMM_SUM row_sums[8];
 #pragma unroll
                     for (int q = 0; q < 2; q++) {
-                        TMM_FN(sums4) swapped = mine[(2 * h + q) * THREADS];
+                        TMM_FN(sums4) swapped = own[(2 * h + q) * THREADS];
 #pragma unroll
-                        for (int j = 0; j < 4; j++) eight[4 * q + j] = swapped.v[j ^ 1];
+                        for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
                     }
                     if (r >= first_row && r < M)
-                        TMM_FN(store_row)(c0, r, c, whole, wanted, alpha, beta, eight);
+                        TMM_FN(store_row)(c0, r, c, vector, mask, alpha, beta, row_sums);
                     r++, c0 += ldc;
                 }
-                if ((i + KEPT) % 4 == 0) r += 12, c0 += 12 * ldc;
+                if ((i + STAGED_ROWS) % 4 == 0) r += 12, c0 += 12 * ldc;
             }
-            __syncthreads(); /* the next piece's copies may begin */
+            __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
         /* Some rows after the other, each moved to the place of the first, so that there is code
            for these alone: it is compiled anew by every program that includes this file. */
-        if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
+        if (aligned && N % 4 == 0) { /* all four columns are stored, or none */
 #pragma unroll 1
             for (int half = 0; half < 2; half++) {
 #pragma unroll
-                for (int i = 0; i < ROWS / 2; i += WHOLE_AT_ONCE) {
+                for (int i = 0; i < ROWS / 2; i += STORED_ROWS_ALIGNED) {
                     int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
                     TMM_FN(store_rows)
-                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted, alpha, beta,
-                     &sum[i], WHOLE_AT_ONCE);
+                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, mask, alpha, beta,
+                     &sum[i], STORED_ROWS_ALIGNED);
                 }
 #pragma unroll
                 for (int h = 0; h < ROWS / 2; h++)
@@ -5310,15 +5307,15 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             continue;
         }
 #pragma unroll 1
-        for (int i = 0; i < ROWS; i += AT_ONCE) {
+        for (int i = 0; i < ROWS; i += STORED_ROWS) {
             int down = i / 4 * 16 + i % 4;
             TMM_FN(store_rows)
-            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha, beta, sum,
-             AT_ONCE);
+            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, mask, alpha, beta, sum,
+             STORED_ROWS);
 #pragma unroll
-            for (int h = 0; h < ROWS - AT_ONCE; h++)
+            for (int h = 0; h < ROWS - STORED_ROWS; h++)
 #pragma unroll
-                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + AT_ONCE][j];
+                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
         }
     }
 #endif
@@ -5463,9 +5460,9 @@ TMM_KERNEL void __launch_bounds__(256)
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are numbered
-   through all products of a batch. With more than one part, each leaves its plain sums in partials,
-   an M x N matrix for each product and part. */
+   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are
+   numbered through all products of a batch. With more than one part, each leaves its plain sums in
+   partials, an M x N matrix for each product and part. */
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
@@ -5480,7 +5477,7 @@ TMM_KERNEL void __launch_bounds__(256)
 /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
 #define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
 /* What a lane has of a row of B, and of C, side by side. */
-#define TMM__SMALL_PIECE (TMM__SMALL_COLS < 32 ? 2 : 4)
+#define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
 /* Are the multiply-adds those of tensor cores? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
@@ -5492,20 +5489,20 @@ enum { TMM__INSTANCE(small_bytes_, SMALL) = TMM__SMALL_WARPS * (TMM__SMALL_WARP)
 #define tmm__small_leave_sums TMM__INSTANCE(small_leave_sums_, SMALL)
 #define tmm__small_add        TMM__INSTANCE(small_add_, SMALL)
 
-typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
-                           ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
+                           ? sizeof(TMM_TYPE) * TMM__SMALL_WIDTH
                            : 16) tmm__small_elements {
-    TMM_TYPE v[TMM__SMALL_PIECE];
+    TMM_TYPE v[TMM__SMALL_WIDTH];
 } tmm__small_elements;
-typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
+typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM) * TMM__SMALL_WIDTH
                                                                : 16) tmm__small_sums {
-    TMM_SUM v[TMM__SMALL_PIECE];
+    TMM_SUM v[TMM__SMALL_WIDTH];
 } tmm__small_sums;
 
 /* One warp copies one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
-   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of its
-   copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count what
-   exists from the first place on, and the rest is filled with zeros. A lane copies
+   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
+   its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
+   what exists from the first place on, and the rest is filled with zeros. A lane copies
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
@@ -5552,7 +5549,7 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
         DOWN = ROWS / 4,
         ACROSS = COLS / 8,
         LDC = TMM__SMALL_LDC,
-        PIECE = TMM__SMALL_PIECE
+        WIDTH = TMM__SMALL_WIDTH
     };
     if (TMM__SMALL_DMMA) {
 #pragma unroll
@@ -5567,18 +5564,18 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
 #pragma unroll
-            for (int q = 0; q < ACROSS / PIECE; q++) {
+            for (int q = 0; q < ACROSS / WIDTH; q++) {
                 tmm__small_sums sums;
 #pragma unroll
-                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
+                for (int j = 0; j < WIDTH; j++) sums.v[j] = sum[i * ACROSS + WIDTH * q + j];
                 *(tmm__small_sums *)&tile[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                          lane % 8 * PIECE] = sums;
+                                          lane % 8 * WIDTH] = sums;
             }
     }
 }
 
-/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those of its
-   first warp at `first`. */
+/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
+   of its first warp at `first`. */
 static __device__ __forceinline__ TMM_FN(vector_sums)
     tmm__small_add(const unsigned char *first, int members)
 {
@@ -5613,11 +5610,11 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
     enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
     enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES, WARPS = TMM__SMALL_WARPS };
-    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, PIECE = TMM__SMALL_PIECE };
+    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * (TMM__SMALL_WARP));
 
     /* This warp's tile, and its place in the team. The divisions are unsigned and of 32 bits: those
        of 64 would take a tenth of the time of a small product. */
@@ -5721,23 +5718,23 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
             (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
              fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
-            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * PIECE;
+            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
                 TMM_FN(elements4) fa[DOWN / 4];
-                tmm__small_elements fb[ACROSS / PIECE];
+                tmm__small_elements fb[ACROSS / WIDTH];
 #pragma unroll
                 for (int q = 0; q < DOWN / 4; q++)
                     fa[q] = *(const TMM_FN(elements4) *)&a[k * LDA + 16 * q];
 #pragma unroll
-                for (int q = 0; q < ACROSS / PIECE; q++)
+                for (int q = 0; q < ACROSS / WIDTH; q++)
                     fb[q] = *(const tmm__small_elements *)&b[k * LDB + 32 * q];
 #pragma unroll
                 for (int i = 0; i < DOWN; i++)
 #pragma unroll
                     for (int j = 0; j < ACROSS; j++)
                         TMM__MULTIPLY_ADD(sum[i * ACROSS + j], (TMM_SUM)fa[i / 4].v[i % 4],
-                                          (TMM_SUM)fb[j / PIECE].v[j % PIECE]);
+                                          (TMM_SUM)fb[j / WIDTH].v[j % WIDTH]);
             }
         }
         read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
@@ -5753,7 +5750,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * SIZE) % alignof(TMM_FN(vector)) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
+    const unsigned char *team_memory = tmm__memory + (warp - member) * (TMM__SMALL_WARP);
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
@@ -5801,8 +5798,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
 #endif
 /* src/tiledmm/kernels/skinny.cuh. The kernel for a narrow C.
    Uses: kernels/sum.cuh. Used by: kernels/skinny_launch.h. */
-/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a width
-   of 1 would gain 2% at most. */
+/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a
+   width of 1 would gain 2% at most. */
 #ifndef TMM__SKINNY_LIST
 #define TMM__SKINNY_LIST(_) \
     _(1, k_1, 1, 1)         \
@@ -5909,8 +5906,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     (TMM__SKINNY_ALONG_K                             \
          ? (n) / 4 * (TMM__SKINNY_LANES * TMM__WIDE) \
          : ((n) / TMM__SKINNY_GRAIN * 2) * TMM__SKINNY_GRAIN + (n) % TMM__SKINNY_GRAIN)
-/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies among
-   the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
+/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies
+   among the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
 #define TMM__SKINNY_SLOT(warp, r, q)                                   \
     (TMM__SKINNY_ALONG_K ? ((warp)*16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
                          : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
@@ -6070,7 +6067,8 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
                                                          int thread)
 {
     enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LINES = TMM__SKINNY_LINES };
-    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
+    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further.
+       */
     int parts = gridDim.y;
     int down = transposed ? 0 : 256 / WIDTH, right = transposed ? 256 / LINES : 0;
     int line = transposed ? thread % LINES : thread / WIDTH;
@@ -6119,8 +6117,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         WIDE = TMM__WIDE,
         S_COPIES = TMM__SKINNY_S_COPIES
     };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 
     /* Where this block is: its lines, and the stages of its split-K part. */
@@ -6151,7 +6149,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         k0 = warp / BESIDE * 2 * TMM__SKINNY_COPIES + lane / LANES * TMM__SKINNY_GRAIN;
     }
     apart = wide ? 1 : LANES;
-    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the same. */
+    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the
+       same. */
     int to[4], at[4];
 #pragma unroll
     for (int n = 0; n < 4; n++) {
@@ -6277,7 +6276,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
     }
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */
-    TMM_SUM *sums = (TMM_SUM *)tmm_memory;
+    TMM_SUM *sums = (TMM_SUM *)tmm__memory;
     tmm__skinny_share_sums(sums, sum, line0, apart, wide, thread);
     __syncthreads();
 
@@ -6367,7 +6366,7 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
     for (int i = 0; i < EDGE; i++, C += ldc) {
         TMM_TYPE old[EDGE];
 #pragma unroll
-        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load_two */
+        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load2 */
             bool inside = row + i < M && col + j * (long long)groups < N;
             old[j] = 0;
             TMM_FN(load_if)(&old[j], C + j * (long long)groups, inside && (TMM_SUM)beta != 0);
@@ -6413,19 +6412,20 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
-   has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k. So
-   128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one request
-   to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
-   bench/notes/tensor_double.md). The four pieces of 32 bytes of a row are swizzled:
-       along k          row line % 16, piece k / 4, at place (k / 4) ^ (line % 4)
-       along the lines  row k, piece line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
+   has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
+   So 128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one
+   request to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
+   bench/notes/tensor_double.md). The four chunks of 32 bytes of a row are swizzled:
+       along k          row line % 16, chunk k / 4, at place (k / 4) ^ (line % 4)
+       along the lines  row k, chunk line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
    A half-warp loads 4 lines x 4 k of a fragment, which lie in 16 different banks of 8 bytes. The
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
    Tiles are divided, moved back inside, and their partial tiles added as in KERNEL PIPELINED. Or
-   each block has a whole tile, and only those of a last, short wave are split along k, among the last
-   s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work at a time form about a square.
+   each block has a whole tile, and only those of a last, short wave are split along k, among the
+   last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
+   at a time form about a square.
 
                                    128 x 128     64 x 64
        global loads, of M N K      1/64          1/32        elements
@@ -6435,9 +6435,10 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
        shared memory               96 KB         48 KB       a block
        cycles a step               2048          512         of the tensor cores
          measured, one NVIDIA H200 2130          630
-   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles
-   of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond a few
-   ms the power limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
+   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
+   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond
+   a few ms the power limit of the device. Before sm_80 there is nothing to gain:
+   see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
    TMM__TENSOR_BYTES of dynamic shared memory. */
@@ -6448,9 +6449,10 @@ static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
 
-/* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines` (8,
-   or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`, and
-   `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not valid. */
+/* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines`
+   (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
+   and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
+   valid. */
 static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, int half,
                                                          const char *from, unsigned stride,
                                                          int width, int lines, int pass, bool valid)
@@ -6459,25 +6461,26 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
     tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
 
-/* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned; a tile
-   beyond the last one ends the work. First come the pieces of its share of the stream-K tiles, steps
-   `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
-static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
-                                                         int share, int *begin, int *end)
+/* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A tile
+   beyond the last one ends its work. First comes its share of the stream-K tiles, steps `start` to
+   `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
+static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, int work, int share,
+                                                        int *begin, int *end)
 {
     long long streamk_steps = (long long)s->streamk_tiles * s->steps;
-    int first = 0, pieces = 0, start = 0, stop = 0;
+    int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (share < s->streamk_blocks) {
         start = (int)(streamk_steps * share / s->streamk_blocks);
         stop = (int)(streamk_steps * (share + 1) / s->streamk_blocks);
     }
     if (start < stop) {
         first = start / s->steps;
-        pieces = (stop - 1) / s->steps + 1 - first;
+        streamk_works = (stop - 1) / s->steps + 1 - first;
     }
-    int tile = first + piece;
+    int tile = first + work;
     *begin = 0, *end = s->steps;
-    if (piece >= pieces) return s->streamk_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
+    if (work >= streamk_works)
+        return s->streamk_tiles + tmm__block() + (work - streamk_works) * (int)gridDim.x;
     if (*begin < start - tile * s->steps) *begin = start - tile * s->steps;
     if (*end > stop - tile * s->steps) *end = stop - tile * s->steps;
     return tile;
@@ -6485,8 +6488,8 @@ static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s,
 #endif
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
-   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor. With
-   2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
+   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
+   With 2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
@@ -6542,8 +6545,8 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
     }
 }
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and adds them
-   in ascending k. */
+/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+   adds them in ascending k. */
 static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
                                                                 int tile, int thread,
                                                                 double (*sum)[4][4])
@@ -6571,8 +6574,9 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
     }
 }
 
-/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row` and
-   8 rows on, as far as these lie from first_row on and before `end`. mask: see tmm__column_mask. */
+/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
+   and 8 rows on, as far as these lie from first_row on and before `end`. mask: see
+   tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
     double *C, long long ldc, long long row, long long col, long long first_row, long long end,
     bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
@@ -6585,21 +6589,21 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < end ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] = TMM_FN(load_two)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
+            old[h][j] = TMM_FN(load2)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
         if (r < first_row || r >= end) continue;
 #pragma unroll
-        for (int j = 0; j < ACROSS; j++) TMM_FN(store_two)
+        for (int j = 0; j < ACROSS; j++) TMM_FN(store2)
         (C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta, old[h][j],
          &sum[j][2 * h]);
     }
 }
 
-/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`: where
-   its first element lies in the stage; `four`, `eight`: the bits that 4 k and 8 lines change. */
+/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
+   where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
 static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
                                                           int half, int i, int four, int eight)
 {
@@ -6650,9 +6654,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
-    for (int piece = 0;; piece++) {
+    for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
+        int tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
         if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
@@ -6773,14 +6777,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             }
         }
         TMM__COPY_WAIT(0);
-        __syncthreads(); /* the next piece's copies may begin */
+        __syncthreads(); /* the copies of the next work may begin */
 
         thread = tmm__thread();
         share = gridDim.x - 1 - tmm__block();
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
-        TMM__HIDE(piece);
-        tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
+        TMM__HIDE(work);
+        tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm__tensor_leave_sums(&s, share, thread, sum);
@@ -6807,7 +6811,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             mask |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
-            /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
+            /* 16 rows after the other, each moved to the place of the first: registers have
+               no index. */
             tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M, aligned,
                                    mask, alpha, beta, sum[0]);
 #pragma unroll
@@ -6858,7 +6863,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                 [scale_min, scale_max]; found by its row and column alone
      doubtful   an element of C with a wide line whose sum is below doubt_below, too small to prove
                 the bound; the kernels leave a bit for it, and store the others
-     BF16x6     six products of BF16 pieces, without scales: tmm_recheck_bf16x6
+     BF16x6     six products of BF16 terms, without scales: recheck_bf16x6
      recheck    computes rejected and doubtful elements again: by FP32 multiply-adds in ascending k,
                 or doubtful ones in large tiles by BF16x6
    What wide lines lack is less than K 2^-18 of a sum, which is 2^28 where large elements meet. So
@@ -6933,7 +6938,7 @@ enum { TMM__REGION_BYTES = 1024 };
    elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
 typedef struct tmm__region {
     long long next;                 /* tile of the block, behind this one */
-    int pass, end;                  /* of tmm_recheck: this one, behind the last */
+    int pass, end;                  /* of recheck: this one, behind the last */
     int own;                        /* see above */
     int product, row, col;          /* of the tile */
     int row128, col128;             /* of the region */
@@ -6941,7 +6946,7 @@ typedef struct tmm__region {
     unsigned lowest[8], highest[8]; /* scales of 32 lines each, rows first */
     unsigned wide[8];               /* and which of these lines are wide */
     unsigned doubtful[4];           /* elements of each quarter */
-    int inexact;                    /* see tmm_recheck_bf16x6 */
+    int inexact;                    /* see recheck_bf16x6 */
 } tmm__region;
 static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
@@ -6997,18 +7002,18 @@ static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
     return tmm__from_half(*(const unsigned short *)at);
 }
 
-/* Three BF16 pieces of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
+/* Three BF16 terms of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
    upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are 0
-   if the pieces are exact, which they are where x is 0 or |x| at least 2^-110. */
-static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *pieces)
+   if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
+static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
 {
     unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
 #pragma unroll
     for (int i = 0; i < 3; i++) {
 #if defined(__CUDA_ARCH__)
-        pieces[i] = __byte_perm(bits_x, bits_y, 0x7632);
+        terms[i] = __byte_perm(bits_x, bits_y, 0x7632);
 #else
-        pieces[i] = bits_x >> 16 | (bits_y & 0xffff0000u);
+        terms[i] = bits_x >> 16 | (bits_y & 0xffff0000u);
 #endif
         if (i == 2) break;
         x -= tmm__bits_float(bits_x & 0xffff0000u), y -= tmm__bits_float(bits_y & 0xffff0000u);
@@ -7049,29 +7054,29 @@ static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
 
 /* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `vectors`: see
    tmm__vector_loads. */
-static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
-                                                       long long stride, int left, bool vectors)
+static __device__ __forceinline__ void tmm__load8(float *x8, const float *x, long long stride,
+                                                  int left, bool vectors)
 {
     if (vectors && left >= 8) {
         float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
-        eight[0] = first.x, eight[1] = first.y, eight[2] = first.z, eight[3] = first.w;
-        eight[4] = second.x, eight[5] = second.y, eight[6] = second.z, eight[7] = second.w;
+        x8[0] = first.x, x8[1] = first.y, x8[2] = first.z, x8[3] = first.w;
+        x8[4] = second.x, x8[5] = second.y, x8[6] = second.z, x8[7] = second.w;
     } else {
 #pragma unroll
         for (int i = 0; i < 8; i++) {
-            eight[i] = 0;
-            tmm__load_if(&eight[i], x, 4, i < left);
+            x8[i] = 0;
+            tmm__load_if(&x8[i], x, 4, i < left);
             x += stride;
         }
     }
 }
 
 /* The same by the fewest instructions for addresses, for a loop that is bound by issue. */
-static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float *x,
-                                                       long long stride, int left, bool vectors)
+static __device__ __forceinline__ void tmm__load_chunk(float *x8, const float *x, long long stride,
+                                                       int left, bool vectors)
 {
     if (vectors || left < 8) {
-        tmm__load_eight(eight, x, stride, left, vectors);
+        tmm__load8(x8, x, stride, left, vectors);
         return;
     }
 #pragma unroll
@@ -7081,7 +7086,7 @@ static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float
         one += (i & 2) * stride;
         TMM__HIDE_POINTER(one);
         other = one + 4 * stride;
-        eight[i] = *one, eight[4 + i] = *other;
+        x8[i] = *one, x8[4 + i] = *other;
     }
 }
 
@@ -7380,9 +7385,9 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A line
    of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    tmm_gemm_convert(int K, float least_element, int groups_A, const tmm__lines a,
-                     const tmm__fp16_operand out_a, const tmm__lines b,
-                     const tmm__fp16_operand out_b)
+    TMM_FN(gemm_convert)(int K, float least_element, int groups_A, const tmm__lines a,
+                         const tmm__fp16_operand out_a, const tmm__lines b,
+                         const tmm__fp16_operand out_b)
 {
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
@@ -7403,17 +7408,17 @@ TMM_KERNEL void __launch_bounds__(1024)
     const float *x = from.X + product * from.product_stride + line * from.line_stride;
     int here = line < from.lines ? K : 0; /* elements of this line */
     bool vectors = tmm__vector_loads(&from);
-    float eight[AHEAD][8];
+    float chunk[AHEAD][8];
     unsigned most = 0;
     for (int k = 0; k < K; k += AHEAD * depth) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + k0 + i * depth;
-            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
+            tmm__load8(chunk[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD * 8; i++) {
-            unsigned size = tmm__float_bits(eight[i / 8][i % 8]) & 0x7fffffffu;
+            unsigned size = tmm__float_bits(chunk[i / 8][i % 8]) & 0x7fffffffu;
             most = most > size ? most : size;
         }
     }
@@ -7442,23 +7447,22 @@ TMM_KERNEL void __launch_bounds__(1024)
         for (int i = 0; i < AHEAD; i++) {
             int at = k + i * depth;
             if (again)
-                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at,
-                                vectors);
+                tmm__load8(chunk[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             uint4 hi, lo;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
-                eight[i][j] *= scale;
+                chunk[i][j] *= scale;
                 /* Zero becomes the largest number there is. */
-                unsigned size = (tmm__float_bits(eight[i][j]) & 0x7fffffffu) - 1;
+                unsigned size = (tmm__float_bits(chunk[i][j]) & 0x7fffffffu) - 1;
                 least_size = least_size < size ? least_size : size;
             }
-            tmm__fp16_pair(eight[i][0], eight[i][1], &hi.x, &lo.x);
-            tmm__fp16_pair(eight[i][2], eight[i][3], &hi.y, &lo.y);
-            tmm__fp16_pair(eight[i][4], eight[i][5], &hi.z, &lo.z);
-            tmm__fp16_pair(eight[i][6], eight[i][7], &hi.w, &lo.w);
+            tmm__fp16_pair(chunk[i][0], chunk[i][1], &hi.x, &lo.x);
+            tmm__fp16_pair(chunk[i][2], chunk[i][3], &hi.y, &lo.y);
+            tmm__fp16_pair(chunk[i][4], chunk[i][5], &hi.z, &lo.z);
+            tmm__fp16_pair(chunk[i][6], chunk[i][7], &hi.w, &lo.w);
             if (k + i * depth < padded) {
                 size_t chunk = tmm__chunk_at(&to, line, k + i * depth);
                 *(uint4 *)(blocks + chunk) = hi;
@@ -7473,11 +7477,11 @@ TMM_KERNEL void __launch_bounds__(1024)
             fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
 }
 #endif
-/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 pieces.
+/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 terms.
    Uses: kernels/float/numbers.cuh, kernels/float/ptx.cuh. Used by: kernels/float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
-   element is the sum of three pieces of 8 bits:
+   element is the sum of three terms of 8 bits:
        x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2
    An element of C is, over windows of 32 k,
        c    = sum a3 b1 + sum a1 b3 + sum a2 b2    the smallest products first
@@ -7493,17 +7497,17 @@ TMM_KERNEL void __launch_bounds__(1024)
    (x1 | x2), then as many (x3 | nothing), chunks placed as by KERNEL CONVERT. There are two stages for
    wgmma, one for mma.sync:
        tensor cores  | window 0         | window 1         |      window 2 begins when window 1 is
-       registers       pieces of 1        pieces of 2             complete and added
+       registers       terms of 1         terms of 2              complete and added
    A warp has 16 rows x 128 columns of C in either case, as in a fragment of wgmma.
 
    A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB: 192 operations
    a byte. It takes some 2900 clocks. Converting and adding is 430 instructions for each of two warps a
    scheduler, which issue one in three clocks. So it is bound by latency; there are no registers for a
    third warp. */
-static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *job,
-                                                          tmm__region *region,
-                                                          unsigned char *stages, int thread,
-                                                          bool named, float (*sum)[8])
+static __device__ __forceinline__ bool TMM_FN(recheck_bf16x6)(const tmm__float_job *job,
+                                                              tmm__region *region,
+                                                              unsigned char *stages, int thread,
+                                                              bool named, float (*sum)[8])
 {
     enum { THIRD = 128 * 128, OPERAND = 2 * THIRD, STAGE = 2 * OPERAND, PITCH = 136 };
     const int K = (int)job->K, half = thread / 128;
@@ -7536,8 +7540,8 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
     }
     float total[64], next[32];
     unsigned inexact = 0;
-    /* Which pieces of A and B are multiplied: a digit for each product, the first one on the right. */
-    const unsigned pieces_a = 0x001102, pieces_b = 0x010120;
+    /* Which terms of A and B are multiplied: a digit for each product, the first one on the right. */
+    const unsigned terms_a = 0x001102, terms_b = 0x010120;
 #if TMM__WGMMA
     const unsigned address = (unsigned)__cvta_generic_to_shared(stages);
     float c[64];
@@ -7583,7 +7587,7 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
         TMM__WGMMA_BEGIN();
 #pragma unroll
         for (int i = 0; i < 12; i++) {
-            int a = pieces_a >> i / 2 * 4 & 3, b = pieces_b >> i / 2 * 4 & 3;
+            int a = terms_a >> i / 2 * 4 & 3, b = terms_b >> i / 2 * 4 & 3;
             tmm__wgmma_bfloat(c,
                               tmm__descriptor(address + at + half * (64 * 128)) +
                                   (a / 2 * THIRD + a % 2 * 64 + i % 2 * 32) / 16,
@@ -7617,8 +7621,8 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
             }
 #pragma unroll
             for (int i = 0; i < 12; i++) {
-                const unsigned *from_a = a[pieces_a >> i / 2 * 4 & 3][i % 2];
-                const unsigned *from_b = b[pieces_b >> i / 2 * 4 & 3][i % 2];
+                const unsigned *from_a = a[terms_a >> i / 2 * 4 & 3][i % 2];
+                const unsigned *from_b = b[terms_b >> i / 2 * 4 & 3][i % 2];
                 tmm__mma_16(c, from_a, from_b, true);
                 tmm__mma_16(c + 4, from_a, from_b + 2, true);
             }
@@ -7631,7 +7635,7 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
     tmm__sync_256(named);
     if (region->inexact) return false;
 
-    /* The sums go to the threads of tmm_recheck_tile that store them. */
+    /* The sums go to the threads of recheck_tile that store them. */
     float *tile = (float *)stages;
     float *to = tile + (thread / 32 * 16 + thread % 32 / 4) * PITCH + thread % 4 * 2;
     const float *own = tile + thread / 16 * 4 * PITCH + thread % 16 * 4;
@@ -7653,28 +7657,28 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
    Uses: kernels/float/bf16x6.cuh, kernels/store.cuh. Used by: kernels/float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
-/* 256 threads copy 64 `fours` lines x 16 k to shared memory, as [k][line], with zeros beyond the `lines`
+/* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond the `lines`
    and `depth` that are left. Element by element, which transposes. A thread begins with line *line and
    k *k, to which `at` points. */
-static __device__ __forceinline__ void tmm_recheck_first(const tmm__lines *from, int fours,
-                                                         int thread, int *line, int *k)
+static __device__ __forceinline__ void TMM_FN(recheck_first)(const tmm__lines *from, int vectors,
+                                                             int thread, int *line, int *k)
 {
     bool along_k = from->k_stride == 1;
-    *line = along_k ? thread / 16 : thread % (64 * fours);
-    *k = along_k ? thread % 16 : thread / (64 * fours);
+    *line = along_k ? thread / 16 : thread % (64 * vectors);
+    *k = along_k ? thread % 16 : thread / (64 * vectors);
 }
 
-static __device__ __forceinline__ void tmm_recheck_copy(float *to, const tmm__lines *from,
-                                                        const float *at, int fours, int lines,
-                                                        int depth, int thread)
+static __device__ __forceinline__ void TMM_FN(recheck_copy)(float *to, const tmm__lines *from,
+                                                            const float *at, int vectors, int lines,
+                                                            int depth, int thread)
 {
-    int deeper = from->k_stride == 1 ? 0 : 4 / fours, further = from->k_stride == 1 ? 16 : 0;
+    int deeper = from->k_stride == 1 ? 0 : 4 / vectors, further = from->k_stride == 1 ? 16 : 0;
     long long stride = deeper * from->k_stride + further * from->line_stride;
     int line, k;
-    tmm_recheck_first(from, fours, thread, &line, &k);
+    TMM_FN(recheck_first)(from, vectors, thread, &line, &k);
     to += k * TMM__RECHECK_PITCH + line;
 #pragma unroll 4
-    for (int i = 0; i < 4 * fours; i++) {
+    for (int i = 0; i < 4 * vectors; i++) {
         bool exists = line < lines && k < depth;
         tmm__copy_async(to, exists ? at : from->X, 4, exists);
         at += stride, k += deeper, line += further;
@@ -7683,8 +7687,8 @@ static __device__ __forceinline__ void tmm_recheck_copy(float *to, const tmm__li
 }
 
 /* One element of C by FP32 multiply-adds of one thread, with 24 loads of A and of B under way. */
-static __device__ __forceinline__ void tmm_recheck_element(const tmm__float_job *job, int product,
-                                                           int row, int col)
+static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_job *job,
+                                                               int product, int row, int col)
 {
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
@@ -7704,15 +7708,17 @@ static __device__ __forceinline__ void tmm_recheck_element(const tmm__float_job 
 #pragma unroll
         for (int i = 0; i < 24; i++) sum += x[i] * y[i];
     }
-    tmm_store_some(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
-                   job->alpha, job->beta, &sum);
+    TMM_FN(store_masked)
+    (job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1, job->alpha, job->beta,
+     &sum);
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the region in
    shared memory, with `doubtful` 0. `named`: there are other threads in the block. */
-static __device__ __forceinline__ bool tmm_recheck_find(const tmm__float_job *job, tmm__region *to,
-                                                        long long n, int thread, bool named,
-                                                        bool own, int edge, int tile_m, int tile_n)
+static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
+                                                            tmm__region *to, long long n,
+                                                            int thread, bool named, bool own,
+                                                            int edge, int tile_m, int tile_n)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -7727,7 +7733,7 @@ static __device__ __forceinline__ bool tmm_recheck_find(const tmm__float_job *jo
     int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
     if (own) {
         int part = (int)(n % all_own), r, c;
-        tmm_find_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
+        TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
         row = part / across_own * edge, col = part % across_own * edge;
         row128 = r + row / 128 * 128, col128 = c + col / 128 * 128;
@@ -7771,8 +7777,9 @@ static __device__ __forceinline__ bool tmm_recheck_find(const tmm__float_job *jo
 
 /* Counts doubtful elements. A thread has half of a row of the region: the bits of its four times 16
    elements go to words[4]. Returns how many; all threads then have the region's `doubtful`. */
-static __device__ __forceinline__ int tmm_recheck_count(const tmm__float_job *job, tmm__region *in,
-                                                        int thread, bool named, unsigned *words)
+static __device__ __forceinline__ int TMM_FN(recheck_count)(const tmm__float_job *job,
+                                                            tmm__region *in, int thread, bool named,
+                                                            unsigned *words)
 {
     int half = thread / 128, row = in->row128 + thread % 128, col = in->col128 + half * 64,
         count = 0;
@@ -7792,9 +7799,9 @@ static __device__ __forceinline__ int tmm_recheck_count(const tmm__float_job *jo
 
 /* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The list is
    a count, and from word 4 on product, row and column of each. */
-static __device__ __forceinline__ void tmm_recheck_list(const tmm__region *region, int thread,
-                                                        bool bf16x6, int count,
-                                                        const unsigned *words, int *list)
+static __device__ __forceinline__ void TMM_FN(recheck_list)(const tmm__region *region, int thread,
+                                                            bool bf16x6, int count,
+                                                            const unsigned *words, int *list)
 {
     int quarter = thread % 128 / 64 * 2 + thread / 128;
     if (count == 0 || !tmm__is_sparse(region, quarter, bf16x6)) return;
@@ -7810,43 +7817,44 @@ static __device__ __forceinline__ void tmm_recheck_list(const tmm__region *regio
 }
 
 /* Computes the listed elements, one by each thread: when there are 256, or at the end, `last`. */
-static __device__ __forceinline__ void tmm_recheck_flush(const tmm__float_job *job, int thread,
-                                                         bool named, bool last, int *list)
+static __device__ __forceinline__ void TMM_FN(recheck_flush)(const tmm__float_job *job, int thread,
+                                                             bool named, bool last, int *list)
 {
     int count = *list, *entries = list + 4;
     tmm__sync_256(named);
     if (count < 256 && !last) return;
     for (int i = thread; i < count; i += 256)
-        tmm_recheck_element(job, entries[3 * i], entries[3 * i + 1], entries[3 * i + 2]);
+        TMM_FN(recheck_element)(job, entries[3 * i], entries[3 * i + 1], entries[3 * i + 2]);
     if (thread == 0) *list = 0;
     tmm__sync_256(named);
 }
 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and b. */
-static __device__ __forceinline__ void tmm_recheck_add(const float *a, const float *b, int depth,
-                                                       const int FOURS, float (*sum)[8])
+static __device__ __forceinline__ void TMM_FN(recheck_add)(const float *a, const float *b,
+                                                           int depth, const int VECTORS,
+                                                           float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
         float xs[8], ys[8];
 #pragma unroll
-        for (int i = 0; i < FOURS; i++) {
+        for (int i = 0; i < VECTORS; i++) {
             float4 x = *(const float4 *)(a + k * TMM__RECHECK_PITCH + 64 * i);
             float4 y = *(const float4 *)(b + k * TMM__RECHECK_PITCH + 64 * i);
             xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
             ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
         }
 #pragma unroll
-        for (int i = 0; i < 4 * FOURS; i++)
+        for (int i = 0; i < 4 * VECTORS; i++)
 #pragma unroll
-            for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+            for (int j = 0; j < 4 * VECTORS; j++) sum[i][j] += xs[i] * ys[j];
     }
 }
 
-/* Adds up a tile of 64 `fours` x 64 `fours` (1 or 2) by FP32 multiply-adds, in ascending k as KERNEL
-   GLOBAL. A thread has 4 fours x 4 fours elements of it:
+/* Adds up a tile of 64 or 128 squared (`vectors` is 1 or 2) by FP32 multiply-adds, in ascending k as KERNEL
+   GLOBAL. A thread has 4 x 4 or 8 x 8 elements of it:
 
-               columns      4 (t % 16) ..           64 + 4 (t % 16) ..      fours = 2, thread t
+               columns      4 (t % 16) ..           64 + 4 (t % 16) ..      vectors = 2, thread t
        rows               +-----------------------+-----------------------+
        4 (t / 16) ..      | sum[0..3][0..3]       | sum[0..3][4..7]       |  64
                           +-----------------------+-----------------------+
@@ -7855,10 +7863,10 @@ static __device__ __forceinline__ void tmm_recheck_add(const float *a, const flo
    For one k of 128 x 128 a thread does 64 multiply-adds, 128 clocks of a multiprocessor. Its four
    loads of 16 bytes, of which many threads share each, take 48. Copies of the next 16 k are under
    way. */
-static __device__ __forceinline__ void tmm_recheck_fp32(const tmm__float_job *job,
-                                                        const tmm__region *region, float *memory,
-                                                        int thread, bool named, int fours,
-                                                        float (*sum)[8])
+static __device__ __forceinline__ void TMM_FN(recheck_fp32)(const tmm__float_job *job,
+                                                            const tmm__region *region,
+                                                            float *memory, int thread, bool named,
+                                                            int vectors, float (*sum)[8])
 {
     enum { STEP = TMM__RECHECK_STEP };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
@@ -7867,10 +7875,10 @@ static __device__ __forceinline__ void tmm_recheck_fp32(const tmm__float_job *jo
     int row = thread / 16 * 4, col = thread % 16 * 4;
     int rows = region->row_end - row0, cols = region->col_end - col0;
     float *stage = memory; /* A, then B; the other stage is that of the next 16 k */
-    tmm_recheck_first(&from_a, fours, thread, &line, &k_from);
+    TMM_FN(recheck_first)(&from_a, vectors, thread, &line, &k_from);
     const float *next_a = from_a.X + product * from_a.product_stride +
                           (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
-    tmm_recheck_first(&from_b, fours, thread, &line, &k_from);
+    TMM_FN(recheck_first)(&from_b, vectors, thread, &line, &k_from);
     const float *next_b = from_b.X + product * from_b.product_stride +
                           (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
 #pragma unroll 1
@@ -7881,8 +7889,8 @@ static __device__ __forceinline__ void tmm_recheck_fp32(const tmm__float_job *jo
         stage = stage == memory ? memory + 2 * STEP : memory;
         int left = K - k0;
         if (left > 16) {
-            tmm_recheck_copy(stage, &from_a, next_a, fours, rows, left - 16, thread);
-            tmm_recheck_copy(stage + STEP, &from_b, next_b, fours, cols, left - 16, thread);
+            TMM_FN(recheck_copy)(stage, &from_a, next_a, vectors, rows, left - 16, thread);
+            TMM_FN(recheck_copy)(stage + STEP, &from_b, next_b, vectors, cols, left - 16, thread);
         }
         tmm__copy_commit();
         next_a += 16 * from_a.k_stride;
@@ -7890,18 +7898,18 @@ static __device__ __forceinline__ void tmm_recheck_fp32(const tmm__float_job *jo
         int depth = k0 < 0 ? 0 : left < 16 ? left : 16;
         /* A call for each: in one loop for both, the compiler merges their additions, and no
            multiply-adds are left. */
-        if (fours == 2)
-            tmm_recheck_add(tile_a, tile_b, depth, 2, sum);
+        if (vectors == 2)
+            TMM_FN(recheck_add)(tile_a, tile_b, depth, 2, sum);
         else
-            tmm_recheck_add(tile_a, tile_b, depth, 1, sum);
+            TMM_FN(recheck_add)(tile_a, tile_b, depth, 1, sum);
     }
 }
 
 /* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A thread
-   has the elements of tmm_recheck_fp32. */
-static __device__ __forceinline__ void tmm_recheck_tile(const tmm__float_job *job,
-                                                        tmm__region *region, float *memory,
-                                                        int thread, bool named, int fours)
+   has the elements of recheck_fp32. */
+static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job *job,
+                                                            tmm__region *region, float *memory,
+                                                            int thread, bool named, int vectors)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     int row = thread / 16 * 4, col = thread % 16 * 4;
@@ -7909,28 +7917,28 @@ static __device__ __forceinline__ void tmm_recheck_tile(const tmm__float_job *jo
     bool done = false;
 #pragma unroll
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
-    if (fours == 2 && region->own && job->bf16x6)
-        done = tmm_recheck_bf16x6(job, region, (unsigned char *)memory, thread, named, sum);
-    if (!done) tmm_recheck_fp32(job, region, memory, thread, named, fours, sum);
+    if (vectors == 2 && region->own && job->bf16x6)
+        done = TMM_FN(recheck_bf16x6)(job, region, (unsigned char *)memory, thread, named, sum);
+    if (!done) TMM_FN(recheck_fp32)(job, region, memory, thread, named, vectors, sum);
     int row0 = region->row, col0 = region->col, product = region->product;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales;
     if (job->from_a.product_stride) scale_a += product * 64ll * job->a.line_blocks;
     if (job->from_b.product_stride) scale_b += product * 64ll * job->b.line_blocks;
 #pragma unroll 1
-    for (int i = 0; i < 4 * fours; i++) {
+    for (int i = 0; i < 4 * vectors; i++) {
         /* Each row is moved to the place of the first, so that there is code for one row. */
         int r = row0 + row + i / 4 * 64 + i % 4;
         if (r >= region->row_end) break;
         float row_scale = scale_a[r];
 #pragma unroll
         for (int j = 0; j < 2; j++) {
-            if (j == fours) break;
+            if (j == vectors) break;
             int c = col0 + col + 64 * j, at = c - region->col128;
             unsigned mask = tmm__column_mask(c, 4, 0, region->col_end);
             if (region->own) {
                 int quarter = (r - region->row128) / 64 * 2 + at / 64;
                 bool cols_wide = region->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;
-                if (tmm__is_sparse(region, quarter, fours == 2 && job->bf16x6)) mask = 0;
+                if (tmm__is_sparse(region, quarter, vectors == 2 && job->bf16x6)) mask = 0;
                 if (mask && (row_scale < 0 || cols_wide)) {
                     unsigned of_16 = *tmm__doubt_word(job, product, r, c);
                     of_16 >>= tmm__doubt_bit(c);
@@ -7946,7 +7954,7 @@ static __device__ __forceinline__ void tmm_recheck_tile(const tmm__float_job *jo
                         mask &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm_store_some(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
+            TMM_FN(store_masked)(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
@@ -7962,10 +7970,10 @@ static __device__ __forceinline__ void tmm_recheck_tile(const tmm__float_job *jo
    are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles go by
    BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is small: then
    there is no code for large ones. */
-static __device__ __forceinline__ void tmm_recheck(const tmm__float_job *job, float *memory,
-                                                   int self, bool named, bool rejected,
-                                                   bool doubtful, const bool large_tiles,
-                                                   int tile_m, int tile_n)
+static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job, float *memory,
+                                                       int self, bool named, bool rejected,
+                                                       bool doubtful, const bool large_tiles,
+                                                       int tile_m, int tile_n)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -7982,14 +7990,14 @@ static __device__ __forceinline__ void tmm_recheck(const tmm__float_job *job, fl
         TMM__HIDE(thread); /* nothing of it stays in registers across the loop */
         bool own = pass >= SPARSE, small = pass == REJECTED_SMALL || pass == DOUBTFUL_SMALL;
         if (thread == 0) region->pass = pass;
-        bool more =
-            tmm_recheck_find(job, region, n, thread, named, own, small ? 64 : 128, tile_m, tile_n);
+        bool more = TMM_FN(recheck_find)(job, region, n, thread, named, own, small ? 64 : 128,
+                                         tile_m, tile_n);
         unsigned quarters = 0, words[4]; /* quarters: that need a tile */
-        int count = own && more ? tmm_recheck_count(job, region, thread, named, words) : 0;
+        int count = own && more ? TMM_FN(recheck_count)(job, region, thread, named, words) : 0;
         if (pass == SPARSE) {
-            tmm_recheck_list(region, thread, bf16x6, count, words, (int *)memory);
+            TMM_FN(recheck_list)(region, thread, bf16x6, count, words, (int *)memory);
             tmm__sync_256(named);
-            tmm_recheck_flush(job, thread, named, !more, (int *)memory);
+            TMM_FN(recheck_flush)(job, thread, named, !more, (int *)memory);
         }
         if (!more) {
             pass += all_small && pass == SPARSE ? 2 : 1, n = 0;
@@ -8017,11 +8025,12 @@ static __device__ __forceinline__ void tmm_recheck(const tmm__float_job *job, fl
             if (own) need = region->doubtful[i] > 0 && !tmm__is_sparse(region, i, bf16x6);
             if (need) quarters |= 1u << i;
         }
-        int mine = (region->row - region->row128) / 64 * 2 + (region->col - region->col128) / 64;
+        int quarter = (region->row - region->row128) / 64 * 2 + (region->col - region->col128) / 64;
         bool large = !all_small && __popc(quarters) >= (own && bf16x6 ? 1 : 3);
-        bool here = small ? !large && (quarters >> mine & 1) : large && pass != SPARSE;
+        bool here = small ? !large && (quarters >> quarter & 1) : large && pass != SPARSE;
         tmm__sync_256(named); /* before anything is written again */
-        if (here) tmm_recheck_tile(job, region, memory, thread, named, all_small || small ? 1 : 2);
+        if (here)
+            TMM_FN(recheck_tile)(job, region, memory, thread, named, all_small || small ? 1 : 2);
         n = region->next, pass = region->pass; /* did not stay in registers */
         tmm__sync_256(named);
     }
@@ -8037,7 +8046,7 @@ static __device__ __forceinline__ void tmm_recheck(const tmm__float_job *job, fl
    the work of REGISTER. It is there for right results everywhere; its speed was not measured. */
 #define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
 static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
-TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA
     const tmm__fp16_operand a = job.a, b = job.b;
@@ -8046,8 +8055,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
     const float scale_min = job.scale_min, scale_max = job.scale_max, alpha = job.alpha,
                 beta = job.beta;
     const tmm__schedule s = job.s;
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    float2(*pairs_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    float2(*pairs_a)[68] = (float2(*)[68])tmm__memory; /* [k][line]: hi and lo */
     float2(*pairs_b)[68] = pairs_a + 32;
     __shared__ int doubtful; /* whether there are such elements */
     int thread = threadIdx.x, row = thread / 16 * 4, col = thread % 16 * 4;
@@ -8057,7 +8066,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
          tile += gridDim.x) {
         int tiles = s.tiles_down * s.tiles_across, down, across;
         long long product = tile / tiles;
-        tmm_find_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
+        TMM_FN(find_tile)(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
         long long row0 = down * 64ll, col0 = across * 64ll;
         long long product_a = from_a.product_stride ? product : 0;
         long long product_b = from_b.product_stride ? product : 0;
@@ -8124,13 +8133,14 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
             mask &= ~doubt;
             if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm_store_four(to, r, col0 + col, false, mask, alpha,
-                               tmm_load_four(to, false, mask, beta).v, sum[i]);
+                TMM_FN(store4)
+                (to, r, col0 + col, false, mask, alpha, TMM_FN(load4)(to, false, mask, beta).v,
+                 sum[i]);
             }
         }
     }
     __syncthreads();
-    tmm_recheck(&job, (float *)tmm_memory, thread, false, true, doubtful, false, 64, 64);
+    TMM_FN(recheck)(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64);
 #else
     (void)job;
 #endif
@@ -8175,6 +8185,20 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
 
+/* Functions of this pass's instance. */
+#define tmm__wgmma_small         TMM__INSTANCE(wgmma_small_, WGMMA)
+#define tmm__wgmma_large         TMM__INSTANCE(wgmma_large_, WGMMA)
+#define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
+#define tmm__wgmma_begin         TMM__INSTANCE(wgmma_begin_, WGMMA)
+#define tmm__wgmma_finish        TMM__INSTANCE(wgmma_finish_, WGMMA)
+#define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
+#define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
+#define tmm__wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
+#define tmm__wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
+#define tmm__wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
+#define tmm__wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
+#define tmm__wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
+
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
 #define TMM__WGMMA_ENUMERATOR(pass, name, ...) TMM__WGMMA_##name,
 enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
@@ -8195,15 +8219,13 @@ typedef struct TMM_FN(wgmma_place) {
 
 /* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
    tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
-static __device__ __forceinline__ void tmm_wgmma_scales(const tmm__float_job *job, int tile,
-                                                        int tile_m, int tile_n, int row, int col,
-                                                        int downs, int cols, int thread,
-                                                        int *product, int *row0, int *col0,
-                                                        float *col_scale, float *row_scale)
+static __device__ __forceinline__ void TMM_FN(wgmma_scales)(
+    const tmm__float_job *job, int tile, int tile_m, int tile_n, int row, int col, int downs,
+    int cols, int thread, int *product, int *row0, int *col0, float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
-    tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
+    TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
     *row0 = down * tile_m + row + thread % 128 / 32 * 16 + lane / 4;
     *col0 = across * tile_n + col + lane % 4 * 2;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
@@ -8228,8 +8250,9 @@ static __device__ __forceinline__ void tmm_wgmma_scales(const tmm__float_job *jo
 
 #if TMM__WGMMA
 /* Least and largest scales of A and B, without sign, by 96 threads. */
-static __device__ __forceinline__ void tmm_wgmma_scale_range(const tmm__float_job *job, int thread,
-                                                             unsigned *lowest, unsigned *highest)
+static __device__ __forceinline__ void TMM_FN(wgmma_scale_range)(const tmm__float_job *job,
+                                                                 int thread, unsigned *lowest,
+                                                                 unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
@@ -8292,8 +8315,8 @@ enum {
 
 /* Begins group S, c = lo_a hi_b + hi_a lo_b: 64 rows, `d` times 64 from row `rows` on, and WIDTH
    columns, `half` times WIDTH from the first on. `at`: the window's two stages. */
-static __device__ __forceinline__ void tmm_wgmma_small(float *c, const unsigned *at, int rows,
-                                                       int d, int half)
+static __device__ __forceinline__ void tmm__wgmma_small(float *c, const unsigned *at, int rows,
+                                                        int d, int half)
 {
     TMM__WGMMA_BEGIN();
 #pragma unroll
@@ -8310,8 +8333,8 @@ static __device__ __forceinline__ void tmm_wgmma_small(float *c, const unsigned 
 }
 
 /* Begins group L, c = 2^-11 c + hi_a hi_b, of the same rows and columns. */
-static __device__ __forceinline__ void tmm_wgmma_large(float *c, const unsigned *at, int rows,
-                                                       int d, int half)
+static __device__ __forceinline__ void tmm__wgmma_large(float *c, const unsigned *at, int rows,
+                                                        int d, int half)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT);
@@ -8328,40 +8351,41 @@ static __device__ __forceinline__ void tmm_wgmma_large(float *c, const unsigned 
     TMM__WGMMA_COMMIT();
 }
 
-static __device__ __forceinline__ void tmm_wgmma_add(float *sum, const float *c)
+static __device__ __forceinline__ void tmm__wgmma_add(float *sum, const float *c)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) sum[i] += c[i];
 }
 
 /* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
-static __device__ __forceinline__ void tmm_wgmma_begin(TMM_FN(wgmma_ring) * ring, unsigned *at,
-                                                       float *c, int rows)
+static __device__ __forceinline__ void tmm__wgmma_begin(TMM_FN(wgmma_ring) * ring, unsigned *at,
+                                                        float *c, int rows)
 {
     at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
     tmm__barrier_wait(ring->fulls + 8 * ring->stage, ring->parity);
     tmm__barrier_wait(ring->fulls + 8 * ring->stage + 8, ring->parity);
-    tmm_wgmma_small(c, at, rows, 0, 0);
+    tmm__wgmma_small(c, at, rows, 0, 0);
     ring->stage += 2 * TMM__WGMMA_K_GROUPS;
     if (ring->stage >= TMM__WGMMA_STAGES) ring->stage -= TMM__WGMMA_STAGES, ring->parity ^= 1;
 }
 
 /* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
    stage < 0. */
-static __device__ __forceinline__ void tmm_wgmma_finish(const TMM_FN(wgmma_ring) * ring, float *sum,
-                                                        float *c, int pending, int stage)
+static __device__ __forceinline__ void tmm__wgmma_finish(const TMM_FN(wgmma_ring) * ring,
+                                                         float *sum, float *c, int pending,
+                                                         int stage)
 {
     tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
     if (ring->lane == 0 && stage >= 0) {
         tmm__barrier_arrive(ring->empties + 8 * stage);
         tmm__barrier_arrive(ring->empties + 8 * stage + 8);
     }
-    tmm_wgmma_add(sum, c);
+    tmm__wgmma_add(sum, c);
 }
 
 /* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
-static __device__ __forceinline__ void tmm_wgmma_sum_pairs(TMM_FN(wgmma_ring) * ring, float *sum,
-                                                           int rows, int block, int blocks)
+static __device__ __forceinline__ void tmm__wgmma_sum_pairs(TMM_FN(wgmma_ring) * ring, float *sum,
+                                                            int rows, int block, int blocks)
 {
     enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
     float c0[HALF], c1[HALF];
@@ -8372,33 +8396,33 @@ static __device__ __forceinline__ void tmm_wgmma_sum_pairs(TMM_FN(wgmma_ring) * 
 #pragma unroll 1
     for (; block + STRIDE < blocks; block += 2 * STRIDE) {
         stage0 = ring->stage;
-        tmm_wgmma_begin(ring, at0, c0, rows);
-        tmm_wgmma_finish(ring, sum, c1, 1, stage1);
+        tmm__wgmma_begin(ring, at0, c0, rows);
+        tmm__wgmma_finish(ring, sum, c1, 1, stage1);
         stage1 = ring->stage;
-        tmm_wgmma_begin(ring, at1, c1, rows);
+        tmm__wgmma_begin(ring, at1, c1, rows);
         tmm__wgmma_wait(c0, HALF, 1);
-        tmm_wgmma_large(c0, at0, rows, 0, 0);
+        tmm__wgmma_large(c0, at0, rows, 0, 0);
         tmm__wgmma_wait(c1, HALF, 1);
-        tmm_wgmma_large(c1, at1, rows, 0, 0);
-        tmm_wgmma_finish(ring, sum, c0, 1, stage0);
+        tmm__wgmma_large(c1, at1, rows, 0, 0);
+        tmm__wgmma_finish(ring, sum, c0, 1, stage0);
     }
     if (block < blocks) {
         stage0 = ring->stage;
-        tmm_wgmma_begin(ring, at0, c0, rows);
-        tmm_wgmma_finish(ring, sum, c1, 1, stage1);
+        tmm__wgmma_begin(ring, at0, c0, rows);
+        tmm__wgmma_finish(ring, sum, c1, 1, stage1);
         tmm__wgmma_wait(c0, HALF, 0);
-        tmm_wgmma_large(c0, at0, rows, 0, 0);
-        tmm_wgmma_finish(ring, sum, c0, 0, stage0);
+        tmm__wgmma_large(c0, at0, rows, 0, 0);
+        tmm__wgmma_finish(ring, sum, c0, 0, stage0);
     } else {
-        tmm_wgmma_finish(ring, sum, c1, 0, stage1);
+        tmm__wgmma_finish(ring, sum, c1, 0, stage1);
     }
 }
 
 /* All windows of a tile, one half of the columns after the other: while registers of one half are
    worked on, tensor cores have wgmma of the other half to do. */
-static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) * ring,
-                                                            float (*sum)[TMM__WGMMA_SUMS], int rows,
-                                                            int blocks)
+static __device__ __forceinline__ void tmm__wgmma_sum_halves(TMM_FN(wgmma_ring) * ring,
+                                                             float (*sum)[TMM__WGMMA_SUMS],
+                                                             int rows, int blocks)
 {
     enum { DOWN = TMM__WGMMA_DOWN, STAGES = TMM__WGMMA_STAGES, HALF = TMM__WGMMA_WIDTH / 2 };
 #pragma unroll 1
@@ -8412,25 +8436,25 @@ static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) *
         float c0[HALF], c1[HALF];
 #pragma unroll
         for (int d = 0; d < DOWN; d++) {
-            tmm_wgmma_small(c0, at, rows, d, 0);
+            tmm__wgmma_small(c0, at, rows, d, 0);
             if (d > 0) {
                 tmm__wgmma_wait(c1, HALF, 1);
-                tmm_wgmma_add(sum[d - 1] + HALF, c1);
+                tmm__wgmma_add(sum[d - 1] + HALF, c1);
             }
-            tmm_wgmma_small(c1, at, rows, d, 1);
+            tmm__wgmma_small(c1, at, rows, d, 1);
             tmm__wgmma_wait(c0, HALF, 1);
-            tmm_wgmma_large(c0, at, rows, d, 0);
+            tmm__wgmma_large(c0, at, rows, d, 0);
             tmm__wgmma_wait(c1, HALF, 1);
-            tmm_wgmma_large(c1, at, rows, d, 1);
+            tmm__wgmma_large(c1, at, rows, d, 1);
             tmm__wgmma_wait(c0, HALF, 1);
-            tmm_wgmma_add(sum[d], c0);
+            tmm__wgmma_add(sum[d], c0);
         }
         tmm__wgmma_wait(c1, HALF, 0);
         if (ring->lane == 0) {
             tmm__barrier_arrive(ring->empties + 8 * stage);
             tmm__barrier_arrive(ring->empties + 8 * second);
         }
-        tmm_wgmma_add(sum[DOWN - 1] + HALF, c1);
+        tmm__wgmma_add(sum[DOWN - 1] + HALF, c1);
         ring->stage = second + 1, ring->parity = second_parity;
         if (ring->stage == STAGES) ring->stage = 0, ring->parity ^= 1;
     }
@@ -8439,8 +8463,8 @@ static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) *
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
    read: no more copies come, for such a block has one tile. */
-static __device__ __forceinline__ void tmm_wgmma_exchange(unsigned char *memory, float *sum,
-                                                          int group)
+static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory, float *sum,
+                                                           int group)
 {
     enum { SUMS = TMM__WGMMA_SUMS };
     int place = threadIdx.x % 128;
@@ -8465,16 +8489,16 @@ static __device__ __forceinline__ void tmm_wgmma_exchange(unsigned char *memory,
 
 /* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
    `cols` elements exist from c on. */
-static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job *job, float *c,
-                                                           int row, int col, int cols,
-                                                           const float *sum, float row_scale,
-                                                           const float *col_scale)
+static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job *job, float *c,
+                                                            int row, int col, int cols,
+                                                            const float *sum, float row_scale,
+                                                            const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
     const float alpha = job->alpha, beta = job->beta;
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
-        tmm_two old[AHEAD];
+        TMM_FN(elements2) old[AHEAD];
 #pragma unroll
         for (int j = 0; j < AHEAD; j++) old[j].v[0] = old[j].v[1] = 0;
         if (beta != 0) {
@@ -8492,8 +8516,8 @@ static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job 
 #pragma unroll
             for (int k = 0; k < 2; k++) {
                 float scale = row_scale * col_scale[2 * pair + k];
-                old[j].v[k] = tmm_value(sum[4 * pair + k] * scale, alpha, old[j].v[k],
-                                        8 * pair < cols, row, col + 8 * pair + k);
+                old[j].v[k] = TMM_FN(value)(sum[4 * pair + k] * scale, alpha, old[j].v[k],
+                                            8 * pair < cols, row, col + 8 * pair + k);
             }
             tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
         }
@@ -8503,11 +8527,11 @@ static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job 
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
    doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the place
    of these, and these behind the last. */
-static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_job *job, float *c,
-                                                               const TMM_FN(wgmma_place) * place,
-                                                               int row, int cols, float *sum,
-                                                               float row_scale, float *col_scale,
-                                                               bool wide, int *doubtful)
+static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
+                                                                const TMM_FN(wgmma_place) * place,
+                                                                int row, int cols, float *sum,
+                                                                float row_scale, float *col_scale,
+                                                                bool wide, int *doubtful)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS };
     int lane = threadIdx.x % 32;
@@ -8525,8 +8549,8 @@ static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_
             bool doubt = fits & tmm__is_doubtful(row_scale, col_scale[j], x, job->doubt_below);
             if (doubt) bits |= 1u << j % 4;
             x *= scale;
-            tmm_store_some(c + col, row, place->col + col, 1, fits & !doubt, job->alpha, job->beta,
-                           &x);
+            TMM_FN(store_masked)
+            (c + col, row, place->col + col, 1, fits & !doubt, job->alpha, job->beta, &x);
             if (j % 4 == 3) {
                 if (wide && col - 9 < cols + lane % 4 * 2)
                     bytes[col / 16 * 4] = (unsigned char)bits;
@@ -8551,9 +8575,9 @@ static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_
    stages and their barriers. *doubtful becomes 1 if there are such elements.
    Range and rows of the store stand here: as a function of their own they took the main loop of
    128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
-static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *job,
-                                                          unsigned char *memory, unsigned fulls,
-                                                          unsigned empties, int *doubtful)
+static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
+                                                           unsigned char *memory, unsigned fulls,
+                                                           unsigned empties, int *doubtful)
 {
     enum {
         DOWN = TMM__WGMMA_DOWN,
@@ -8584,22 +8608,23 @@ static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *
         int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
-            tmm_wgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                             thread, &product, &row0, &col0, col_scale, row_scale);
+            TMM_FN(wgmma_scales)
+        (job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED, thread, &product, &row0,
+         &col0, col_scale, row_scale);
 #pragma unroll
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
             for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
         if (TMM__WGMMA_AT_ONCE)
-            tmm_wgmma_sum_pairs(&ring, sum[0], rows, first, a.k_blocks);
+            tmm__wgmma_sum_pairs(&ring, sum[0], rows, first, a.k_blocks);
         else
-            tmm_wgmma_sum_halves(&ring, sum, rows, a.k_blocks);
-        if (K_GROUPS > 1) tmm_wgmma_exchange(memory, sum[0], group);
+            tmm__wgmma_sum_halves(&ring, sum, rows, a.k_blocks);
+        if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
-        if (!TMM__WGMMA_AT_ONCE)
-            tmm_wgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                             thread, &product, &row0, &col0, col_scale, row_scale);
+        if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
+        (job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED, thread, &product, &row0,
+         &col0, col_scale, row_scale);
         TMM_FN(wgmma_place) place = {product, row0, col0};
         float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
@@ -8629,10 +8654,10 @@ static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *
             float *c = to + row * ldc;
             if (row >= M) break;
             if (fast)
-                tmm_wgmma_store_row(job, c, row, place.col, cols, sum[0], row_scale[0], col_scale);
+                tmm__wgmma_store_row(job, c, row, place.col, cols, sum[0], row_scale[0], col_scale);
             else
-                tmm_wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
-                                        wide, doubtful);
+                tmm__wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
+                                         wide, doubtful);
 #pragma unroll
             for (int j = 0; j < 2 * PAIRS; j++) {
                 int at = 4 * (j / 2) + j % 2;
@@ -8648,9 +8673,9 @@ static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *
 }
 
 /* The copies of a block's tiles, by one thread. */
-static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
-                                                      unsigned char *memory, unsigned fulls,
-                                                      unsigned empties)
+static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job,
+                                                       unsigned char *memory, unsigned fulls,
+                                                       unsigned empties)
 {
     enum { BLOCKS_A = TMM__WGMMA_ROWS / 64, BLOCKS_B = TMM__WGMMA_COLS / 64 };
     const tmm__fp16_operand a = job->a, b = job->b;
@@ -8662,7 +8687,7 @@ static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
     int stage = 0;
     for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
         int product = tile / tiles, down, across;
-        tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
         int blocks_a = a.line_blocks - down * BLOCKS_A,
             blocks_b = b.line_blocks - across * BLOCKS_B;
         if (blocks_a > BLOCKS_A) blocks_a = BLOCKS_A;
@@ -8719,7 +8744,8 @@ static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
    a clock, all that shared memory gives. For longer than some ms, what bounds it on an H200 is the
    power that the device may draw. Reads of memory take more than reads of L2, so blocks keep together
    along k (tmm__keep_pace). */
-TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(384, 1)
+    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)(const tmm__float_job job)
 {
 #if TMM__WGMMA
     enum {
@@ -8728,11 +8754,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
         STAGES = (int)STAGES_1 > (int)STAGES_2 ? (int)STAGES_1 : (int)STAGES_2,
         AREA = TMM__WGMMA_1(TMM_FN(wgmma_rows_)) * TMM__WGMMA_1(TMM_FN(wgmma_cols_))
     };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     __shared__ unsigned scales_lowest[2], scales_highest[2]; /* of A and B */
     __shared__ int doubtful;                                 /* whether there are such elements */
-    unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm_memory) & 1023;
+    unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm__memory) & 1023;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
 
@@ -8758,18 +8784,18 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x >= 32) {
-            tmm_wgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
+            TMM_FN(wgmma_scale_range)(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
         } else if (threadIdx.x == 0) {
             if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-                TMM__WGMMA_1(TMM_FN(wgmma_copy_))(&job, tmm_memory + skip, fulls, empties);
+                TMM__WGMMA_1(TMM_FN(wgmma_copy_))(&job, tmm__memory + skip, fulls, empties);
             } else {
-                TMM__WGMMA_2(TMM_FN(wgmma_copy_))(&job, tmm_memory + skip, fulls, empties);
+                TMM__WGMMA_2(TMM_FN(wgmma_copy_))(&job, tmm__memory + skip, fulls, empties);
             }
         }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        unsigned char *memory = tmm_memory + skip;
+        unsigned char *memory = tmm__memory + skip;
         if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
             TMM__WGMMA_1(TMM_FN(wgmma_multiply_))(&job, memory, fulls, empties, &doubtful);
         } else {
@@ -8780,9 +8806,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
         float highest = __uint_as_float(scales_highest[0]) * __uint_as_float(scales_highest[1]);
         bool rejected = tmm__is_rejected(lowest, job.scale_min, job.scale_max) ||
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
-        if (rejected || doubtful)
-            tmm_recheck(&job, (float *)(tmm_memory + skip), threadIdx.x - 128, true, rejected,
-                        doubtful, AREA > 128 * 64, job.tile_m, job.tile_n);
+        if (rejected || doubtful) TMM_FN(recheck)
+        (&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected, doubtful,
+         AREA > 128 * 64, job.tile_m, job.tile_n);
     }
 #else
     (void)job;
@@ -8802,6 +8828,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
 #define TMM__MMA_BLOCKS (TMM__MMA_LIST(TMM__VALUE_3) 0)
 #define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
 #define TMM__MMA_STAGE  (2 * TMM__MMA_EDGE * 128) /* bytes */
+
+/* Functions of this pass's instance. */
+#define tmm__mma_copy    TMM__INSTANCE(mma_copy_, MMA)
+#define tmm__mma_store   TMM__INSTANCE(mma_store_, MMA)
+#define tmm__mma_recheck TMM__INSTANCE(mma_recheck_, MMA)
 
 /* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
 #define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
@@ -8849,9 +8880,9 @@ typedef struct TMM__INSTANCE(mma_copies_, MMA) {
 } TMM__INSTANCE(mma_copies_, MMA);
 
 /* Begins to copy a stage, if there is one, and steps on. */
-static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, MMA) * next,
-                                                    const tmm__float_job *job,
-                                                    unsigned char *memory)
+static __device__ __forceinline__ void tmm__mma_copy(TMM__INSTANCE(mma_copies_, MMA) * next,
+                                                     const tmm__float_job *job,
+                                                     unsigned char *memory)
 {
     enum { EDGE = TMM__MMA_EDGE, STAGE = TMM__MMA_STAGE, COPIES = STAGE / 4096 };
     const tmm__fp16_operand *a = &job->a, *b = &job->b;
@@ -8861,7 +8892,8 @@ static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, M
         size_t step_b = (size_t)b->line_blocks * TMM__BLOCK_BYTES;
         if (next->block == 0) {
             int product = next->tile / tiles, down, across;
-            tmm_find_tile(&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
+            TMM_FN(find_tile)
+            (&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
             next->blocks_a = a->line_blocks - down * (EDGE / 64);
             next->blocks_b = b->line_blocks - across * (EDGE / 64);
             next->a = a->blocks + down * (size_t)(EDGE / 64 * TMM__BLOCK_BYTES);
@@ -8888,16 +8920,16 @@ static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, M
 
 /* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements, and
    leaves the bits of these. Returns whether this thread has doubtful ones. */
-static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, int tile,
-                                                     int warp_row, int warp_col,
-                                                     float (*sum)[TMM__MMA_PARTS][4])
+static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job, int tile,
+                                                      int warp_row, int warp_col,
+                                                      float (*sum)[TMM__MMA_PARTS][4])
 {
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS };
     const long long M = job->M, N = job->N;
     int lane = threadIdx.x % 32, tiles = job->s.tiles_down * job->s.tiles_across;
     int product = tile / tiles, down, across;
     bool doubtful = false;
-    tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+    TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
     int row0 = down * TMM__MMA_EDGE + warp_row + lane / 4;
     int col0 = across * TMM__MMA_EDGE + warp_col + lane % 4 * 2;
     const float *scale_a =
@@ -8919,7 +8951,7 @@ static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, 
         bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
         float *C = job->C + product * job->batchC + row * job->ldc;
         bool aligned = ((size_t)(C + col0) & 7) == 0;
-        tmm_two old[COLS];
+        TMM_FN(elements2) old[COLS];
         unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
 #pragma unroll
         for (int j = 0; j < COLS; j++) {
@@ -8937,7 +8969,7 @@ static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, 
                 *x *= p;
             }
             old[j].v[0] = old[j].v[1] = 0;
-            if (job->beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, mask[j]);
+            if (job->beta != 0) old[j] = TMM_FN(load2)(C + col0 + 8 * j, aligned, mask[j]);
         }
         if (wide && row < M) {
             unsigned char *bytes =
@@ -8949,17 +8981,17 @@ static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, 
             doubtful |= bits != 0;
         }
 #pragma unroll
-        for (int j = 0; j < COLS; j++)
-            tmm_store_two(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
-                          job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+        for (int j = 0; j < COLS; j++) TMM_FN(store2)
+        (C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha, job->beta, old[j],
+         &sum[i / 2][j][i % 2 * 2]);
     }
     return doubtful;
 }
 
 /* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are there
    `doubtful` ones of any thread? Then they are computed again. */
-static __device__ __forceinline__ void tmm_mma_recheck(const tmm__float_job *job,
-                                                       unsigned char *memory, bool doubtful)
+static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *job,
+                                                        unsigned char *memory, bool doubtful)
 {
     int thread = threadIdx.x;
     unsigned *scales = (unsigned *)memory; /* A: least, largest; B: likewise; doubtful */
@@ -8992,18 +9024,19 @@ static __device__ __forceinline__ void tmm_mma_recheck(const tmm__float_job *job
                     tmm__is_rejected(highest, job->scale_min, job->scale_max);
     doubtful = scales[4] != 0;
     __syncthreads();
-    if (rejected || doubtful)
-        tmm_recheck(job, (float *)memory, thread, false, rejected, doubtful,
-                    TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE);
+    if (rejected || doubtful) TMM_FN(recheck)
+    (job, (float *)memory, thread, false, rejected, doubtful,
+     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE);
 }
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
+    TMM__INSTANCE(gemm_float_mma_, MMA)(const tmm__float_job job)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
     static_assert(TMM__MMA_EDGE % 64 == 0, "tiles are made of whole blocks");
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, stage = 0;
     int all = job.s.tiles_down * job.s.tiles_across * job.batch;
     bool doubtful = false;
@@ -9011,7 +9044,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
     tmm__let_next_begin();
     tmm__wait_for_previous();
     TMM__INSTANCE(mma_copies_, MMA) next = {(int)blockIdx.x, 0, 0, 0, 0, NULL, NULL};
-    for (int i = 0; i < STAGES - 1; i++) tmm_mma_copy(&next, &job, tmm_memory);
+    for (int i = 0; i < STAGES - 1; i++) tmm__mma_copy(&next, &job, tmm__memory);
 
     /* Rows of the matrices whose addresses this lane gives; and the chunk of the first 8 k of hi */
     int warp_row = warp / 4 * (16 * DOWN), warp_col = warp % 4 * (8 * COLS);
@@ -9026,7 +9059,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
         for (int block = 0; block < job.a.k_blocks; block++) {
             TMM__COPY_WAIT(STAGES - 2);
             __syncthreads();
-            const unsigned char *lines_a = tmm_memory + stage * TMM__MMA_STAGE;
+            const unsigned char *lines_a = tmm__memory + stage * TMM__MMA_STAGE;
             const unsigned char *lines_b = lines_a + TMM__MMA_EDGE * 128;
             if (++stage == STAGES) stage = 0;
             /* Chunk c of line r is at place c ^ (r % 8); tiles of 16 and 8 lines keep r % 8. lo is
@@ -9041,7 +9074,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
                     tmm__load_matrices(&hi_b[k][j][0], line + place);
                     tmm__load_matrices(&lo_b[k][j][0], line + (place ^ 64));
                 }
-            tmm_mma_copy(&next, &job, tmm_memory);
+            tmm__mma_copy(&next, &job, tmm__memory);
 #pragma unroll
             for (int i = 0; i < DOWN; i++) {
                 unsigned hi_a[2][4], lo_a[2][4];
@@ -9072,11 +9105,11 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
                 for (int j = 0; j < COLS * 4; j++) sum[i][j / 4][j % 4] += c[j / 4][j % 4];
             }
         }
-        doubtful |= tmm_mma_store(&job, tile, warp_row, warp_col, sum);
+        doubtful |= tmm__mma_store(&job, tile, warp_row, warp_col, sum);
     }
     TMM__COPY_WAIT(0);
     __syncthreads();
-    tmm_mma_recheck(&job, tmm_memory, doubtful);
+    tmm__mma_recheck(&job, tmm__memory, doubtful);
 #else
     (void)job;
 #endif
@@ -9086,47 +9119,6 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
    Uses: once/passes.h, kernels/. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. */
-#define tmm_two                 TMM_FN(elements2)
-#define tmm_load_four           TMM_FN(load_four)
-#define tmm_store_four          TMM_FN(store_four)
-#define tmm_load_two            TMM_FN(load_two)
-#define tmm_store_two           TMM_FN(store_two)
-#define tmm_store_some          TMM_FN(store_masked)
-#define tmm_value               TMM_FN(value)
-#define tmm_find_tile           TMM_FN(find_tile)
-#define tmm_gemm_convert        TMM_FN(gemm_convert)
-#define tmm_gemm_float_portable TMM_FN(gemm_float_portable)
-#define tmm_wgmma_scale_range   TMM_FN(wgmma_scale_range)
-#define tmm_recheck             TMM_FN(recheck)
-#define tmm_recheck_first       TMM_FN(recheck_first)
-#define tmm_recheck_copy        TMM_FN(recheck_copy)
-#define tmm_recheck_element     TMM_FN(recheck_element)
-#define tmm_recheck_find        TMM_FN(recheck_find)
-#define tmm_recheck_count       TMM_FN(recheck_count)
-#define tmm_recheck_list        TMM_FN(recheck_list)
-#define tmm_recheck_flush       TMM_FN(recheck_flush)
-#define tmm_recheck_bf16x6      TMM_FN(recheck_bf16x6)
-#define tmm_recheck_add         TMM_FN(recheck_add)
-#define tmm_recheck_fp32        TMM_FN(recheck_fp32)
-#define tmm_recheck_tile        TMM_FN(recheck_tile)
-#define tmm_wgmma_small         TMM__INSTANCE(wgmma_small_, WGMMA)
-#define tmm_wgmma_large         TMM__INSTANCE(wgmma_large_, WGMMA)
-#define tmm_wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
-#define tmm_wgmma_begin         TMM__INSTANCE(wgmma_begin_, WGMMA)
-#define tmm_wgmma_finish        TMM__INSTANCE(wgmma_finish_, WGMMA)
-#define tmm_wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
-#define tmm_wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
-#define tmm_wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
-#define tmm_wgmma_scales        TMM_FN(wgmma_scales)
-#define tmm_wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
-#define tmm_wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
-#define tmm_wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
-#define tmm_wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
-#define tmm_mma_copy            TMM__INSTANCE(mma_copy_, MMA)
-#define tmm_mma_store           TMM__INSTANCE(mma_store_, MMA)
-#define tmm_mma_recheck         TMM__INSTANCE(mma_recheck_, MMA)
-#define tmm_gemm_float_wgmma    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
-#define tmm_gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
 
 #define TMM__PASS 1
 #include "tiledmm.cuh"
@@ -9333,15 +9325,15 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 }
 #endif
 
-/* KERNEL REDUCE, for `pieces` pieces of each tile. `rows`: of C that a thread owns; `tensor`: whether
+/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`: whether
    KERNEL TENSOR left them. */
 static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__schedule *s, int rows,
-                                              int warps_down, int pieces, int tensor)
+                                              int warps_down, int slices, int tensor)
 {
     int tiles = s->tiles_down * s->tiles_across;
-    int parts = pieces >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+    int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
     void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
-                         &rows, &warps_down, &pieces,   &parts,   &tensor, s};
+                         &rows, &warps_down, &slices,   &parts,   &tensor, s};
     return tmm__launch((const void *)TMM_FN(gemm_reduce),
                        dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
                        p->stream);
@@ -9436,7 +9428,7 @@ typedef struct tmm__division {
     int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
     int processors, blocks;              /* multiprocessors, and blocks that fit on one */
     int large;                           /* tiles of 128 x 128, not half of that */
-    int drift;                           /* integers: see KERNEL PIPELINED */
+    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
     int cut_k;                           /* whether a tile may be cut along K */
     const int *clusters;                 /* how many of n blocks fit on the device at once */
 } tmm__division;
@@ -9470,7 +9462,7 @@ static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int m
     return blocks;
 }
 
-/* Takes the division that should be fastest: whole tiles, each tile in so many whole pieces, by
+/* Takes the division that should be fastest: whole tiles, each tile in so many equal slices, by
    clusters or without, or even shares. Returns the blocks to launch. *clocks: how long it should
    take. */
 static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *clocks)
@@ -9481,32 +9473,32 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     double step = large ? 1024 : 512; /* multiply-adds of a scheduler */
     int best = 0, blocks = tmm__plan_whole(s, d, (int)most);
     for (int turns = 0; turns <= per; turns++) { /* 0: not cut */
-        int pieces =
+        int slices =
             turns == 0 ? 1 : (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
-        if (turns > 0 && (!d->cut_k || pieces < 2)) continue;
-        double rounds = ceil(tiles * pieces / processors);
-        double time = rounds * ceil((double)steps / pieces) * step;
+        if (turns > 0 && (!d->cut_k || slices < 2)) continue;
+        double rounds = ceil(tiles * slices / processors);
+        double time = rounds * ceil((double)steps / slices) * step;
         time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
-        if (pieces == 1)
+        if (slices == 1)
             time += t->pipelined.whole_launch;
-        else if (pieces < t->pipelined.reduce_from)
-            time += t->pipelined.cut_launch + pieces * t->pipelined.cut_piece[large];
+        else if (slices < t->pipelined.reduce_from)
+            time += t->pipelined.cut_launch + slices * t->pipelined.cut_slice[large];
         else
             time += t->pipelined.reduce_launch[large];
-        if (best == 0 || time < *clocks) *clocks = time, best = pieces;
+        if (best == 0 || time < *clocks) *clocks = time, best = slices;
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
        than two large tiles were slow. */
-    int most_pieces = large ? 2 : TMM__MOST_CLUSTER;
-    for (int pieces = 2; d->cut_k && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
-        double rounds = ceil(tiles * pieces / processors);
-        double time = rounds * ceil((double)steps / pieces) * step;
+    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
+    for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
+        double rounds = ceil(tiles * slices / processors);
+        double time = rounds * ceil((double)steps / slices) * step;
         time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
         time += t->pipelined.cluster_launch +
-                rounds * t->pipelined.cluster_round[large] * (pieces - 1) / pieces;
-        if (tiles > d->clusters[pieces] || time >= *clocks) continue;
-        *clocks = time, best = pieces;
-        s->cluster = pieces;
+                rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
+        if (tiles > d->clusters[slices] || time >= *clocks) continue;
+        *clocks = time, best = slices;
+        s->cluster = slices;
     }
     if (best > 1) {
         s->streamk_tiles = (int)tiles;
@@ -9523,7 +9515,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     /* Many tiles with few steps: one a block, so that some begin while others end. */
     if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
     s->streamk_blocks = blocks;
-    if (d->drift && tiles >= 2 * most) {
+    if (d->data_parallel && tiles >= 2 * most) {
         int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
         s->streamk_tiles = s->streamk_blocks = 0;
         blocks = (int)tiles;
@@ -9583,18 +9575,18 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     }
     /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
     long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
-    long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
-    int any_m = tall < wide ? 128 : 64, any_n = 192 - any_m;
+    long long is_128x64 = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
+    int any_m = is_128x64 < wide ? 128 : 64, any_n = 192 - any_m;
     tmm__schedule any;
     d.tiles_down = (int)((M - 1) / any_m + 1), d.tiles_across = (int)((N - 1) / any_n + 1);
-    d.blocks = TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), d.large = 0, d.drift = TMM__IS_INTEGER;
+    d.blocks = TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), d.large = 0, d.data_parallel = TMM__IS_INTEGER;
     d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(TMM_FN(pipelined_any)), 16,
                                sizeof(TMM_FN(sums4)));
     int any_blocks = tmm__plan_pipelined(&any, &d, &any_clocks);
-    any.tall = tall < wide;
+    any.is_128x64 = is_128x64 < wide;
     if (p->batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
         clocks = 2 * tiles / tmm__tuned()->pipelined.issue[TMM__LARGE_TILE][2];
-        any_clocks = tmm__min(wide, tall) / tmm__tuned()->pipelined.issue[TMM__SMALL_TILE][3];
+        any_clocks = tmm__min(wide, is_128x64) / tmm__tuned()->pipelined.issue[TMM__SMALL_TILE][3];
     }
     if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
     c->s = any;
@@ -9678,7 +9670,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
                              p->stream);
         if (status == TMM_OK && c.s.reduce)
             status = TMM_FN(gemm__reduce)(p, &c.s, c.instance == TMM_FN(pipelined_any) ? 8 : 16,
-                                          c.s.tall ? 4 : 2,
+                                          c.s.is_128x64 ? 4 : 2,
                                           c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
@@ -9736,34 +9728,34 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     *clocks = tmm__tensor_step(i, (double)tiles * batch, rounds) * (steps * rounds);
     *clocks += (i->blocks >= 2 ? t->tensor.store_shared : t->tensor.store_alone) * area * rounds;
     if (!d->cut_k || steps == 0) return blocks;
-    /* So many pieces of each that KERNEL REDUCE is worth its launch. */
+    /* So many slices of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
     for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
         double load = ceil((double)tiles * n / processors);
         double guess = tmm__tensor_step(i, (double)tiles * n, load);
         guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
-        guess += n * (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_piece_wide
-                                                      : t->tensor.reduce_piece);
+        guess += n * (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
+                                                      : t->tensor.reduce_slice);
         if (guess >= *clocks) continue;
         *clocks = guess;
         blocks = s->streamk_blocks = tiles * n;
         s->streamk_tiles = tiles;
         s->reduce = 1;
     }
-    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
+    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
-    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
-    if (i->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
+    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
+    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
         (long long)rest * steps <= INT_MAX) {
-        double guess = steps * (tiles / processors + 1.0 / pieces) * busy;
+        double guess = steps * (tiles / processors + 1.0 / slices) * busy;
         guess += area * (tiles / processors + 1) + t->tensor.last_launch;
-        guess += t->tensor.last_piece * (pieces - 1);
+        guess += t->tensor.last_slice * (slices - 1);
         if (guess < *clocks) {
             *clocks = guess;
-            blocks = tiles - rest + rest * pieces;
+            blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
-            s->streamk_blocks = rest * pieces;
+            s->streamk_blocks = rest * slices;
             s->reduce = 0;
         }
     }
@@ -9958,9 +9950,9 @@ typedef struct TMM_FN(small__instance) {
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
     long long tiles, parts;
-    double time;                   /* nanoseconds that it should take */
-    TMM_FN(small__instance) whole; /* to take if there is no memory for parts, */
-    long long whole_tiles;         /* and its tiles */
+    double time;                     /* nanoseconds that it should take */
+    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts, */
+    long long unsplit_tiles;         /* and its tiles */
 } TMM_FN(small__choice);
 
 /* Instance number n of the list; all zeros behind the last. One that was not measured: by its area,
@@ -10026,17 +10018,17 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     if (TMM__IS_DOUBLE && all[largest].rows * all[largest].cols == 32 * 32 && K <= 128 &&
         tiles[largest] > busy)
         largest--;
-    int whole = 0, best = 0;
-    while (whole < largest && tiles[whole] > busy) whole++;
-    best = whole;
+    int unsplit = 0, best = 0;
+    while (unsplit < largest && tiles[unsplit] > busy) unsplit++;
+    best = unsplit;
     /* Few tiles and long K: parts of k, of 16 steps at least, two for each warp, and so many that
        fewer or more would take longer. Larger tiles take less time for twice as many parts. */
     c->parts = 1;
-    const double rounds = ceil((double)tiles[whole] / busy);
+    const double rounds = ceil((double)tiles[unsplit] / busy);
     const double alone =
-        all[whole].first + all[whole].each_k * K * rounds + t->small_c.round * (rounds - 1);
+        all[unsplit].first + all[unsplit].each_k * K * rounds + t->small_c.round * (rounds - 1);
     double shortest = t->small_c.gain * alone;
-    for (int n = whole; n <= largest && alone > t->small_c.host; n++) {
+    for (int n = unsplit; n <= largest && alone > t->small_c.host; n++) {
         double part = t->small_c.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
                sums = all[n].each_k * K;
         long long most = tmm__min(busy / tiles[n], steps / 16);
@@ -10047,7 +10039,7 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     }
     c->time = c->parts > 1 ? shortest : alone;
     c->instance = all[best], c->tiles = tiles[best];
-    c->whole = all[whole], c->whole_tiles = tiles[whole];
+    c->unsplit = all[unsplit], c->unsplit_tiles = tiles[unsplit];
     return TMM_OK;
 }
 
@@ -10064,7 +10056,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     if (c.parts > 1)
         partials =
             tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.whole, c.tiles = c.whole_tiles;
+    if (partials == NULL) c.parts = 1, c.instance = c.unsplit, c.tiles = c.unsplit_tiles;
     /* Where there are many tiles, or few steps, fewer warps to each. */
     int team_log2 = 3;
     while (team_log2 > 0 && ((c.tiles << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
@@ -10129,7 +10121,7 @@ typedef struct TMM_FN(skinny__instance) {
 /* How a launch of KERNEL SKINNY is made. L is the large operand, S the narrow one. */
 typedef struct TMM_FN(skinny__choice) {
     TMM_FN(skinny__instance) instance;
-    int few_rows;
+    int narrow_m;
     long long lines, width, blocks, parts;
     double time; /* nanoseconds that it should take */
 } TMM_FN(skinny__choice);
@@ -10169,10 +10161,10 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     const double busy = TMM__BUSY(device->processors);
     TMM_FN(skinny__choice) c;
     memset(&c, 0, sizeof c);
-    c.few_rows = p->M < p->N;
-    c.lines = c.few_rows ? p->N : p->M, c.width = c.few_rows ? p->M : p->N;
-    const TMM_TYPE *L = c.few_rows ? p->B : p->A;
-    const long long lineL = c.few_rows ? p->csB : p->rsA, kL = c.few_rows ? p->rsB : p->csA;
+    c.narrow_m = p->M < p->N;
+    c.lines = c.narrow_m ? p->N : p->M, c.width = c.narrow_m ? p->M : p->N;
+    const TMM_TYPE *L = c.narrow_m ? p->B : p->A;
+    const long long lineL = c.narrow_m ? p->csB : p->rsA, kL = c.narrow_m ? p->rsB : p->csA;
     const TMM_FN(skinny__instance) *best = NULL;
     for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
         const TMM_FN(skinny__instance) *i = &instances[n];
@@ -10210,12 +10202,12 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
     (void)row;
     const tmm__device *device = tmm__current_device();
     TMM_FN(skinny__choice) c = TMM_FN(gemm__skinny_plan)(p);
-    const int few_rows = c.few_rows;
-    const TMM_TYPE *L = few_rows ? p->B : p->A, *S = few_rows ? p->A : p->B;
-    long long lineL = few_rows ? p->csB : p->rsA, kL = few_rows ? p->rsB : p->csA;
-    long long kS = few_rows ? p->csA : p->rsB, jS = few_rows ? p->rsA : p->csB;
-    long long strideL = few_rows ? p->strideB : p->strideA;
-    long long strideS = few_rows ? p->strideA : p->strideB;
+    const int narrow_m = c.narrow_m;
+    const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
+    long long lineL = narrow_m ? p->csB : p->rsA, kL = narrow_m ? p->rsB : p->csA;
+    long long kS = narrow_m ? p->csA : p->rsB, jS = narrow_m ? p->rsA : p->csB;
+    long long strideL = narrow_m ? p->strideB : p->strideA;
+    long long strideS = narrow_m ? p->strideA : p->strideB;
     if (c.instance.least > device->shared)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
@@ -10229,7 +10221,7 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
     int bytes = (int)tmm__min(c.instance.bytes, device->shared); /* as for SMALL */
     void *arguments[] = {&c.lines, &c.width, &p->K,   &p->alpha,   &L,          &lineL,
                          &kL,      &strideL, &S,      &kS,         &jS,         &strideS,
-                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.few_rows, &partials};
+                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.narrow_m, &partials};
     tmm_status status =
         tmm__launch(c.instance.kernel, dim3((unsigned)c.blocks, (unsigned)c.parts, p->batch),
                     dim3(256), bytes, arguments, p->stream);
@@ -10448,11 +10440,11 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                                unsigned batch, tmm_stream stream)
 {
     const tmm__tuning *t = tmm__tuned();
-    int all = groups[0] + groups[1], few = all <= tmm__current_device()->processors;
-    int threads = K <= t->fp16.convert_256_k          ? 256
-                  : K <= t->fp16.convert_few_k && few ? 1024
-                  : K <= t->fp16.convert_512_k        ? 512
-                                                      : 1024;
+    int all = groups[0] + groups[1], one_wave = all <= tmm__current_device()->processors;
+    int threads = K <= t->fp16.convert_256_k                    ? 256
+                  : K <= t->fp16.convert_one_wave_k && one_wave ? 1024
+                  : K <= t->fp16.convert_512_k                  ? 512
+                                                                : 1024;
     if (all == 0) return TMM_OK;
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
@@ -10541,11 +10533,10 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
 }
 
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
-   converted already, or NULL. `memory`: the caller's; NULL: from the pool, and *done is 0 if that has
-   none. */
+   converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
+   nothing is done; else 0. */
 static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
-                                             const tmm__fp16_operand *const *ready, char *memory,
-                                             int *done)
+                                             const tmm__fp16_operand *const *ready, size_t *missing)
 {
     const long long M = p->M, N = p->N, K = p->K;
     const unsigned batch = p->batch;
@@ -10558,12 +10549,12 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     size_t each = TMM_FN(gemm__doubt_bytes)(M, N), bytes = 0;
     for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    char *own = NULL;
+    char *memory = NULL;
     for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
-        if (pass == 1 && memory == NULL && bytes > 0) {
-            memory = own = (char *)tmm__workspace(bytes, stream);
-            *done = own != NULL;
-            if (own == NULL) return TMM_OK;
+        if (pass == 1) {
+            memory = (char *)tmm__workspace(bytes, stream);
+            *missing = memory == NULL ? bytes : 0;
+            if (memory == NULL) return TMM_OK;
         }
         bytes = 0;
         for (int i = 0; i < 2; i++) {
@@ -10576,7 +10567,6 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         if (memory != NULL) doubt = (unsigned *)(memory + bytes);
         bytes += TMM_FN(gemm__doubt_bytes)(M, N) * most + TMM__FLOAT_PACE_BYTES;
     }
-    *done = 1;
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
@@ -10596,7 +10586,7 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }
-    if (own != NULL) (void)cudaFreeAsync(own, stream);
+    (void)cudaFreeAsync(memory, stream);
     return status;
 }
 #endif
@@ -10894,10 +10884,10 @@ static inline tmm_status TMM_FN(gemm__run)(tmm_kernel kernel, const TMM_FN(gemm_
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row)
 {
-    int done = 0;
+    size_t missing = 0;
     (void)row;
-    tmm_status status = TMM_FN(gemm__float)(p, NULL, NULL, &done);
-    if (done || status != TMM_OK) return status;
+    tmm_status status = TMM_FN(gemm__float)(p, NULL, &missing);
+    if (missing == 0 || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
     status = TMM_FN(gemm__takes)(kernel, p);
@@ -10988,15 +10978,15 @@ TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, siz
     return TMM_OK;
 }
 
-/* Prepares what `wanted` says, whose memory has `bytes` or is NULL. */
-static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_t bytes,
+/* Prepares what `request` says, whose memory has `bytes` or is NULL. */
+static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size_t bytes,
                                                tmm_prepared *prepared, tmm_stream stream)
 {
-    const int is_B = wanted->is_B;
-    const tmm_op op = wanted->op;
-    const long long lines = wanted->lines, K = wanted->K, ld = wanted->ld;
-    const float *X = (const float *)wanted->X;
-    void *memory = wanted->memory;
+    const int is_B = request->is_B;
+    const tmm_op op = request->op;
+    const long long lines = request->lines, K = request->K, ld = request->ld;
+    const float *X = (const float *)request->X;
+    void *memory = request->memory;
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
@@ -11032,7 +11022,7 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
     }
-    *prepared = *wanted;
+    *prepared = *request;
     prepared->memory = memory, prepared->owned = owned;
     return TMM_OK;
 }
@@ -11041,16 +11031,16 @@ TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, c
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared wanted = {A, memory, 0, 0, op, M, K, lda};
-    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
+    const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda};
+    return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
                                           long long ldb, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared wanted = {B, memory, 0, 1, op, N, K, ldb};
-    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
+    const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb};
+    return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
@@ -11062,20 +11052,18 @@ TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream strea
     return tmm__cuda(error, "cudaFreeAsync");
 }
 
-/* The bytes for what is not prepared; an error if what is does not fit the product. */
-static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, long long K,
-                                                    const tmm_tensor_options *options,
-                                                    size_t *bytes)
+/* An error if the product is too large, or if what is prepared does not fit it. */
+static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, long long K,
+                                                      const tmm_tensor_options *options)
 {
-    *bytes = 0;
     if (M < 0 || N < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", M < 0 ? "M" : N < 0 ? "N" : "K");
     for (int is_B = 0; is_B < 2; is_B++) {
-        const tmm_prepared *ready = options == NULL ? NULL : is_B ? options->B : options->A;
+        const tmm_prepared *ready = is_B ? options->B : options->A;
         long long lines = is_B ? N : M;
-        size_t more = 0;
+        size_t bytes = 0;
         if (ready == NULL) {
-            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &more);
+            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &bytes);
             if (status != TMM_OK) return status;
         } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
@@ -11084,17 +11072,8 @@ static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, lo
                              is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
                              lines, K);
         }
-        *bytes += more;
     }
-    if (M > 0 && N > 0 && K > 0) *bytes += TMM_FN(gemm__doubt_bytes)(M, N) + TMM__FLOAT_PACE_BYTES;
     return TMM_OK;
-}
-
-TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
-                                              const tmm_tensor_options *options, size_t *bytes)
-{
-    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
-    return TMM_FN(gemm__tensor_bytes)(M, N, K, options, bytes);
 }
 
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -11103,10 +11082,9 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream)
 {
-    static const tmm_tensor_options defaults = {NULL, NULL, NULL, 0};
+    static const tmm_tensor_options defaults = {NULL, NULL};
     if (options == NULL) options = &defaults;
-    size_t needed = 0;
-    tmm_status status = TMM_FN(gemm__tensor_bytes)(M, N, K, options, &needed);
+    tmm_status status = TMM_FN(gemm__check_prepared)(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
@@ -11117,11 +11095,6 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                     alpha != 0};
     status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
-    void *memory = options->memory;
-    if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
-        return tmm__fail(options->bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
-                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
-                         options->bytes, needed);
     if (M == 0 || N == 0) return TMM_OK;
     if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
         return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
@@ -11135,13 +11108,13 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, K, 1);
         ready[i] = &halves[i];
     }
-    int done = 0;
+    size_t missing = 0;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = TMM_FN(gemm__float)(&p, ready, (char *)memory, &done);
-    if (status == TMM_OK && !done)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", needed);
+    status = TMM_FN(gemm__float)(&p, ready, &missing);
+    if (status == TMM_OK && missing > 0)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
 }
 #endif
@@ -11218,10 +11191,11 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
     TMM_TYPE *C = (TMM_TYPE *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s sums in pieces that depend on the shape: the bits would depend "
-                         "on the blocks",
-                         tmm_kernel_string(job->kernel));
+        return tmm__fail(
+            TMM_ERROR_UNSUPPORTED,
+            "kernel %s sums in slices of k that depend on the shape: the bits would depend "
+            "on the blocks",
+            tmm_kernel_string(job->kernel));
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                  NULL, N, beta, C, block->ldc, stream);
@@ -11233,11 +11207,12 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, &p);
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR) {
-        int done;
-        tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
-        if (status == TMM_OK && !done)
+        size_t missing = 0;
+        tmm_status status = TMM_FN(gemm__float)(&p, NULL, &missing);
+        if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor: no memory to convert blocks of A and B");
+                             "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
+                             missing);
         return status;
     }
 #endif
@@ -11467,49 +11442,6 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__SHARED_TILE
-#if TMM__KERNELS
-#undef tmm_two
-#undef tmm_load_four
-#undef tmm_store_four
-#undef tmm_load_two
-#undef tmm_store_two
-#undef tmm_store_some
-#undef tmm_find_tile
-#undef tmm_value
-#undef tmm_gemm_convert
-#undef tmm_gemm_float_portable
-#undef tmm_wgmma_scale_range
-#undef tmm_recheck
-#undef tmm_recheck_first
-#undef tmm_recheck_copy
-#undef tmm_recheck_element
-#undef tmm_recheck_find
-#undef tmm_recheck_count
-#undef tmm_recheck_list
-#undef tmm_recheck_flush
-#undef tmm_recheck_bf16x6
-#undef tmm_recheck_add
-#undef tmm_recheck_fp32
-#undef tmm_recheck_tile
-#undef tmm_wgmma_small
-#undef tmm_wgmma_large
-#undef tmm_wgmma_add
-#undef tmm_wgmma_begin
-#undef tmm_wgmma_finish
-#undef tmm_wgmma_sum_pairs
-#undef tmm_wgmma_sum_halves
-#undef tmm_wgmma_exchange
-#undef tmm_wgmma_scales
-#undef tmm_wgmma_store_row
-#undef tmm_wgmma_store_checked
-#undef tmm_wgmma_multiply
-#undef tmm_wgmma_copy
-#undef tmm_mma_copy
-#undef tmm_mma_store
-#undef tmm_mma_recheck
-#undef tmm_gemm_float_wgmma
-#undef tmm_gemm_float_mma
-#endif
 #ifndef TMM__MAKING_READY
 #undef TMM_TILE
 #undef TMM_EPILOGUE

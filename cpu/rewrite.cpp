@@ -352,6 +352,36 @@ static void rewrite_cluster(long i)
                   "\", " + dimensions + "); " + text(begin);
 }
 
+/* A function of the device that names threadIdx and its like begins with copies of them, which the
+ * compiler may keep in registers: it cannot know that no store changes the variables themselves. Returns
+ * the brace after which they are, or I. */
+static long copy_builtins(long i)
+{
+    static const char *const names[][2] = {{"threadIdx", "uint3"},
+                                           {"blockIdx", "uint3"},
+                                           {"blockDim", "dim3"},
+                                           {"gridDim", "dim3"}};
+    long open = i;
+    for (; open < count() && !is(open, "{"); open = next(is(open, "(") ? closing(open) : open))
+        if (is(open, ";") || is(open, "=") || is(open, ":") || is(open, "}")) return i;
+    if (open == count() || !is(previous(open), ")")) return i;
+    const long end = closing(open); /* which walks through the body */
+    std::string copies;
+    for (const auto &name : names) {
+        bool used = false;
+        for (long j = open; j < end; j = next(j)) {
+            bool local_class = is(j, "struct") || is(j, "class") || is(j, "union");
+            if (local_class || (is(j, "[") && is(next(j), "]") && is(next(next(j)), "(")))
+                return open; /* in which copies cannot be named */
+            used |= is(j, name[0]) && !is(previous(j), "::");
+        }
+        if (used)
+            copies += std::string(" const ") + name[1] + " " + name[0] + " = ::" + name[0] + ";";
+    }
+    text(open) += copies;
+    return open;
+}
+
 /* ---- what cannot run here -------------------------------------------------------------------- */
 
 /* Names of the toolkit by what they begin with. */
@@ -637,6 +667,7 @@ static void rewrite_tokens()
     note_kernels();
     std::vector<bool> scopes; /* for each open brace, whether it is one of a namespace */
     int functions = 0;        /* how many are not */
+    long copied = -1;         /* where the last function of the device begins */
     long declared = -1;       /* the end of the last declaration of device variables */
     for (long i = next(-1); i < count(); i = next(i)) {
         if (is(i, "{")) {
@@ -672,6 +703,8 @@ static void rewrite_tokens()
                 continue;
             }
             if (is(previous(i), "(")) continue; /* the argument of an __attribute__ */
+            if ((is(i, "__global__") || is(i, "__device__")) && i > copied)
+                copied = copy_builtins(i);
             bool attribute = !functions || found->first.find("inline") != std::string::npos;
             text(i) = attribute ? found->second : "";
             bool variable = is(i, "__device__") || is(i, "__constant__") || is(i, "__managed__");

@@ -386,8 +386,9 @@ void run_nested(launch_state &launch)
     clock_launch(launch);
     self = inner.get();
     begin_launch(*inner, launch);
-    inner->home.stack = outer->running->stack;
-    inner->home.usable_size = outer->running->usable_size;
+    const fiber &running = *outer->fiber_of[outer->current];
+    inner->home.stack = running.stack;
+    inner->home.usable_size = running.usable_size;
     while (!launch.failed && launch.next_block < launch.blocks)
         run_block(*inner, launch.next_block++);
     end_launch(launch);

@@ -63,7 +63,7 @@ functions() {
 # code, which is measured one at a time.
 longest() {
     case $1 in
-    */tiledmm/kernels/pipelined.cuh) echo 388 ;;
+    */tiledmm/kernels/pipelined.cuh) echo 382 ;;
     */tiledmm/kernels/float/bf16x6.cuh) echo 148 ;;
     *) [ "$2" = kernel ] && echo 200 || echo 100 ;;
     esac

@@ -19,6 +19,7 @@ constexpr int warpSize = 32;
 
 namespace cucc
 {
+void barrier(const char *site);
 int barrier(const char *site, int predicate); /* returns in how many threads it was not zero */
 
 enum warp_function {
@@ -123,7 +124,7 @@ template <class T> struct dynamic_shared_array {
 
 inline void __syncthreads(const char *site)
 {
-    cucc::barrier(site, 0);
+    cucc::barrier(site);
 }
 inline int __syncthreads_count(const char *site, int predicate)
 {

@@ -45,18 +45,18 @@ static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
     }
     /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
     long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
-    long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
-    int any_m = tall < wide ? 128 : 64, any_n = 192 - any_m;
+    long long is_128x64 = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
+    int any_m = is_128x64 < wide ? 128 : 64, any_n = 192 - any_m;
     tmm__schedule any;
     d.tiles_down = (int)((M - 1) / any_m + 1), d.tiles_across = (int)((N - 1) / any_n + 1);
-    d.blocks = TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), d.large = 0, d.drift = TMM__IS_INTEGER;
+    d.blocks = TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), d.large = 0, d.data_parallel = TMM__IS_INTEGER;
     d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(TMM_FN(pipelined_any)), 16,
                                sizeof(TMM_FN(sums4)));
     int any_blocks = tmm__plan_pipelined(&any, &d, &any_clocks);
-    any.tall = tall < wide;
+    any.is_128x64 = is_128x64 < wide;
     if (p->batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
         clocks = 2 * tiles / tmm__tuned()->pipelined.issue[TMM__LARGE_TILE][2];
-        any_clocks = tmm__min(wide, tall) / tmm__tuned()->pipelined.issue[TMM__SMALL_TILE][3];
+        any_clocks = tmm__min(wide, is_128x64) / tmm__tuned()->pipelined.issue[TMM__SMALL_TILE][3];
     }
     if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
     c->s = any;
@@ -140,7 +140,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
                              p->stream);
         if (status == TMM_OK && c.s.reduce)
             status = TMM_FN(gemm__reduce)(p, &c.s, c.instance == TMM_FN(pipelined_any) ? 8 : 16,
-                                          c.s.tall ? 4 : 2,
+                                          c.s.is_128x64 ? 4 : 2,
                                           c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);

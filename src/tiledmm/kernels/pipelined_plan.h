@@ -7,7 +7,7 @@ typedef struct tmm__division {
     int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
     int processors, blocks;              /* multiprocessors, and blocks that fit on one */
     int large;                           /* tiles of 128 x 128, not half of that */
-    int drift;                           /* integers: see KERNEL PIPELINED */
+    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
     int cut_k;                           /* whether a tile may be cut along K */
     const int *clusters;                 /* how many of n blocks fit on the device at once */
 } tmm__division;
@@ -41,7 +41,7 @@ static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int m
     return blocks;
 }
 
-/* Takes the division that should be fastest: whole tiles, each tile in so many whole pieces, by
+/* Takes the division that should be fastest: whole tiles, each tile in so many equal slices, by
    clusters or without, or even shares. Returns the blocks to launch. *clocks: how long it should
    take. */
 static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *clocks)
@@ -52,32 +52,32 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     double step = large ? 1024 : 512; /* multiply-adds of a scheduler */
     int best = 0, blocks = tmm__plan_whole(s, d, (int)most);
     for (int turns = 0; turns <= per; turns++) { /* 0: not cut */
-        int pieces =
+        int slices =
             turns == 0 ? 1 : (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
-        if (turns > 0 && (!d->cut_k || pieces < 2)) continue;
-        double rounds = ceil(tiles * pieces / processors);
-        double time = rounds * ceil((double)steps / pieces) * step;
+        if (turns > 0 && (!d->cut_k || slices < 2)) continue;
+        double rounds = ceil(tiles * slices / processors);
+        double time = rounds * ceil((double)steps / slices) * step;
         time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
-        if (pieces == 1)
+        if (slices == 1)
             time += t->pipelined.whole_launch;
-        else if (pieces < t->pipelined.reduce_from)
-            time += t->pipelined.cut_launch + pieces * t->pipelined.cut_piece[large];
+        else if (slices < t->pipelined.reduce_from)
+            time += t->pipelined.cut_launch + slices * t->pipelined.cut_slice[large];
         else
             time += t->pipelined.reduce_launch[large];
-        if (best == 0 || time < *clocks) *clocks = time, best = pieces;
+        if (best == 0 || time < *clocks) *clocks = time, best = slices;
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
        than two large tiles were slow. */
-    int most_pieces = large ? 2 : TMM__MOST_CLUSTER;
-    for (int pieces = 2; d->cut_k && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
-        double rounds = ceil(tiles * pieces / processors);
-        double time = rounds * ceil((double)steps / pieces) * step;
+    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
+    for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
+        double rounds = ceil(tiles * slices / processors);
+        double time = rounds * ceil((double)steps / slices) * step;
         time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
         time += t->pipelined.cluster_launch +
-                rounds * t->pipelined.cluster_round[large] * (pieces - 1) / pieces;
-        if (tiles > d->clusters[pieces] || time >= *clocks) continue;
-        *clocks = time, best = pieces;
-        s->cluster = pieces;
+                rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
+        if (tiles > d->clusters[slices] || time >= *clocks) continue;
+        *clocks = time, best = slices;
+        s->cluster = slices;
     }
     if (best > 1) {
         s->streamk_tiles = (int)tiles;
@@ -94,7 +94,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     /* Many tiles with few steps: one a block, so that some begin while others end. */
     if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
     s->streamk_blocks = blocks;
-    if (d->drift && tiles >= 2 * most) {
+    if (d->data_parallel && tiles >= 2 * most) {
         int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
         s->streamk_tiles = s->streamk_blocks = 0;
         blocks = (int)tiles;

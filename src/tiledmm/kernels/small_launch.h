@@ -29,9 +29,9 @@ typedef struct TMM_FN(small__instance) {
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
     long long tiles, parts;
-    double time;                   /* nanoseconds that it should take */
-    TMM_FN(small__instance) whole; /* to take if there is no memory for parts, */
-    long long whole_tiles;         /* and its tiles */
+    double time;                     /* nanoseconds that it should take */
+    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts, */
+    long long unsplit_tiles;         /* and its tiles */
 } TMM_FN(small__choice);
 
 /* Instance number n of the list; all zeros behind the last. One that was not measured: by its area,
@@ -97,17 +97,17 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     if (TMM__IS_DOUBLE && all[largest].rows * all[largest].cols == 32 * 32 && K <= 128 &&
         tiles[largest] > busy)
         largest--;
-    int whole = 0, best = 0;
-    while (whole < largest && tiles[whole] > busy) whole++;
-    best = whole;
+    int unsplit = 0, best = 0;
+    while (unsplit < largest && tiles[unsplit] > busy) unsplit++;
+    best = unsplit;
     /* Few tiles and long K: parts of k, of 16 steps at least, two for each warp, and so many that
        fewer or more would take longer. Larger tiles take less time for twice as many parts. */
     c->parts = 1;
-    const double rounds = ceil((double)tiles[whole] / busy);
+    const double rounds = ceil((double)tiles[unsplit] / busy);
     const double alone =
-        all[whole].first + all[whole].each_k * K * rounds + t->small_c.round * (rounds - 1);
+        all[unsplit].first + all[unsplit].each_k * K * rounds + t->small_c.round * (rounds - 1);
     double shortest = t->small_c.gain * alone;
-    for (int n = whole; n <= largest && alone > t->small_c.host; n++) {
+    for (int n = unsplit; n <= largest && alone > t->small_c.host; n++) {
         double part = t->small_c.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
                sums = all[n].each_k * K;
         long long most = tmm__min(busy / tiles[n], steps / 16);
@@ -118,7 +118,7 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     }
     c->time = c->parts > 1 ? shortest : alone;
     c->instance = all[best], c->tiles = tiles[best];
-    c->whole = all[whole], c->whole_tiles = tiles[whole];
+    c->unsplit = all[unsplit], c->unsplit_tiles = tiles[unsplit];
     return TMM_OK;
 }
 
@@ -135,7 +135,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     if (c.parts > 1)
         partials =
             tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.whole, c.tiles = c.whole_tiles;
+    if (partials == NULL) c.parts = 1, c.instance = c.unsplit, c.tiles = c.unsplit_tiles;
     /* Where there are many tiles, or few steps, fewer warps to each. */
     int team_log2 = 3;
     while (team_log2 > 0 && ((c.tiles << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))

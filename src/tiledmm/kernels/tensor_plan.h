@@ -49,34 +49,34 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     *clocks = tmm__tensor_step(i, (double)tiles * batch, rounds) * (steps * rounds);
     *clocks += (i->blocks >= 2 ? t->tensor.store_shared : t->tensor.store_alone) * area * rounds;
     if (!d->cut_k || steps == 0) return blocks;
-    /* So many pieces of each that KERNEL REDUCE is worth its launch. */
+    /* So many slices of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
     for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
         double load = ceil((double)tiles * n / processors);
         double guess = tmm__tensor_step(i, (double)tiles * n, load);
         guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
-        guess += n * (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_piece_wide
-                                                      : t->tensor.reduce_piece);
+        guess += n * (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
+                                                      : t->tensor.reduce_slice);
         if (guess >= *clocks) continue;
         *clocks = guess;
         blocks = s->streamk_blocks = tiles * n;
         s->streamk_tiles = tiles;
         s->reduce = 1;
     }
-    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
+    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
-    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
-    if (i->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
+    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
+    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
         (long long)rest * steps <= INT_MAX) {
-        double guess = steps * (tiles / processors + 1.0 / pieces) * busy;
+        double guess = steps * (tiles / processors + 1.0 / slices) * busy;
         guess += area * (tiles / processors + 1) + t->tensor.last_launch;
-        guess += t->tensor.last_piece * (pieces - 1);
+        guess += t->tensor.last_slice * (slices - 1);
         if (guess < *clocks) {
             *clocks = guess;
-            blocks = tiles - rest + rest * pieces;
+            blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
-            s->streamk_blocks = rest * pieces;
+            s->streamk_blocks = rest * slices;
             s->reduce = 0;
         }
     }

@@ -45,12 +45,12 @@ typedef struct tmm__tuning {
 
     /* KERNEL PIPELINED, by the size of its tiles. issue: the part of the time in which multiply-adds
        are issued, by blocks on a multiprocessor. Clocks: a launch with whole tiles; one whose tiles
-       are cut along K in few pieces, and each piece; one with KERNEL REDUCE, for `reduce_from` pieces
+       are cut along K in few slices, and each slice; one with KERNEL REDUCE, for `reduce_from` slices
        of a tile and more; one by clusters, and each round of them; one with even shares (stream-K),
        and each partial tile. */
     struct {
         double issue[TMM__TILE_SIZES][TMM__MOST_RESIDENT + 1];
-        double whole_launch, cut_launch, cut_piece[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
+        double whole_launch, cut_launch, cut_slice[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
         int reduce_from;
         double cluster_launch, cluster_round[TMM__TILE_SIZES];
         double even_launch[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
@@ -59,7 +59,7 @@ typedef struct tmm__tuning {
     /* KERNEL TENSOR, clocks. steps: a step of a tile, if it is the only one on a multiprocessor
        (alone) and if there are more (busy). l2_step: a step of a tile of 64 x 64 that is alone takes
        at least so many for each tile, since all copy from L2. store: for each element of C, with one
-       block on a multiprocessor or several. reduce_wide_from: pieces from which eight blocks add up
+       block on a multiprocessor or several. reduce_wide_from: slices from which eight blocks add up
        each part of a tile. last: the tiles of a last, short round are cut. The others as of
        PIPELINED. */
     struct {
@@ -68,9 +68,9 @@ typedef struct tmm__tuning {
             double alone, busy;
         } steps[TMM__TUNED_TENSOR];
         double l2_step, store_alone, store_shared;
-        double reduce_launch, reduce_piece, reduce_piece_wide;
+        double reduce_launch, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
-        double last_launch, last_piece, even_step, even_launch, even_partial;
+        double last_launch, last_slice, even_step, even_launch, even_partial;
     } tensor;
 
     /* KERNEL SMALL, nanoseconds. tiles: a launch with each, and each k; 0: a type that has it not.
@@ -101,12 +101,12 @@ typedef struct tmm__tuning {
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
        mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles. A tile of
        64 x 64 by wgmma is given so few that squares from 384 on, where it pays, take it.
-       l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
+       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K operands
        with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
        these K by 256 and 512. */
     struct {
         double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
-        int convert_256_k, convert_few_k, convert_512_k;
+        int convert_256_k, convert_one_wave_k, convert_512_k;
         /* TMM_AUTO: the least M or N, and K. For wgmma: clocks and bytes a second, and what FP32
            multiply-adds do (FLOP a second) and take longer to launch (seconds). For mma.sync: the
            least M N K, and of M N / (M + N): converting an element takes as long as so many
@@ -153,7 +153,7 @@ static const tmm__tuning tmm__tunings[] = {
             {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
             8000,                                           /* whole_launch */
             12000,                                          /* cut_launch */
-            {2100, 4400},                                   /* cut_piece */
+            {2100, 4400},                                   /* cut_slice */
             {22000, 27000},                                 /* reduce_launch */
             5,                                              /* reduce_from */
             13000,                                          /* cluster_launch */
@@ -169,11 +169,11 @@ static const tmm__tuning tmm__tunings[] = {
             1.0,   /* store_alone */
             0.8,   /* store_shared */
             15000, /* reduce_launch */
-            300,   /* reduce_piece */
-            100,   /* reduce_piece_wide */
+            300,   /* reduce_slice */
+            100,   /* reduce_slice_wide */
             32,    /* reduce_wide_from */
             5000,  /* last_launch */
-            7000,  /* last_piece */
+            7000,  /* last_slice */
             1.14,  /* even_step */
             16000, /* even_launch */
             0.4,   /* even_partial */
@@ -206,7 +206,7 @@ static const tmm__tuning tmm__tunings[] = {
             {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
             6e7,                                      /* l2_bytes */
             256,                                      /* convert_256_k */
-            512,                                      /* convert_few_k */
+            512,                                      /* convert_one_wave_k */
             2048,                                     /* convert_512_k */
             64,                                       /* least_edge */
             256,                                      /* least_k */
@@ -252,7 +252,7 @@ static const tmm__tuning tmm__tunings[] = {
             {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
             8000,                                           /* whole_launch */
             12000,                                          /* cut_launch */
-            {2100, 4400},                                   /* cut_piece */
+            {2100, 4400},                                   /* cut_slice */
             {22000, 27000},                                 /* reduce_launch */
             5,                                              /* reduce_from */
             13000,                                          /* cluster_launch */
@@ -268,11 +268,11 @@ static const tmm__tuning tmm__tunings[] = {
             1.0,   /* store_alone */
             0.8,   /* store_shared */
             15000, /* reduce_launch */
-            300,   /* reduce_piece */
-            100,   /* reduce_piece_wide */
+            300,   /* reduce_slice */
+            100,   /* reduce_slice_wide */
             32,    /* reduce_wide_from */
             5000,  /* last_launch */
-            7000,  /* last_piece */
+            7000,  /* last_slice */
             1.14,  /* even_step */
             16000, /* even_launch */
             0.4,   /* even_partial */
@@ -305,7 +305,7 @@ static const tmm__tuning tmm__tunings[] = {
             {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
             6e7,                                      /* l2_bytes */
             256,                                      /* convert_256_k */
-            512,                                      /* convert_few_k */
+            512,                                      /* convert_one_wave_k */
             2048,                                     /* convert_512_k */
             64,                                       /* least_edge */
             256,                                      /* least_k */

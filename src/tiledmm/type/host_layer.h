@@ -71,10 +71,11 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
     TMM_TYPE *C = (TMM_TYPE *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s sums in pieces that depend on the shape: the bits would depend "
-                         "on the blocks",
-                         tmm_kernel_string(job->kernel));
+        return tmm__fail(
+            TMM_ERROR_UNSUPPORTED,
+            "kernel %s sums in slices of k that depend on the shape: the bits would depend "
+            "on the blocks",
+            tmm_kernel_string(job->kernel));
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                  NULL, N, beta, C, block->ldc, stream);
@@ -86,11 +87,12 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, &p);
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR) {
-        int done;
-        tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
-        if (status == TMM_OK && !done)
+        size_t missing = 0;
+        tmm_status status = TMM_FN(gemm__float)(&p, NULL, &missing);
+        if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor: no memory to convert blocks of A and B");
+                             "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
+                             missing);
         return status;
     }
 #endif

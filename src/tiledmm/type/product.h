@@ -144,15 +144,15 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 }
 #endif
 
-/* KERNEL REDUCE, for `pieces` pieces of each tile. `rows`: of C that a thread owns; `tensor`: whether
+/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`: whether
    KERNEL TENSOR left them. */
 static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__schedule *s, int rows,
-                                              int warps_down, int pieces, int tensor)
+                                              int warps_down, int slices, int tensor)
 {
     int tiles = s->tiles_down * s->tiles_across;
-    int parts = pieces >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+    int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
     void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
-                         &rows, &warps_down, &pieces,   &parts,   &tensor, s};
+                         &rows, &warps_down, &slices,   &parts,   &tensor, s};
     return tmm__launch((const void *)TMM_FN(gemm_reduce),
                        dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
                        p->stream);

@@ -1,8 +1,8 @@
-/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 pieces.
+/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 terms.
    Uses: kernels/float/numbers.cuh, kernels/float/ptx.cuh. Used by: kernels/float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
-   element is the sum of three pieces of 8 bits:
+   element is the sum of three terms of 8 bits:
        x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2
    An element of C is, over windows of 32 k,
        c    = sum a3 b1 + sum a1 b3 + sum a2 b2    the smallest products first
@@ -18,17 +18,17 @@
    (x1 | x2), then as many (x3 | nothing), chunks placed as by KERNEL CONVERT. There are two stages for
    wgmma, one for mma.sync:
        tensor cores  | window 0         | window 1         |      window 2 begins when window 1 is
-       registers       pieces of 1        pieces of 2             complete and added
+       registers       terms of 1         terms of 2              complete and added
    A warp has 16 rows x 128 columns of C in either case, as in a fragment of wgmma.
 
    A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB: 192 operations
    a byte. It takes some 2900 clocks. Converting and adding is 430 instructions for each of two warps a
    scheduler, which issue one in three clocks. So it is bound by latency; there are no registers for a
    third warp. */
-static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *job,
-                                                          tmm__region *region,
-                                                          unsigned char *stages, int thread,
-                                                          bool named, float (*sum)[8])
+static __device__ __forceinline__ bool TMM_FN(recheck_bf16x6)(const tmm__float_job *job,
+                                                              tmm__region *region,
+                                                              unsigned char *stages, int thread,
+                                                              bool named, float (*sum)[8])
 {
     enum { THIRD = 128 * 128, OPERAND = 2 * THIRD, STAGE = 2 * OPERAND, PITCH = 136 };
     const int K = (int)job->K, half = thread / 128;
@@ -61,8 +61,8 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
     }
     float total[64], next[32];
     unsigned inexact = 0;
-    /* Which pieces of A and B are multiplied: a digit for each product, the first one on the right. */
-    const unsigned pieces_a = 0x001102, pieces_b = 0x010120;
+    /* Which terms of A and B are multiplied: a digit for each product, the first one on the right. */
+    const unsigned terms_a = 0x001102, terms_b = 0x010120;
 #if TMM__WGMMA
     const unsigned address = (unsigned)__cvta_generic_to_shared(stages);
     float c[64];
@@ -108,7 +108,7 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
         TMM__WGMMA_BEGIN();
 #pragma unroll
         for (int i = 0; i < 12; i++) {
-            int a = pieces_a >> i / 2 * 4 & 3, b = pieces_b >> i / 2 * 4 & 3;
+            int a = terms_a >> i / 2 * 4 & 3, b = terms_b >> i / 2 * 4 & 3;
             tmm__wgmma_bfloat(c,
                               tmm__descriptor(address + at + half * (64 * 128)) +
                                   (a / 2 * THIRD + a % 2 * 64 + i % 2 * 32) / 16,
@@ -142,8 +142,8 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
             }
 #pragma unroll
             for (int i = 0; i < 12; i++) {
-                const unsigned *from_a = a[pieces_a >> i / 2 * 4 & 3][i % 2];
-                const unsigned *from_b = b[pieces_b >> i / 2 * 4 & 3][i % 2];
+                const unsigned *from_a = a[terms_a >> i / 2 * 4 & 3][i % 2];
+                const unsigned *from_b = b[terms_b >> i / 2 * 4 & 3][i % 2];
                 tmm__mma_16(c, from_a, from_b, true);
                 tmm__mma_16(c + 4, from_a, from_b + 2, true);
             }
@@ -156,7 +156,7 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
     tmm__sync_256(named);
     if (region->inexact) return false;
 
-    /* The sums go to the threads of tmm_recheck_tile that store them. */
+    /* The sums go to the threads of recheck_tile that store them. */
     float *tile = (float *)stages;
     float *to = tile + (thread / 32 * 16 + thread % 32 / 4) * PITCH + thread % 4 * 2;
     const float *own = tile + thread / 16 * 4 * PITCH + thread % 16 * 4;
