@@ -94,16 +94,21 @@ run_memory() {
             tail -n 3 "$work/$demo.txt"
             continue
         fi
-        [ "$demo" = map ] || awk -F, -v demo="$demo" '
+        [[ $demo =~ ^(latency|bandwidth)$ ]] || awk -F, -v demo="$demo" '
             NR == 1 || $1 ~ /also right/ || $1 ~ /^cudaMemcpy/ { next }
             $1 ~ /\(right\)/ || right == "" { right = $1; next }
             wrong == "" || $(NF - 1) + 0 > most { good = right; wrong = $1; most = $(NF - 1) + 0; shown = $(NF - 1) }
-            END { printf "%-16s%-32s%-32s%8s\n", demo, good, wrong, shown == "nan" ? "-" : shown }' "$work/$demo.csv"
+            END { if (wrong == "") { good = right; wrong = "-"; shown = "nan" }
+                printf "%-16s%-32s%-32s%8s\n", demo, good, wrong, shown == "nan" ? "-" : shown }' "$work/$demo.csv"
     done
     if have nvcc && have_gpu; then # the map: latency in clocks, size and bandwidth
-        awk -F, 'BEGIN { printf "\n%-24s%12s%12s%12s\n", "memory", "MB", "clocks", "GB/s" }
-            /^walk/ { printf "%-24s%12s%12.0f%12s\n", $1, $5, $4, "-" }
-            /^read/ { printf "%-24s%12s%12s%12.0f\n", $1, $5, "-", $7 }' "$work/map.csv"
+        awk -F, 'BEGIN { printf "\n%-24s%12s%12s\n", "memory", "clocks", "GB/s" }
+            FNR == 1 { next }
+            !($1 in row) { row[$1] = ++rows; name[rows] = $1; clocks[rows] = rate[rows] = "-" }
+            FILENAME ~ /latency/ { clocks[row[$1]] = $4 }
+            FILENAME ~ /bandwidth/ { rate[row[$1]] = $7 }
+            END { for (r = 1; r <= rows; r++) printf "%-24s%12s%12s\n", name[r], clocks[r], rate[r] }
+            ' "$work/latency.csv" "$work/bandwidth.csv"
     else
         say "On the CPU results and counts are right, and times mean nothing: none are shown."
     fi
@@ -267,7 +272,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp") sanitized=(--sanitize -Xcompiler "-Wall,-Wextra,-Werror")
     local devices=1 more_devices="" sanitized_devices="" orders="forward backward shuffle:$RANDOM"
     case $name in # programs that run for a moment: the compiler's time is what counts
-    rules | tensor_float | no_device) sanitized+=(-O0) ;;
+    rules | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
     esac
     if [ "$name" = no_device ]; then # none of the fast kernels runs
         devices=0
@@ -281,9 +286,9 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         sanitized+=('-DTMM_KERNEL=static __global__ __attribute__((no_sanitize("undefined")))')
     fi
     case $name in # those that take long; sanitized they are forward
-    gemm | host | tensor_float) orders="shuffle:$RANDOM" ;;
+    gemm | host | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
     esac
-    [ "$name" = gemm ] && sanitized+=(-DFEWER)
+    case $name in gemm | tensor_double) sanitized+=(-DFEWER) ;; esac
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in $orders; do
             tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"

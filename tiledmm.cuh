@@ -62,6 +62,13 @@
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
                         sm_80 on; elsewhere right but slow. For K below 64, and on sm_90 for M or N
                         above 2^24, as TMM_AUTO
+     TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
+                        A and B are scaled, rounded to integers and split into residues modulo 13
+                        to 16 numbers; elements of C for which the bound is not proved are summed
+                        in double; so the error has the bound of every kernel (MEASURED). Needs
+                        sm_90, compiled for sm_90a, or a device whose units of double are few, to
+                        be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
+                        device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
@@ -80,6 +87,8 @@
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.
+     TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
+     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -97,6 +106,8 @@
                          TMM_ERROR_UNSUPPORTED and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and
                          _multi take it when asked by name or with TMM_AUTO_TENSOR, then with the
                          same bits for all blocks
+     TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
+                         TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -137,11 +148,11 @@
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
-   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
-   TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
-   in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
-   32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
-   fewer slices.
+   Memory: TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work
+   (128 KB, TMM_TENSOR with its largest tiles). For large products of float and double they also take
+   copies of A and B in the form that they read best. TMM_SMALL and TMM_SKINNY take up to 32 x 64
+   partial sums for each multiprocessor where K is long and C is small. Without that memory all do
+   without, and sum in fewer slices.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
@@ -255,8 +266,8 @@
 #endif
 
 /* A product of two TMM_SUM, rounded once. Compilers may contract a * b + c * d into a multiply-add
-   of either product, and choose differently from kernel to kernel; this keeps the last step,
-   alpha sum + beta C, the same bits everywhere. */
+   of either product, and choose differently from kernel to kernel. So the last step, alpha sum +
+   beta C, has the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
     (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \
@@ -308,6 +319,15 @@
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
 #endif
+
+/* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
+#ifdef TMM_DOUBLE_TENSOR
+#define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
+#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#else
+#define TMM__DOUBLE_TENSOR 0
+#define TMM__AUTO_INT8     0
+#endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
    Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
@@ -320,7 +340,7 @@
        KERNEL(value, string, run, tile)
    `run` is the name of the kernel's launcher, and with _takes behind it of the function that says
    whether it takes a product: see gemm__kernel. `tile` is the least edge of its tiles of C.
-   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float, too. */
+   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
 #define TMM__KERNEL_LIST(NAME, KERNEL)                                               \
     NAME(TMM_AUTO, "auto")                                                           \
     KERNEL(TMM_GLOBAL, "global", gemm__global, 32)                                   \
@@ -336,7 +356,8 @@
     KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
     KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
     NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
-    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)
+    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)           \
+    KERNEL(TMM_TENSOR_INT8, "tensor_int8", TMM__IF_FAST(gemm__int8), 64)
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: once/config.h, once/kernels.h. Used by: all parts. */
@@ -479,8 +500,8 @@ TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, co
    pass with probability 1/2 at most, so `trials` of them with 2^-trials.
      TMM_INT: exact modulo 2^32. *excess is 0 if every trial agrees, infinite otherwise.
      TMM_FLOAT, TMM_DOUBLE: *excess is the largest |C r - A B r|_i over a bound for what rounding
-     does to row i, 8 sqrt(K + 2) u |a_i|_2 |B|_F with u the unit roundoff of the type; above 1 the
-     product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
+     does to row i. That is 8 sqrt(K + 2) u |a_i|_2 |B|_F with u the unit roundoff of the type.
+     Above 1 the product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
      "A new approach to probabilistic rounding error analysis", 2019); on matrices of one repeated
      value, where they are not, a right product can exceed it: compare element by element then.
    Infinities and NaN, in A or B, too, make *excess infinite. Needs memory for N + K + 2 M
@@ -829,6 +850,11 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 /* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
 enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies together;
+   rows that TN stores through shared memory at a time. */
+enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
+enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
+
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
@@ -853,6 +879,9 @@ typedef struct tmm__schedule {
     void *partials; /* partial tiles, one for each block */
     unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
     unsigned long long ticket; /* another one for every launch */
+#ifdef TMM_DOUBLE_TENSOR
+    const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
+#endif
 } tmm__schedule;
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
@@ -1277,10 +1306,12 @@ typedef struct tmm__tuning {
     } pack;
 
     /* KERNEL PIPELINED, by the size of its tiles. issue: the part of the time in which multiply-adds
-       are issued, by blocks on a multiprocessor. Clocks: a launch with whole tiles; one whose tiles
-       are cut along K in few slices, and each slice; one with KERNEL REDUCE, for `reduce_from` slices
-       of a tile and more; one by clusters, and each round of them; one with even shares (stream-K),
-       and each partial tile. */
+       are issued, by blocks on a multiprocessor. The others are clocks:
+         whole_launch                  a launch with whole tiles
+         cut_launch, cut_slice         one whose tiles are cut along K in few slices, and each slice
+         reduce_launch                 one with KERNEL REDUCE, from `reduce_from` slices of a tile on
+         cluster_launch, _round        one by clusters, and each round of them
+         even_launch, even_partial     one with even shares (stream-K), and each partial tile */
     struct {
         double issue[TMM__TILE_SIZES][TMM__MOST_RESIDENT + 1];
         double whole_launch, cut_launch, cut_slice[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
@@ -1348,6 +1379,16 @@ typedef struct tmm__tuning {
         double clock, bandwidth, fp32_flops, fp32_launch;
         double mma_least_work, mma_least_edge;
     } fp16;
+
+    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
+       products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
+       first: what the first one costs, times M N.
+       TMM_AUTO: multiply-adds of bytes and bytes of memory a second, seconds of all launches, and
+       FLOP a second of FP64. slow_edge: the least M, N and K where FP64 is slow. */
+    struct {
+        double fp64, each, first, fp64_slow, each_slow;
+        double rate, bandwidth, launches, fp64_flops, slow_edge;
+    } int8;
 } tmm__tuning;
 
 /* The numbers of the H100 are those of the H200: its speeds were alike with them. */
@@ -1450,6 +1491,18 @@ static const tmm__tuning tmm__tunings[] = {
             7e8,                                      /* mma_least_work */
             200,                                      /* mma_least_edge */
         },
+        {
+            26,      /* fp64 */
+            1600,    /* each */
+            6.5e6,   /* first */
+            400,     /* fp64_slow */
+            2000,    /* each_slow */
+            7.25e14, /* rate */
+            3.4e12,  /* bandwidth */
+            3e-5,    /* launches */
+            57e12,   /* fp64_flops */
+            256,     /* slow_edge */
+        },
     },
     {
         "NVIDIA H100",
@@ -1548,6 +1601,18 @@ static const tmm__tuning tmm__tunings[] = {
             1.05e-6,                                  /* fp32_launch */
             7e8,                                      /* mma_least_work */
             200,                                      /* mma_least_edge */
+        },
+        {
+            26,      /* fp64 */
+            1600,    /* each */
+            6.5e6,   /* first */
+            400,     /* fp64_slow */
+            2000,    /* each_slow */
+            7.25e14, /* rate */
+            3.4e12,  /* bandwidth */
+            3e-5,    /* launches */
+            57e12,   /* fp64_flops */
+            256,     /* slow_edge */
         },
     },
 };
@@ -2396,11 +2461,11 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_LAYOUT)
 #define TMM__PART_HOST_LAYOUT
 /* ---- how a device works on its rows ---------------------------------------------------------- */
-/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K;
-   the end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them, at
-   least TMM__HOST_FIRST deep, in *front parts, one or two.
-     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer: a
-   short first part would not help for long. So their rest is cut only if it is too deep. */
+/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
+   The end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them. It
+   is at least TMM__HOST_FIRST deep and has *front parts, one or two.
+     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer. A short
+   first part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
     long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
@@ -3880,6 +3945,12 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #else
 #define TMM__IF_FLOATING(...)
 #endif
+/* Whether TMM_AUTO may take tensor cores that split elements: see once/config.h. */
+#if TMM__IS_DOUBLE
+#define TMM__ASKED_TENSOR TMM__AUTO_INT8
+#else
+#define TMM__ASKED_TENSOR TMM__AUTO_TENSOR
+#endif
 /* For TMM__KERNEL_LIST: a kernel that is left out has another launcher. */
 #if TMM__FAST
 #define TMM__IF_FAST(run) run
@@ -3984,10 +4055,10 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
      On an error or when cancelled, all is freed, no thread is left, and each element of C has its
    old or its final value. Windows: no threads, so the calling one stages pageable memory.
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
-   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little), TMM_ERROR_CUDA (a
-   copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED (a kernel
-   that this type lacks; TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE,
-   which would see rows and columns of blocks). */
+   used), TMM_ERROR_MEMORY (of a device or the host), TMM_ERROR_CUDA (a copy or a kernel failed),
+   TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED. That is for a kernel that this type
+   lacks; for TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; and for TMM_EPILOGUE, which
+   would see rows and columns of blocks. */
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
@@ -4103,8 +4174,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #define tmm_gemm_shared TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
-   steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
-   shared memory, and then each thread takes its row and its column from there.
+   steps of TMM_TILE. At each step all threads together copy one tile of A and one of B into shared
+   memory. Then each thread takes its row and its column from there.
 
                                    +--+--+--+--+  B
                                    |  |B0|  |  |        step 0: C += A0 B0
@@ -4449,10 +4520,9 @@ static __device__ __forceinline__ void TMM_FN(store4)(TMM_TYPE *C, long long row
     if (vector) *(TMM_FN(elements4) *)C = elements;
 }
 
-/* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
-   first_row on and before `end`, with two elements each, 32 columns apart; 8 bits of `mask`.
-   `vector`: bits 0 and 4 stand for all four, and C is aligned to 16 bytes. beta is compared
-   once, not for each four. */
+/* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on and
+   before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With `vector`,
+   bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
 static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
                                                           long long first_row, long long end,
                                                           long long col, bool vector, unsigned mask,
@@ -4570,8 +4640,8 @@ static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long lo
     }
 }
 
-/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on, as
-   far as the 8 bits of the mask have them. With `vector`, bits 0 and 4 stand for all four. C is read
+/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on. The
+   mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read
    by single elements, so one code serves both cases. There is no branch for beta: the main loop of
    the kernel would pay for it. */
 static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
@@ -4774,12 +4844,372 @@ TMM_KERNEL void __launch_bounds__(256)
         }
 }
 #endif
+/* src/tiledmm/kernels/pipelined_copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
+   Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the rows
+   of C that a thread owns.
+
+   What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
+typedef struct TMM_FN(pipelined_copies) {
+    const char *fromA, *fromB, *from3; /* the first element of the next step */
+    unsigned strideA, strideB;         /* bytes from one pass to the next */
+    int toA, toB, to3;                 /* where the first element goes in a stage */
+    int modeA, modeB, kA, kB;          /* kA, kB: the k of that element in a step */
+    int rows_left, cols_left, left3;   /* lines that there are from it on */
+    bool predicated, is_128x64;        /* C is smaller than a tile; the third unit is of A */
+} TMM_FN(pipelined_copies);
+
+/* Copies what this thread has to copy of a step of one operand, `lines` rows of A or columns of B.
+   `to`, `from`: its first element in shared memory and in global memory. The elements of its next
+   passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else filled
+   with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted from
+   the first element. `mode`, `lines` and `unpredicated` are constants. */
+static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const char *from,
+                                                         unsigned stride, int mode, int lines,
+                                                         bool unpredicated, bool valid,
+                                                         int lines_left, int depth_left)
+{
+    enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
+    enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
+    int pitch = lines + 4;
+    if (mode == TMM__VECTORS) {
+        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
+#pragma unroll
+        for (int i = 0; i < DEPTH / deeper; i++)
+            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
+                            unpredicated ? valid : i * deeper < depth_left && lines_left > 0);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
+        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
+        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
+        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
+                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
+        bool inside = unpredicated ? valid : k < depth_left && line < lines_left;
+        if (SIZE % 4 == 0)
+            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
+        else
+            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
+    }
+}
+
+/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A thread
+   copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With predicates, lines
+   from lines_left on, or all if not valid, are zeros. That is rare, so it is a loop. */
+static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const char *from,
+                                                         unsigned stride, int mode,
+                                                         bool unpredicated, int lines_left,
+                                                         bool valid)
+{
+    enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
+    if (unpredicated && mode == TMM__VECTORS) {
+#pragma unroll
+        for (int i = 0; i < WIDE_PASSES; i++)
+            tmm__copy_async(to + i * 32, from + (unsigned long long)stride * (2 * i), 16, true);
+    } else if (unpredicated) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const char *element = from + (unsigned long long)stride * i;
+            if (SIZE % 4 == 0)
+                tmm__copy_async(to + i * 16, element, SIZE, true);
+            else
+                to[i * 16] = *(const TMM_TYPE *)element;
+        }
+    } else {
+        int lines = mode == TMM__VECTORS ? 64 / WIDE_PASSES : 16;
+#pragma unroll 1
+        for (int i = 0; i < 64; i += lines) {
+            bool inside = valid && i < lines_left;
+            if (mode == TMM__VECTORS)
+                tmm__copy_async(to + i, from, 16, inside);
+            else if (SIZE % 4 == 0)
+                tmm__copy_async(to + i, from, SIZE, inside);
+            else
+                to[i] = inside ? *(const TMM_TYPE *)from : (TMM_TYPE)0;
+            from += (unsigned long long)stride * (lines / 16);
+        }
+    }
+}
+
+/* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k on. */
+static __device__ __forceinline__ void TMM_FN(pipelined_copy_begin)(
+    TMM_FN(pipelined_copies) * c, int thread, int modeA, int modeB, bool is_128x64, long long M,
+    long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
+    long long csB, long long row, long long col, long long k, const bool ANY, const int ROWS)
+{
+    enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
+    enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
+    const int LINES_A = ANY ? (int)UNIT : 8 * ROWS, LINES_B = ANY ? (int)UNIT : 128;
+    const int PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4, PART = DEPTH * PITCH_A;
+    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_N = is_128x64 ? 64 : 128;
+    c->modeA = modeA, c->modeB = modeB, c->is_128x64 = is_128x64;
+    int acrossA = ANY ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
+    int acrossB = ANY ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
+    c->kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
+    c->kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
+    int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
+    int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : thread % acrossB;
+    if (modeA == TMM__VECTORS) lineA *= VECTOR;
+    if (modeB == TMM__VECTORS) lineB *= VECTOR;
+    c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
+    c->strideA = (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
+                                    : modeA == TMM__VECTORS      ? THREADS * VECTOR / LINES_A * csA
+                                                                 : csA));
+    c->strideB = (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
+                                    : modeB == TMM__VECTORS      ? THREADS * VECTOR / LINES_B * rsB
+                                                                 : rsB));
+    /* The third unit, of A or B. */
+    c->predicated = ANY && (M < TILE_M || N < TILE_N);
+    c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
+    c->cols_left = c->predicated ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
+    c->left3 = (is_128x64 ? c->rows_left : c->cols_left) - UNIT;
+    c->to3 = is_128x64 ? 2 * PART + c->toA : PART + c->toB;
+    c->fromA = (const char *)(A + (row + lineA) * rsA + (k + c->kA) * csA);
+    c->fromB = (const char *)(B + (col + lineB) * csB + (k + c->kB) * rsB);
+    c->from3 = is_128x64 ? c->fromA + UNIT * rsA * SIZE : c->fromB + UNIT * csB * SIZE;
+}
+
+/* Copies a step of `depth` k with predicates: before the main loop. */
+static __device__ __forceinline__ void TMM_FN(pipelined_copy_first)(
+    const TMM_FN(pipelined_copies) * c, TMM_TYPE *to, int depth, const bool ANY, const int ROWS)
+{
+    const int LINES_A = 8 * ROWS, LINES_B = 128;
+    if (ANY) {
+        TMM_FN(copy_unit)
+        (to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left, c->kA < depth);
+        TMM_FN(copy_unit)
+        (to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left, c->kB < depth);
+        TMM_FN(copy_unit)
+        (to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
+         c->is_128x64 ? c->modeA : c->modeB, false, c->left3,
+         (c->is_128x64 ? c->kA : c->kB) < depth);
+    } else {
+        TMM_FN(copy_tile)
+        (to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, false, true, 128, depth - c->kA);
+        TMM_FN(copy_tile)
+        (to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, false, true, 128, depth - c->kB);
+    }
+}
+
+/* Copies a whole step, or zeros: in the main loop. */
+static __device__ __forceinline__ void TMM_FN(pipelined_copy_next)(
+    const TMM_FN(pipelined_copies) * c, TMM_TYPE *to, bool more, const bool ANY, const int ROWS)
+{
+    const int LINES_A = 8 * ROWS, LINES_B = 128;
+    if (!ANY) {
+        TMM_FN(copy_tile)
+        (to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
+        TMM_FN(copy_tile)
+        (to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
+    } else if (more) {
+        TMM_FN(copy_unit)
+        (to + c->toA, c->fromA, c->strideA, c->modeA, !c->predicated, c->rows_left, true);
+        TMM_FN(copy_unit)
+        (to + c->toB, c->fromB, c->strideB, c->modeB, !c->predicated, c->cols_left, true);
+        TMM_FN(copy_unit)
+        (to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
+         c->is_128x64 ? c->modeA : c->modeB, !c->predicated, c->left3, true);
+    }
+}
+
+/* Moves on by `depth` k. */
+static __device__ __forceinline__ void TMM_FN(pipelined_copy_advance)(TMM_FN(pipelined_copies) * c,
+                                                                      int depth, long long csA,
+                                                                      long long rsB)
+{
+    enum { SIZE = sizeof(TMM_TYPE) };
+    c->fromA += depth * csA * SIZE;
+    c->fromB += depth * rsB * SIZE;
+    c->from3 += depth * (c->is_128x64 ? csA : rsB) * SIZE;
+}
+
+/* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there are. */
+static __device__ __forceinline__ void TMM_FN(pipelined_fill)(TMM_FN(pipelined_copies) * c,
+                                                              TMM_TYPE *shared, const int STAGE,
+                                                              int left, int first_depth,
+                                                              long long csA, long long rsB,
+                                                              const bool ANY, const int ROWS)
+{
+    enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
+#pragma unroll 1
+    for (int stage = 0; stage < STAGES - 1; stage++) {
+        int depth = stage == 0 ? first_depth : DEPTH;
+        if (stage < left) TMM_FN(pipelined_copy_first)(c, shared + stage * STAGE, depth, ANY, ROWS);
+        TMM_FN(pipelined_copy_advance)(c, depth, csA, rsB);
+        tmm__copy_commit();
+    }
+}
+#endif
+/* src/tiledmm/kernels/pipelined_store.cuh. What becomes of the sums of KERNEL PIPELINED: partial tiles and C.
+   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie four
+   sums to four registers in this order. Swapped in pairs, a sum never lies in the register bank of the
+   element of B that is multiplied into it. */
+
+/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+   adds them in ascending k. */
+static __device__ __forceinline__ void TMM_FN(pipelined_add_partials)(
+    const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
+    int thread, TMM_SUM (*sum)[8], const int ROWS)
+{
+    enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
+    const int VECTORS = ROWS * COLS / 4;
+    long long last_step = (tile + 1ll) * s->steps;
+    int others = 0;
+    while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
+    for (int other = thread; other < others; other += THREADS)
+        tmm__flag_wait(s->flags + share + 1 + other, s->ticket);
+    __syncthreads();
+    for (int other = share + 1; other <= share + others; other++) {
+        const TMM_FN(sums4) *from =
+            (const TMM_FN(sums4) *)s->partials + (long long)other * (VECTORS * THREADS) + thread;
+#pragma unroll
+        for (int q = 0; q < VECTORS; q++) {
+            TMM_SUM *v = &sum[q / 2][q % 2 * 4];
+            TMM_FN(sums4) swapped = from[q * THREADS];
+            if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
+            v[1] += swapped.v[0];
+            v[0] += swapped.v[1];
+            v[3] += swapped.v[2];
+            v[2] += swapped.v[3];
+        }
+    }
+}
+
+/* Where a thread stores its sums: its first element, as far as rows lie in first_row .. M. */
+typedef struct TMM_FN(pipelined_place) {
+    TMM_TYPE *C;
+    long long row, col, first_row;
+    unsigned mask;
+    bool aligned;
+} TMM_FN(pipelined_place);
+
+/* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
+static __device__ __forceinline__ void TMM_FN(pipelined_find_place)(
+    TMM_FN(pipelined_place) * place, const tmm__schedule *s, int tile, int thread, long long M,
+    long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
+{
+    enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
+    const bool is_128x64 = ANY && s->is_128x64;
+    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_N = is_128x64 ? 64 : 128;
+    bool packed_A = TN && s->packed_A;
+    bool packed_B = TN && s->packed_B;
+    int down, across;
+    int warp = thread / 32, lane = thread % 32;
+    int row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
+    int col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
+    TMM_FN(find_tile)(s, TMM__BAND, tile, &down, &across);
+    long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+    long long row = first_row, col = first_col;
+    if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+    if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+    bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
+    C += (row + row0) * ldc + col + col0;
+    unsigned mask = 0;
+#pragma unroll
+    for (int q = 0; q < COLS / 4; q++)
+        mask |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+    place->C = C, place->row = row + row0, place->col = col + col0;
+    place->first_row = first_row, place->mask = mask, place->aligned = aligned;
+}
+
+/* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place of its own. */
+static __device__ __forceinline__ void TMM_FN(pipelined_stage)(TMM_FN(sums4) * own, int i,
+                                                               const TMM_SUM (*sum)[8],
+                                                               const int ROWS)
+{
+    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
+#pragma unroll
+    for (int from = 0; from < ROWS; from += STAGED_ROWS) {
+        if (from != i) continue;
+#pragma unroll
+        for (int q = 0; q < 2 * STAGED_ROWS; q++) {
+            const TMM_SUM *v = &sum[from + q / 2][q % 2 * 4];
+            TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}};
+            own[q * THREADS] = swapped;
+        }
+    }
+}
+
+/* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so that
+   there is code for these alone. */
+static __device__ __forceinline__ void TMM_FN(pipelined_store)(
+    TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
+    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
+{
+    enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
+    if (vector) { /* all four columns are stored, or none */
+#pragma unroll 1
+        for (int half = 0; half < 2; half++) {
+#pragma unroll
+            for (int i = 0; i < ROWS / 2; i += ALIGNED_ROWS) {
+                int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
+                TMM_FN(store_rows)
+                (c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask, alpha, beta,
+                 &sum[i], ALIGNED_ROWS);
+            }
+#pragma unroll
+            for (int h = 0; h < ROWS / 2; h++)
+#pragma unroll
+                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < ROWS; i += STORED_ROWS) {
+        int down = i / 4 * 16 + i % 4;
+        TMM_FN(store_rows)
+        (c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha, beta, sum,
+         STORED_ROWS);
+#pragma unroll
+        for (int h = 0; h < ROWS - STORED_ROWS; h++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
+    }
+}
+
+#if TMM__CLUSTERS
+/* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`. `all`:
+   the vectors that it is sent, as [slice][vector][thread]. */
+static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * all,
+                                                              const tmm__schedule *s, int part,
+                                                              int rank, const TMM_SUM (*sum)[8],
+                                                              const int ROWS)
+{
+    enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
+    const int VECTORS = ROWS * COLS / 4;
+    int left = 0, other = 0;
+    unsigned to = 0;
+#pragma unroll
+    for (int q = 0; q < VECTORS; q++) {
+        const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
+        if (q % (VECTORS / TMM__MOST_CLUSTER) == 0 && left == 0) {
+            /* On to the block that has slice number `other`. */
+            to = tmm__map_shared(all + rank * part * THREADS, s->cluster - 1 - other);
+            left = part;
+            other++;
+        }
+        TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}};
+#pragma unroll
+        for (int i = 0; i < (int)sizeof swapped; i += 16)
+            tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
+        to += THREADS * sizeof swapped;
+        left--;
+    }
+}
+#endif
+#endif
 /* src/tiledmm/kernels/pipelined.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
+   Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
-/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
-   thread owns a larger block of C, and no multiprocessor is left without work at the end.
+/* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
+   arithmetic. Each thread owns a larger block of C. No multiprocessor is without work at the end.
 
    Tile of C: 128 x 128, 4 warps of 64 x 64, 16 x 8 a thread:
       +---------+---------+        8 lanes across, twice 4 columns each
@@ -4837,93 +5267,86 @@ TMM_KERNEL void __launch_bounds__(256)
    a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
    bench/notes/pipelined.md.
 
-   The kernel has more than 200 lines, since the order of its loop depends on all of its code: with
-   1,134 instructions in the loop of NN for 1,132, 1024 x 1024 x 1024 took 56 to 60 us for 53.5 (one
-   NVIDIA H200).
+   The order of the main loop depends on all code around it. The functions below leave the loops of TN
+   and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to 5.5%
+   slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower. Measured
+   on one NVIDIA H200: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
      ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
      VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
 
-/* Copies what this thread has to copy of one step's tile of an operand, `lines` rows of A or
-   columns of B, to shared memory. `to`, `from`: its first element there and here; the elements of
-   its next passes lie `stride` bytes further. With `unpredicated`, everything if valid, else zeros.
-   Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
-   this thread's first element) are filled with zeros. `mode`, `lines` and `unpredicated` are
-   constants wherever speed matters. */
-static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const char *from,
-                                                         unsigned stride, int mode, int lines,
-                                                         bool unpredicated, bool valid,
-                                                         int lines_left, int depth_left)
+/* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second finds
+   one operand where the first has read it. */
+static __device__ __forceinline__ void TMM_FN(pipelined_multiply)(const TMM_FN(elements4) * a,
+                                                                  const TMM_FN(elements4) * b,
+                                                                  TMM_SUM (*sum)[8], const int ROWS)
 {
-    enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
-    int pitch = lines + 4;
-    if (mode == TMM__VECTORS) {
-        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
+    enum { COLS = 8 };
 #pragma unroll
-        for (int i = 0; i < DEPTH / deeper; i++)
-            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
-                            unpredicated ? valid : i * deeper < depth_left && lines_left > 0);
-        return;
-    }
+    for (int i = 0; i < ROWS; i++)
 #pragma unroll
-    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
-        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
-        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
-        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
-                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
-        bool inside = unpredicated ? valid : k < depth_left && line < lines_left;
-        if (SIZE % 4 == 0)
-            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
-        else
-            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
-    }
+        for (int jj = 0; jj < COLS; jj++) {
+            int j = i % 2 ? COLS - 1 - jj : jj;
+            TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[i / 4].v[i % 4], (TMM_SUM)b[j / 4].v[j % 4]);
+        }
 }
 
-/* The same for instance ANY, where the mode is known at run time only: copies what this thread has
-   to of a unit of 64 lines and 8 k, that is 4 single elements 16 lines apart, or vectors. `stride`:
-   the distance of 16 lines in bytes. With `unpredicated`, everything. Otherwise lines from
-   lines_left on, or all if not valid, are filled with zeros, in a loop, for that is rare. */
-static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const char *from,
-                                                         unsigned stride, int mode,
-                                                         bool unpredicated, int lines_left,
-                                                         bool valid)
+static __device__ __forceinline__ void TMM_FN(pipelined_clear)(TMM_SUM (*sum)[8], const int ROWS)
 {
-    enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
-    if (unpredicated && mode == TMM__VECTORS) {
 #pragma unroll
-        for (int i = 0; i < WIDE_PASSES; i++)
-            tmm__copy_async(to + i * 32, from + (unsigned long long)stride * (2 * i), 16, true);
-    } else if (unpredicated) {
+    for (int i = 0; i < ROWS; i++)
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const char *element = from + (unsigned long long)stride * i;
-            if (SIZE % 4 == 0)
-                tmm__copy_async(to + i * 16, element, SIZE, true);
-            else
-                to[i * 16] = *(const TMM_TYPE *)element;
-        }
+        for (int j = 0; j < 8; j++) sum[i][j] = 0;
+}
+
+/* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing is
+   left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of theirs. */
+static __device__ __forceinline__ bool TMM_FN(pipelined_find_work)(const tmm__schedule *s, int work,
+                                                                   int share, int blocks,
+                                                                   int streamk_blocks,
+                                                                   long long streamk_steps,
+                                                                   int *tile, int *begin, int *end)
+{
+    int first = 0, streamk_works = 0, start = 0, stop = 0;
+    if (!TMM__IS_INTEGER || share < streamk_blocks) {
+        start = (int)(streamk_steps * share / streamk_blocks);
+        stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
+    }
+    if (start < stop) {
+        first = start / s->steps;
+        streamk_works = (stop - 1) / s->steps + 1 - first;
+    }
+    *tile = first + work;
+    if (work < streamk_works) {
+        if (*begin < start - *tile * s->steps) *begin = start - *tile * s->steps;
+        if (*end > stop - *tile * s->steps) *end = stop - *tile * s->steps;
     } else {
-        int lines = mode == TMM__VECTORS ? 64 / WIDE_PASSES : 16;
-#pragma unroll 1
-        for (int i = 0; i < 64; i += lines) {
-            bool inside = valid && i < lines_left;
-            if (mode == TMM__VECTORS)
-                tmm__copy_async(to + i, from, 16, inside);
-            else if (SIZE % 4 == 0)
-                tmm__copy_async(to + i, from, SIZE, inside);
-            else
-                to[i] = inside ? *(const TMM_TYPE *)from : (TMM_TYPE)0;
-            from += (unsigned long long)stride * (lines / 16);
-        }
+        *tile = s->streamk_tiles + tmm__block() + (work - streamk_works) * blocks;
+        if (*tile >= s->tiles_down * s->tiles_across) return false;
     }
+    return true;
 }
 
+/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART elements. */
+static __device__ __forceinline__ void TMM_FN(pipelined_fragment)(int thread, bool is_128x64,
+                                                                  int *row0, int *col0,
+                                                                  const bool ANY, const int ROWS,
+                                                                  const int PART)
+{
+    int warp = thread / 32, lane = thread % 32;
+    *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
+    *col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
+    if (is_128x64) {
+        *row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
+        *col0 = PART + lane % 8 * 4;
+    }
+}
 #endif
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB as constants; -1 for instance ANY, which reads them at run time and alone takes matrices
+   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
    smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
 #ifndef TMM__PIPELINED_LIST
 #define TMM__PIPELINED_LIST(_)                                                             \
@@ -4950,17 +5373,15 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #if TMM__BODIES
     enum { ANY = TMM__PIPELINED_MODE_A < 0, TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
     enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
-    enum { THREADS = 128, DEPTH = 8, STAGES = 3, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
-    enum { UNIT = 64 }; /* lines that are copied together: of A and B, by ANY */
+    enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
+    enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
     /* 4 more: fewer bank conflicts between copies along k. */
     enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
     enum { PART = DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
     enum { STAGE = ANY ? 3 * PART : PART + DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
-    /* Rows that are stored at a time, in general and where C is aligned; by TN, that go through
-       shared memory. */
-    enum { STORED_ROWS = 2, STORED_ROWS_ALIGNED = SIZE < 8 ? 4 : 2, STAGED_ROWS = 4 };
+    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
     static_assert(!TN ||
                       STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
@@ -4986,107 +5407,36 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 
     for (int work = 0;; work++) {
-        /* The next of its work: steps `begin` to `end` of a tile. First come those of this
-           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, streamk_works = 0, start = 0, stop = 0;
-        if (!DATA_PARALLEL || share < streamk_blocks) {
-            start = (int)(streamk_steps * share / streamk_blocks);
-            stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
-        }
-        if (start < stop) {
-            first = start / s.steps;
-            streamk_works = (stop - 1) / s.steps + 1 - first;
-        }
-        int tile = first + work, begin = 0, end = s.steps;
-        if (work < streamk_works) {
-            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
-            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
-        } else {
-            tile = s.streamk_tiles + tmm__block() + (work - streamk_works) * blocks;
-            if (tile >= s.tiles_down * s.tiles_across) break;
-        }
+        int share = blocks - 1 - tmm__block(), begin = 0, end = s.steps, tile;
+        if (!TMM_FN(pipelined_find_work)(&s, work, share, blocks, streamk_blocks, streamk_steps,
+                                         &tile, &begin, &end))
+            break;
         int down, across;
         TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-        /* What this thread copies: its first element of a tile of A (kA, lineA) and of B, where
-           they go in shared memory, and how far apart those of its passes are in memory. */
         int thread = tmm__thread();
-        int acrossA = ANY ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
-        int acrossB = ANY ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
-        int kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
-        int kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
-        int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
-        int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : thread % acrossB;
-        if (modeA == TMM__VECTORS) lineA *= VECTOR;
-        if (modeB == TMM__VECTORS) lineB *= VECTOR;
-        int toA = kA * PITCH_A + lineA, toB = PART + kB * PITCH_B + lineB;
-        unsigned strideA =
-            (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
-                               : modeA == TMM__VECTORS      ? THREADS * VECTOR / LINES_A * csA
-                                                            : csA));
-        unsigned strideB =
-            (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
-                               : modeB == TMM__VECTORS      ? THREADS * VECTOR / LINES_B * rsB
-                                                            : rsB));
-        /* The first row and column that this thread owns in a tile; those of ANY in units. */
-        int warp = thread / 32, lane = thread % 32;
-        int row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
-        int col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
-        if (is_128x64) {
-            row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
-            col0 = PART + lane % 8 * 4;
-        }
-        /* The third unit, of A or B. */
-        bool predicated = ANY && (M < TILE_M || N < TILE_N);
-        int rows_left = predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
-        int cols_left = predicated ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
-        int left3 = (is_128x64 ? rows_left : cols_left) - UNIT;
-        int to3 = is_128x64 ? 2 * PART + toA : PART + toB;
-
+        TMM_FN(pipelined_copies) copies;
+        int row0, col0;
+        TMM_FN(pipelined_fragment)(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
         TMM_SUM sum[ROWS][COLS];
-#pragma unroll
-        for (int i = 0; i < ROWS; i++)
-#pragma unroll
-            for (int j = 0; j < COLS; j++) sum[i][j] = 0;
+        TMM_FN(pipelined_clear)(sum, ROWS);
 
-        /* Fill all stages but one. */
         long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
-        const char *fromA =
-            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
-        const char *fromB =
-            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
-        const char *from3 = is_128x64 ? fromA + UNIT * rsA * SIZE : fromB + UNIT * csB * SIZE;
+        TMM_FN(pipelined_copy_begin)
+        (&copies, thread, modeA, modeB, is_128x64, M, N, A + blockIdx.z * batchA, rsA, csA,
+         B + blockIdx.z * batchB, rsB, csB, row, col, k, ANY, ROWS);
         int left = end - begin;
-#pragma unroll 1
-        for (int stage = 0; stage < STAGES - 1; stage++) {
-            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
-            TMM_TYPE *to = shared + stage * STAGE;
-            if (stage < left && ANY) {
-                TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, false, rows_left, kA < depth);
-                TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, false, cols_left, kB < depth);
-                TMM_FN(copy_unit)
-                (to + to3, from3, is_128x64 ? strideA : strideB, is_128x64 ? modeA : modeB, false,
-                 left3, (is_128x64 ? kA : kB) < depth);
-            } else if (stage < left) {
-                TMM_FN(copy_tile)
-                (to + toA, fromA, strideA, modeA, LINES_A, false, true, TILE_M, depth - kA);
-                TMM_FN(copy_tile)
-                (to + toB, fromB, strideB, modeB, LINES_B, false, true, TILE_N, depth - kB);
-            }
-            fromA += depth * csA * SIZE;
-            fromB += depth * rsB * SIZE;
-            from3 += depth * (is_128x64 ? csA : rsB) * SIZE;
-            tmm__copy_commit();
-        }
+        TMM_FN(pipelined_fill)
+        (&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA, rsB, ANY, ROWS);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
         if (TN) { /* or the compiler computes both anew in each step */
-            TMM__HIDE(strideA);
-            TMM__HIDE(strideB);
+            TMM__HIDE(copies.strideA);
+            TMM__HIDE(copies.strideB);
         }
         TMM_FN(elements4) a[2][ROWS / 4], b[2][COLS / 4];
         int read = 0; /* where the stage that is worked on begins */
@@ -5117,35 +5467,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
-                    if (!ANY) {
-                        TMM_FN(copy_tile)
-                        (to + toA, fromA, strideA, modeA, LINES_A, true, more, 0, 0);
-                        TMM_FN(copy_tile)
-                        (to + toB, fromB, strideB, modeB, LINES_B, true, more, 0, 0);
-                    } else if (more) {
-                        TMM_FN(copy_unit)
-                        (to + toA, fromA, strideA, modeA, !predicated, rows_left, true);
-                        TMM_FN(copy_unit)
-                        (to + toB, fromB, strideB, modeB, !predicated, cols_left, true);
-                        TMM_FN(copy_unit)
-                        (to + to3, from3, is_128x64 ? strideA : strideB, is_128x64 ? modeA : modeB,
-                         !predicated, left3, true);
-                    }
-                    fromA += DEPTH * csA * SIZE;
-                    fromB += DEPTH * rsB * SIZE;
-                    from3 += DEPTH * (is_128x64 ? csA : rsB) * SIZE;
+                    TMM_FN(pipelined_copy_next)(&copies, to, more, ANY, ROWS);
+                    TMM_FN(pipelined_copy_advance)(&copies, DEPTH, csA, rsB);
                     tmm__copy_commit();
                 }
-                /* Back and forth along the rows: of two multiply-adds in a row, the second finds
-                   one operand where the first has read it. */
-#pragma unroll
-                for (int i = 0; i < ROWS; i++)
-#pragma unroll
-                    for (int jj = 0; jj < COLS; jj++) {
-                        int j = i % 2 ? COLS - 1 - jj : jj;
-                        TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[now][i / 4].v[i % 4],
-                                          (TMM_SUM)b[now][j / 4].v[j % 4]);
-                    }
+                TMM_FN(pipelined_multiply)(a[now], b[now], sum, ROWS);
             }
         }
         TMM__COPY_WAIT(0);
@@ -5158,26 +5484,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             /* [slice][vector][thread] */
             extern __shared__ __align__(16) unsigned char tmm__cluster_sums[];
             TMM_FN(sums4) *all = (TMM_FN(sums4) *)tmm__cluster_sums + thread;
-            int part = VECTORS / s.cluster, rank = share % s.cluster, left = 0, other = 0;
-            unsigned to = 0;
+            int part = VECTORS / s.cluster, rank = share % s.cluster;
             static_assert(VECTORS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
             tmm__cluster_wait();
-#pragma unroll
-            for (int q = 0; q < VECTORS; q++) {
-                const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
-                if (q % (VECTORS / TMM__MOST_CLUSTER) == 0 && left == 0) {
-                    /* On to the block that has slice number `other`. */
-                    to = tmm__map_shared(all + rank * part * THREADS, s.cluster - 1 - other);
-                    left = part;
-                    other++;
-                }
-                TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}}; /* why: see below */
-#pragma unroll
-                for (int i = 0; i < (int)sizeof swapped; i += 16)
-                    tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
-                to += THREADS * sizeof swapped;
-                left--;
-            }
+            TMM_FN(pipelined_send)(all, &s, part, rank, sum, ROWS);
             tmm__cluster_arrive(true);
             tmm__cluster_wait();
 #pragma unroll 1
@@ -5201,8 +5511,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #pragma unroll
             for (int q = 0; q < VECTORS; q++) {
                 const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
-                /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
-                   lies in the register bank of the element of B that is multiplied into it. */
                 TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}};
                 to[q * THREADS] = swapped;
             }
@@ -5211,64 +5519,20 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             continue;
         }
         if (end < s.steps) { /* the owner: add what the others have left */
-            long long last_step = (tile + 1ll) * s.steps;
-            int others = 0;
-            while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
-            for (int other = thread; other < others; other += THREADS)
-                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
-            __syncthreads();
-            for (int other = share + 1; other <= share + others; other++) {
-                const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s.partials +
-                                            (long long)other * (VECTORS * THREADS) + thread;
-#pragma unroll
-                for (int q = 0; q < VECTORS; q++) {
-                    TMM_SUM *v = &sum[q / 2][q % 2 * 4];
-                    TMM_FN(sums4) swapped = from[q * THREADS];
-                    if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
-                    v[1] += swapped.v[0];
-                    v[0] += swapped.v[1];
-                    v[3] += swapped.v[2];
-                    v[2] += swapped.v[3];
-                }
-            }
+            TMM_FN(pipelined_add_partials)
+            (&s, share, streamk_blocks, streamk_steps, tile, thread, sum, ROWS);
         }
-        /* Computed anew: kept through the loop above, these would cost it registers. */
-        warp = thread / 32, lane = thread % 32;
-        row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
-        col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
-        TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
-        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
-        row = first_row, col = first_col;
-        if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-        TMM_TYPE *c0 = C + blockIdx.z * batchC;
-        bool aligned = ((size_t)(c0 + col) | ldc * SIZE) % 16 == 0;
-        c0 += (row + row0) * ldc + col + col0;
-        unsigned mask = 0;
-#pragma unroll
-        for (int q = 0; q < COLS / 4; q++)
-            mask |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
-        long long r = row + row0, c = col + col0;
+        TMM_FN(pipelined_place) place;
+        TMM_FN(pipelined_find_place)
+        (&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc, ANY, TN, ROWS);
         if (TN) {
-            /* Registers have no index: STAGED_ROWS at a time go to shared memory, each thread's to a
-               place of its own, and from there to C by code for one row, which is compiled anew by
-               every program that includes this file. The other instances, below, are slower with
-               this: on all that follows depends the order that the compiler finds for the loop. */
-            bool vector = aligned && N % 4 == 0; /* all four columns are stored, or none */
+            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row. The
+               other instances are slower with this. */
+            bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
             TMM_FN(sums4) *own = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += STAGED_ROWS) {
-#pragma unroll
-                for (int from = 0; from < ROWS; from += STAGED_ROWS) {
-                    if (from != i) continue;
-#pragma unroll
-                    for (int q = 0; q < 2 * STAGED_ROWS; q++) {
-                        const TMM_SUM *v = &sum[from + q / 2][q % 2 * 4];
-                        TMM_FN(sums4)
-                        swapped = {{v[1], v[0], v[3], v[2]}}; /* as above */
-                        own[q * THREADS] = swapped;
-                    }
-                }
+                TMM_FN(pipelined_stage)(own, i, sum, ROWS);
 #pragma unroll 1
                 for (int h = 0; h < STAGED_ROWS; h++) {
                     TMM_SUM row_sums[8];
@@ -5278,45 +5542,18 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #pragma unroll
                         for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
                     }
-                    if (r >= first_row && r < M)
-                        TMM_FN(store_row)(c0, r, c, vector, mask, alpha, beta, row_sums);
-                    r++, c0 += ldc;
+                    if (place.row >= place.first_row && place.row < M) TMM_FN(store_row)
+                    (place.C, place.row, place.col, vector, place.mask, alpha, beta, row_sums);
+                    place.row++, place.C += ldc;
                 }
-                if ((i + STAGED_ROWS) % 4 == 0) r += 12, c0 += 12 * ldc;
+                if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
             }
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
-        /* Some rows after the other, each moved to the place of the first, so that there is code
-           for these alone: it is compiled anew by every program that includes this file. */
-        if (aligned && N % 4 == 0) { /* all four columns are stored, or none */
-#pragma unroll 1
-            for (int half = 0; half < 2; half++) {
-#pragma unroll
-                for (int i = 0; i < ROWS / 2; i += STORED_ROWS_ALIGNED) {
-                    int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
-                    TMM_FN(store_rows)
-                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, mask, alpha, beta,
-                     &sum[i], STORED_ROWS_ALIGNED);
-                }
-#pragma unroll
-                for (int h = 0; h < ROWS / 2; h++)
-#pragma unroll
-                    for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
-            }
-            continue;
-        }
-#pragma unroll 1
-        for (int i = 0; i < ROWS; i += STORED_ROWS) {
-            int down = i / 4 * 16 + i % 4;
-            TMM_FN(store_rows)
-            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, mask, alpha, beta, sum,
-             STORED_ROWS);
-#pragma unroll
-            for (int h = 0; h < ROWS - STORED_ROWS; h++)
-#pragma unroll
-                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
-        }
+        TMM_FN(pipelined_store)
+        (place.C, ldc, place.row, place.first_row, M, place.col, place.aligned && N % 4 == 0,
+         place.mask, alpha, beta, sum, ROWS);
     }
 #endif
 }
@@ -6651,7 +6888,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                   "what the launcher asks for");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
-
+#if TMM__DOUBLE_TENSOR
+    if (s.unless != NULL && *s.unless != 0) return;
+#endif
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
     for (int work = 0;; work++) {
@@ -6833,6 +7072,135 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #undef tmm__tensor_load_B
 #endif
 #endif
+/* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor cores share.
+   Uses: once/ptx.cuh. Used by: kernels/float/, kernels/double/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
+    !defined(TMM__PART_TENSOR_PTX)
+#define TMM__PART_TENSOR_PTX
+/* wgmma, mbarriers and bulk copies are for this one architecture. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define TMM__WGMMA 1
+#else
+#define TMM__WGMMA 0
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+static __device__ __forceinline__ void tmm__let_next_begin(void)
+{
+}
+static __device__ __forceinline__ void tmm__wait_for_previous(void)
+{
+}
+#endif
+
+#if TMM__WGMMA
+/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
+   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
+   phase of that parity, the first phase having parity 0. */
+static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+    do {
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+
+/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
+   "cp.async.bulk"). */
+static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
+                                                      unsigned bytes, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
+   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
+   of multiplications. WAIT waits for all groups but the last `pending`. */
+#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_WAIT(pending) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
+
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
+   / 16; bit 62, the layout with 128-byte swizzle. */
+static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
+{
+    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
+   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
+   memory then, and took a fifth longer, bound by the power that the device may draw.
+   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
+   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
+   all need be on the device at once: false says that it gave up. */
+static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
+{
+    if (atomicAdd(pace, 1) >= due) return true;
+#pragma unroll 1
+    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
+        if (*(volatile unsigned *)pace >= due) return true;
+    return false;
+}
+#endif /* TMM__WGMMA */
+
+/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
+   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
+   (PTX ISA 9.7, "ldmatrix"). */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        four[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+#endif
 /* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device share.
    Uses: once/schedule.h. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
@@ -6951,16 +7319,9 @@ typedef struct tmm__region {
 static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
-   Uses: kernels/float/types.cuh. Used by: kernels/float/. */
+   Uses: kernels/float/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
-/* wgmma, mbarriers and bulk copies are for this one architecture. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define TMM__WGMMA 1
-#else
-#define TMM__WGMMA 0
-#endif
-
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
     unsigned bits;
@@ -7139,83 +7500,10 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 }
 #endif
 /* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores take.
-   Uses: once/ptx.cuh. Used by: kernels/float/. */
+   Uses: kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
 #define TMM__PART_FLOAT_PTX
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
-   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
-   visible. */
-static __device__ __forceinline__ void tmm__let_next_begin(void)
-{
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-#else
-static __device__ __forceinline__ void tmm__let_next_begin(void)
-{
-}
-static __device__ __forceinline__ void tmm__wait_for_previous(void)
-{
-}
-#endif
-
 #if TMM__WGMMA
-/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
-   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
-   phase of that parity, the first phase having parity 0. */
-static __device__ __forceinline__ void tmm__barrier_init(unsigned barrier, int arrivals)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
-                 : "memory");
-}
-
-static __device__ __forceinline__ void tmm__barrier_arrive(unsigned barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-static __device__ __forceinline__ void tmm__barrier_expect(unsigned barrier, unsigned bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-                 : "memory");
-}
-
-static __device__ __forceinline__ void tmm__barrier_wait(unsigned barrier, unsigned parity)
-{
-    unsigned done;
-    do {
-        asm volatile("{\n.reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(done)
-                     : "r"(barrier), "r"(parity)
-                     : "memory");
-    } while (!done);
-}
-
-/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
-   "cp.async.bulk"). */
-static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const void *global,
-                                                      unsigned bytes, unsigned barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(shared),
-                 "l"(global), "r"(bytes), "r"(barrier)
-                 : "memory");
-}
-
-/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
-   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
-   of multiplications. WAIT waits for all groups but the last `pending`. */
-#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_WAIT(pending) \
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
-
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
    them; before that the compiler must not touch them. */
 static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int pending)
@@ -7228,17 +7516,10 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
     for (int i = 0; i < count; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
 
-/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
-   / 16; bit 62, the layout with 128-byte swizzle. */
-static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
-{
-    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
-}
-
 /* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
-   memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
-       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
-   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
+   memory. See PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16".
+   Thread t has, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i) */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
 #define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
 #define TMM__C32(i)   TMM__C16(i), TMM__C16((i) + 16)
@@ -7282,42 +7563,30 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
                  : "l"(a), "l"(b), "r"(add));
 }
 
-/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
-   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
-   memory then, and took a fifth longer, bound by the power that the device may draw.
-   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
-   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
-   all need be on the device at once: false says that it gave up. */
-static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
-{
-    if (atomicAdd(pace, 1) >= due) return true;
-#pragma unroll 1
-    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
-        if (*(volatile unsigned *)pace >= due) return true;
-    return false;
-}
 #endif /* TMM__WGMMA */
 
-/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
-   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
-   (PTX ISA 9.7, "ldmatrix"). */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+<<<<<<< HEAD
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
+   row l / 4 of matrix i. */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
 {
 #if TMM__ASYNC
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
                  : "r"((unsigned)__cvta_generic_to_shared(row))
                  : "memory");
 #else
     int lane = threadIdx.x % 32;
     for (int i = 0; i < 4; i++) {
         size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        four[i] = ((const unsigned *)from)[lane % 4];
+        fragment[i] = ((const unsigned *)from)[lane % 4];
     }
 #endif
 }
 
+=======
+>>>>>>> main
 /* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
    lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
    "Matrix Fragments for mma.m16n8k16 with floating point type"):
@@ -7479,7 +7748,9 @@ TMM_KERNEL void __launch_bounds__(1024)
 #endif
 /* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 terms.
    Uses: kernels/float/numbers.cuh, kernels/float/ptx.cuh. Used by: kernels/float/recheck.cuh. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
+    !defined(TMM__PART_FLOAT_BF16X6)
+#define TMM__PART_FLOAT_BF16X6
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
    element is the sum of three terms of 8 bits:
        x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2
@@ -7489,7 +7760,7 @@ TMM_KERNEL void __launch_bounds__(1024)
        c   += sum a1 b1
        sum += c
    a2 b3, a3 b2 and a3 b3 are left out. bench/notes/tensor_float.md derives the bound, which needs no
-   scales. False: some x3 is not exact (see tmm__bf16_triple), and sum has not changed.
+   scales. Where some x3 is not exact (see tmm__bf16_triple), there is no result.
 
    A thread has four chunks of 8 k of a window at a time, two of A and two of B. Where an operand is
    contiguous along k, four lanes load a line. Else 32 lanes load one chunk each of as many lines. So
@@ -7504,12 +7775,98 @@ TMM_KERNEL void __launch_bounds__(1024)
    a byte. It takes some 2900 clocks. Converting and adding is 430 instructions for each of two warps a
    scheduler, which issue one in three clocks. So it is bound by latency; there are no registers for a
    third warp. */
-static __device__ __forceinline__ bool TMM_FN(recheck_bf16x6)(const tmm__float_job *job,
-                                                              tmm__region *region,
-                                                              unsigned char *stages, int thread,
-                                                              bool named, float (*sum)[8])
+
+/* Bytes: x1 | x2 or x3 of an operand, an operand, a stage. PITCH: elements of a row of sums. */
+enum { TMM__BF16_THIRD = 128 * 128, TMM__BF16_OPERAND = 2 * TMM__BF16_THIRD };
+enum { TMM__BF16_STAGE = 2 * TMM__BF16_OPERAND, TMM__BF16_PITCH = 136 };
+
+/* Which terms of A and B are multiplied: a digit for each product, the first one on the right. */
+enum { TMM__BF16_TERMS_A = 0x001102, TMM__BF16_TERMS_B = 0x010120 };
+
+#if TMM__WGMMA
+/* c = the products of a window, whose stage is at `address` in shared memory; enqueued. */
+static __device__ __forceinline__ void tmm__bf16_multiply(float *c, unsigned address, int half)
 {
-    enum { THIRD = 128 * 128, OPERAND = 2 * THIRD, STAGE = 2 * OPERAND, PITCH = 136 };
+    TMM__WGMMA_BEGIN();
+#pragma unroll
+    for (int i = 0; i < 12; i++) {
+        int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
+        tmm__wgmma_bfloat(c,
+                          tmm__descriptor(address + half * (64 * 128)) +
+                              (a / 2 * TMM__BF16_THIRD + a % 2 * 64 + i % 2 * 32) / 16,
+                          tmm__descriptor(address + TMM__BF16_OPERAND) +
+                              (b / 2 * TMM__BF16_THIRD + b % 2 * 64 + i % 2 * 32) / 16,
+                          i > 0);
+    }
+    TMM__WGMMA_COMMIT();
+}
+#else
+/* total += the products of the window in `stage`. */
+static __device__ __forceinline__ void tmm__bf16_multiply(float *total, const unsigned char *stage,
+                                                          int thread)
+{
+    int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
+    int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
+    unsigned a[3][2][4], b[3][2][4];
+#pragma unroll
+    for (int i = 0; i < 6; i++) {
+        int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_a) ^ row_a % 8;
+        tmm__load_matrices(a[i / 2][i % 2],
+                           stage + i / 4 * TMM__BF16_THIRD + row_a * 128 + chunk * 16);
+    }
+#pragma unroll
+    for (int j = 0; j < 8; j++) { /* 16 columns */
+        float c[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++) c[i] = 0;
+#pragma unroll
+        for (int i = 0; i < 6; i++) {
+            int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_b) ^ row_b % 8;
+            tmm__load_matrices(b[i / 2][i % 2], stage + TMM__BF16_OPERAND +
+                                                    i / 4 * TMM__BF16_THIRD +
+                                                    (16 * j + row_b) * 128 + chunk * 16);
+        }
+#pragma unroll
+        for (int i = 0; i < 12; i++) {
+            const unsigned *from_a = a[TMM__BF16_TERMS_A >> i / 2 * 4 & 3][i % 2];
+            const unsigned *from_b = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
+            tmm__mma_16(c, from_a, from_b, true);
+            tmm__mma_16(c + 4, from_a, from_b + 2, true);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) total[8 * j + i] += c[i];
+    }
+}
+#endif
+
+/* The sums of a thread go to the threads of recheck_tile that store them. */
+static __device__ __forceinline__ void tmm__bf16_hand_over(unsigned char *stages, int thread,
+                                                           bool named, const float *total,
+                                                           float (*sum)[8])
+{
+    enum { PITCH = TMM__BF16_PITCH };
+    float *tile = (float *)stages;
+    float *to = tile + (thread / 32 * 16 + thread % 32 / 4) * PITCH + thread % 4 * 2;
+    const float *own = tile + thread / 16 * 4 * PITCH + thread % 16 * 4;
+#pragma unroll
+    for (int i = 0; i < 32; i++)
+        *(float2 *)(to + i % 2 * 8 * PITCH + i / 2 * 8) =
+            make_float2(total[2 * i], total[2 * i + 1]);
+    tmm__sync_256(named);
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        float4 v = *(const float4 *)(own + (i / 8 * 64 + i / 2 % 4) * PITCH + i % 2 * 64);
+        float *row = sum[i / 2] + i % 2 * 4;
+        row[0] = v.x, row[1] = v.y, row[2] = v.z, row[3] = v.w;
+    }
+}
+
+/* The sums of the region, described above. False: some x3 is not exact. */
+static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job *job,
+                                                           tmm__region *region,
+                                                           unsigned char *stages, int thread,
+                                                           bool named, float (*sum)[8])
+{
     const int K = (int)job->K, half = thread / 128;
     /* Of A and B: where this thread's first chunk is in memory, and how far behind it the second;
        how many elements there are from each on; where they lie in a stage. */
@@ -7534,14 +7891,12 @@ static __device__ __forceinline__ bool TMM_FN(recheck_bf16x6)(const tmm__float_j
             bool exists =
                 at + first + (along_k ? 64 * j : 0) < (i == 0 ? region->row_end : region->col_end);
             left[i][j] = exists ? K - 8 * chunk - (along_k ? 0 : 8 * j) : 0;
-            place[i][j] = i * OPERAND + first * 128 + (chunk ^ first % 8) * 16;
+            place[i][j] = i * TMM__BF16_OPERAND + first * 128 + (chunk ^ first % 8) * 16;
         }
         place[i][1] = along_k ? place[i][0] + 64 * 128 : place[i][0] ^ 16;
     }
     float total[64], next[32];
     unsigned inexact = 0;
-    /* Which terms of A and B are multiplied: a digit for each product, the first one on the right. */
-    const unsigned terms_a = 0x001102, terms_b = 0x010120;
 #if TMM__WGMMA
     const unsigned address = (unsigned)__cvta_generic_to_shared(stages);
     float c[64];
@@ -7554,7 +7909,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_bf16x6)(const tmm__float_j
     for (int i = 0; i < 32; i++) next[i] = 0;
 #pragma unroll 1
     for (int k = -32;; k += 32) { /* the first time only to load, the last one only to add */
-        const int at = TMM__WGMMA ? (k & 32) * (STAGE / 32) : 0;
+        const int at = TMM__WGMMA ? (k & 32) * (TMM__BF16_STAGE / 32) : 0;
         if (!TMM__WGMMA) tmm__sync_256(named); /* all have read the stage */
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -7564,7 +7919,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_bf16x6)(const tmm__float_j
                 inexact |= tmm__bf16_triple(next[8 * i + 2 * j], next[8 * i + 2 * j + 1], words[j]);
             unsigned char *chunk = stages + at + place[i / 2][i % 2];
             *(uint4 *)chunk = make_uint4(words[0][0], words[1][0], words[2][0], words[3][0]);
-            *(uint4 *)(chunk + THIRD) =
+            *(uint4 *)(chunk + TMM__BF16_THIRD) =
                 make_uint4(words[0][2], words[1][2], words[2][2], words[3][2]);
             chunk = stages + at + (place[i / 2][i % 2] ^ 64);
             *(uint4 *)chunk = make_uint4(words[0][1], words[1][1], words[2][1], words[3][1]);
@@ -7584,72 +7939,18 @@ static __device__ __forceinline__ bool TMM_FN(recheck_bf16x6)(const tmm__float_j
         if (k >= K) break;
         if (k < 0) continue;
         tmm__sync_256(named);
-        TMM__WGMMA_BEGIN();
-#pragma unroll
-        for (int i = 0; i < 12; i++) {
-            int a = terms_a >> i / 2 * 4 & 3, b = terms_b >> i / 2 * 4 & 3;
-            tmm__wgmma_bfloat(c,
-                              tmm__descriptor(address + at + half * (64 * 128)) +
-                                  (a / 2 * THIRD + a % 2 * 64 + i % 2 * 32) / 16,
-                              tmm__descriptor(address + at + OPERAND) +
-                                  (b / 2 * THIRD + b % 2 * 64 + i % 2 * 32) / 16,
-                              i > 0);
-        }
-        TMM__WGMMA_COMMIT();
+        tmm__bf16_multiply(c, address + at, half);
 #else
         tmm__sync_256(named);
         if (k >= K) break;
         if (k < 0) continue;
-        int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
-        int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
-        unsigned a[3][2][4], b[3][2][4];
-#pragma unroll
-        for (int i = 0; i < 6; i++) {
-            int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_a) ^ row_a % 8;
-            tmm__load_matrices(a[i / 2][i % 2], stages + i / 4 * THIRD + row_a * 128 + chunk * 16);
-        }
-#pragma unroll
-        for (int j = 0; j < 8; j++) { /* 16 columns */
-            float c[8];
-#pragma unroll
-            for (int i = 0; i < 8; i++) c[i] = 0;
-#pragma unroll
-            for (int i = 0; i < 6; i++) {
-                int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_b) ^ row_b % 8;
-                tmm__load_matrices(b[i / 2][i % 2], stages + OPERAND + i / 4 * THIRD +
-                                                        (16 * j + row_b) * 128 + chunk * 16);
-            }
-#pragma unroll
-            for (int i = 0; i < 12; i++) {
-                const unsigned *from_a = a[terms_a >> i / 2 * 4 & 3][i % 2];
-                const unsigned *from_b = b[terms_b >> i / 2 * 4 & 3][i % 2];
-                tmm__mma_16(c, from_a, from_b, true);
-                tmm__mma_16(c + 4, from_a, from_b + 2, true);
-            }
-#pragma unroll
-            for (int i = 0; i < 8; i++) total[8 * j + i] += c[i];
-        }
+        tmm__bf16_multiply(total, stages, thread);
 #endif
     }
     if (inexact & 0xffff) region->inexact = 1;
     tmm__sync_256(named);
     if (region->inexact) return false;
-
-    /* The sums go to the threads of recheck_tile that store them. */
-    float *tile = (float *)stages;
-    float *to = tile + (thread / 32 * 16 + thread % 32 / 4) * PITCH + thread % 4 * 2;
-    const float *own = tile + thread / 16 * 4 * PITCH + thread % 16 * 4;
-#pragma unroll
-    for (int i = 0; i < 32; i++)
-        *(float2 *)(to + i % 2 * 8 * PITCH + i / 2 * 8) =
-            make_float2(total[2 * i], total[2 * i + 1]);
-    tmm__sync_256(named);
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        float4 four = *(const float4 *)(own + (i / 8 * 64 + i / 2 % 4) * PITCH + i % 2 * 64);
-        float *row = sum[i / 2] + i % 2 * 4;
-        row[0] = four.x, row[1] = four.y, row[2] = four.z, row[3] = four.w;
-    }
+    tmm__bf16_hand_over(stages, thread, named, total, sum);
     return true;
 }
 #endif
@@ -7918,7 +8219,7 @@ static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job
 #pragma unroll
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
     if (vectors == 2 && region->own && job->bf16x6)
-        done = TMM_FN(recheck_bf16x6)(job, region, (unsigned char *)memory, thread, named, sum);
+        done = tmm__recheck_bf16x6(job, region, (unsigned char *)memory, thread, named, sum);
     if (!done) TMM_FN(recheck_fp32)(job, region, memory, thread, named, vectors, sum);
     int row0 = region->row, col0 = region->col, product = region->product;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales;
@@ -9115,6 +9416,1414 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 #endif
 }
 #endif
+/* src/tiledmm/kernels/double/types.cuh. Doubles on INT8 tensor cores: the method, and what host and device share.
+   Uses: once/schedule.h. Used by: kernels/double/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_TYPES)
+#define TMM__PART_DOUBLE_TYPES
+/* ============================== KERNEL TENSOR INT8 ============================================ */
+/* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after Ozaki,
+   Uchino and Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix
+   multiplication using an integer modular technique", 2025. Lines, rows of op(A) and columns of
+   op(B), are scaled and rounded to integers. Their product is computed modulo L coprime numbers of at
+   most 256, and put together by the Chinese remainder theorem. u is 2^-53 throughout.
+
+   1. Scale.     a_s = 2^s a, exactly; s the largest integer with |a_s|_2 <= S(L)
+   2. Integers.  a' = rint(a_s), |a'| < 2^63. |A'B'| < 0.49 P by Cauchy and Schwarz, P the product
+                 of the L moduli: (S + sqrt(K) / 2)^2 <= 0.49 P
+   3. Residues   of a' q_l and b' modulo p_l, a byte each; q_l = (P / p_l)^-1 mod p_l
+   4. Products   y_l = sum a b mod p_l by tensor cores; exact in 32 bits up to K = 66048
+   5. Sums.      A'B' = sum y_l P / p_l - q P in 128 bits, q = round(sum y_l / p_l); then rounded to
+                 double: three roundings at most, none for integers; times 2^-(s_i + s_j)
+
+   The bound. Rounding to integers changes an element by 1/2 at most, so with everything scaled
+       |C - AB|_ij <= E (1 + 3 u) + 3 u (|a_s| |b_s|)_ij,   E = (|a_s|_1 + |b_s|_1) / 2 + K / 4
+   which is at most (K + 2) u (|a_s| |b_s|)_ij, as of every other kernel, if
+       (|a_s| |b_s|)_ij >= T_ij = E (1 + 1e-5) / ((K - 2) u)                                    (*)
+   An element for which (*) is shown is `proved`. There are two ways to show it, both rigorous:
+       |A'B'|_ij itself is T_ij or more
+       the product of units is: of some blocks of 128 k, each |x| is cut down to a multiple of its
+       line's unit, mean |x| / 32, and to 255 units at most. INT8 tensor cores multiply these bytes,
+       too. Sums over some k of what is cut down are lower bounds of |a| |b|.
+   All others are `open`, and computed again by FP64 multiply-adds in ascending k: lines with NaN,
+   infinity or magnitudes beyond 2^+-800 make T NaN, so all of their elements are. A line of zeros has
+   T = 0. For how many elements are open by data and L see bench/notes/tensor_int8.md.
+
+   How many moduli. T depends on L by s alone, and s by the line's norm, which is kept. So the products
+   of units come first, and tell of each element which L prove it. The device takes the L from 13 to
+   16, or FP64 for all, that costs least: see tmm__int8_decide. The host does not wait. Products whose
+   bits must not depend on M, N or other lines (batches, blocks of host matrices) take 16.
+
+   Launches: norms, scales, units, products of units, choice, residues, products, sums, open elements;
+   where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at once if the
+   choice leaves it nothing to do.
+
+   Memory, in bytes: of A and B 16 for an element, and 1 for one of `every`; of C 17 and 1/8.
+       planes of A and B   [modulus][k / 128][line / 64], blocks of 8 KB: 64 lines x 128 k. 16 bytes
+                           from k on of line r lie at r * 128 + (k / 16 ^ r % 8) * 16, K-major with
+                           128-byte swizzle (PTX ISA 9.7, "Asynchronous Warpgroup Level Matrix Shared
+                           Memory Layout"). Lines that follow each other are contiguous for one
+                           block of k, and plain copies bring them to shared memory as they are.
+       planes of C         [row / 64][column / 32][plane], pieces of 2 KB: 64 x 32 elements in the
+                           order of fragments. Thread t of 128 has 16 bytes at 16 t,
+                               byte 4 j + 2 h + i = element (t / 32 * 16 + t % 32 / 4 + 8 h,
+                                                             8 j + 2 (t % 4) + i)
+                           Plane 16 has the products of units, as logarithms. */
+enum {
+    TMM__INT8_LEAST = 13, /* moduli */
+    TMM__INT8_MOST = 16,
+    TMM__INT8_CHOICES = TMM__INT8_MOST - TMM__INT8_LEAST + 1,
+    TMM__INT8_UNITS = TMM__INT8_MOST, /* the plane of C with the products of units */
+    TMM__INT8_PLANES = TMM__INT8_MOST + 1,
+    TMM__INT8_GROUPS = 6, /* of up to three moduli: see tmm__int8_tables */
+    TMM__INT8_K = 128,    /* of a block */
+    TMM__INT8_LINES = 64,
+    TMM__INT8_BLOCK = TMM__INT8_K * TMM__INT8_LINES,
+    TMM__INT8_PIECE = 2048,   /* bytes of 64 x 32 elements of C */
+    TMM__INT8_NORM_K = 512,   /* that a block of KERNEL NORMS adds up */
+    TMM__INT8_EXPONENT = 800, /* of the largest magnitude of a line, at most */
+    TMM__INT8_K_MOST = 65536, /* to a launch: 255^2 times it is below 2^32 */
+    TMM__INT8_SPARSE = 64,    /* open elements of a tile of 64 x 64 that are computed one by one */
+    TMM__INT8_BAND = 4        /* rows of tiles that are walked together */
+};
+
+/* An operand as it is given. */
+typedef struct tmm__int8_lines {
+    const double *X;
+    long long lines, line_stride, k_stride; /* in elements */
+} tmm__int8_lines;
+
+/* What is kept of a line. Its 2-norm is at most 2^(size / 256); `one` and `unit` are in units of
+   2^(size / 256, rounded down), e below. A line of zeros: all 0. One that is not to be used: `one`
+   is NaN, the others 0. */
+typedef struct alignas(16) tmm__int8_line {
+    int size;
+    float one;      /* |x|_1 */
+    float unit;     /* of what proves the bound */
+    float per_unit; /* a little less than 1 / unit */
+} tmm__int8_line;
+
+/* 1-norm, largest magnitude and sum of squares of a line's elements in a chunk of k. */
+typedef struct tmm__int8_norm {
+    double one, most, two;
+} tmm__int8_norm;
+
+/* An operand as the kernels make it. */
+typedef struct tmm__int8_operand {
+    tmm__int8_line *lines; /* 64 line_blocks of them */
+    unsigned char *units;  /* one plane of every `every`-th block of k */
+    unsigned char *planes;
+    int line_blocks;
+} tmm__int8_operand;
+
+/* How a residue is computed: see TMM_FN(gemm_int8_bytes). */
+typedef struct tmm__int8_modulus {
+    unsigned weights[2]; /* of the eight bytes of x' + 2^63: 2^(8 i) mod p, signed bytes */
+    unsigned first;      /* 1.5 * 2^23 as a float, plus what -2^63 gives */
+} tmm__int8_modulus;
+
+/* What depends on the moduli and K: made by the host, passed to kernels by value. Of four choices of
+   L. Moduli go by groups of up to three: n = sum y_l Q / p_l is below 3 Q, Q their product. Group 0 to
+   2 have moduli 0 to 8, group 3: 9, 10, 13; group 4: 11, 12, 14; group 5: 15. */
+typedef struct tmm__int8_residues {
+    tmm__int8_modulus a[TMM__INT8_CHOICES][TMM__INT8_MOST], b[TMM__INT8_MOST];
+    float reciprocal[TMM__INT8_MOST], minus_p[TMM__INT8_MOST], half[TMM__INT8_MOST];
+    int limit[TMM__INT8_CHOICES]; /* 256 log2 S */
+} tmm__int8_residues;
+
+typedef struct tmm__int8_sums {
+    unsigned factor[TMM__INT8_CHOICES][TMM__INT8_MOST];      /* Q / p_l; 0: no such modulus */
+    unsigned weight[TMM__INT8_CHOICES][TMM__INT8_GROUPS][4]; /* P / Q, low word first */
+    unsigned quotient[TMM__INT8_CHOICES][TMM__INT8_GROUPS];  /* 2^44 / Q; of group 5, 2^24 / p */
+    unsigned minus_P[TMM__INT8_CHOICES][4];                  /* 2^128 - P */
+    int limit[TMM__INT8_CHOICES];
+    float kappa,
+        half_K; /* T = kappa (one_i g_j + one_j g_i + half_K g_i g_j): tmm__int8_threshold */
+} tmm__int8_sums;
+
+/* What is decided on the device. `decided` comes last. */
+typedef struct tmm__int8_state {
+    unsigned long long failed[TMM__INT8_CHOICES]; /* elements that so many moduli leave open */
+    unsigned long long looked;                    /* at so many elements */
+    unsigned arrived;                             /* blocks that have counted */
+    unsigned moduli;                              /* 0: FP64 for all */
+    unsigned open;                                /* whether there are open elements */
+    unsigned pace;                                /* see tmm__keep_pace */
+} tmm__int8_state;
+
+/* The products of bytes of a launch. */
+typedef struct tmm__int8_products {
+    const unsigned char *a, *b; /* planes */
+    unsigned char *C;           /* planes */
+    tmm__int8_state *state;     /* whose `moduli` says how many; NULL: the plane of units */
+    int a_blocks, b_blocks;     /* of 64 lines */
+    int k_blocks;
+    int pieces_down, pieces_across; /* of C: 64 rows, 32 columns */
+    int tiles_down, tiles_across;   /* of the kernel */
+    int keep_pace;
+    unsigned p[TMM__INT8_MOST], inverse[TMM__INT8_MOST]; /* floor(2^32 / p) */
+} tmm__int8_products;
+
+/* A product, as what comes after the products of bytes takes it. */
+typedef struct tmm__int8_job {
+    tmm__int8_lines from_a, from_b;
+    tmm__int8_operand a, b;
+    const unsigned char *planes; /* of C */
+    unsigned short *open;        /* [piece][thread]: bit 4 j + 2 h + i */
+    tmm__int8_state *state;
+    double *C;
+    long long ldc, K;
+    int M, N, pieces_down, pieces_across;
+    int fp64_elsewhere; /* whether KERNEL TENSOR computes all if FP64 is chosen */
+    double alpha, beta;
+} tmm__int8_job;
+#endif
+/* src/tiledmm/kernels/double/numbers.cuh. Residues, 128-bit sums, and which elements of C are proved.
+   Uses: kernels/double/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_NUMBERS)
+#define TMM__PART_DOUBLE_NUMBERS
+static __device__ __forceinline__ float tmm__float_from(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+static __device__ __forceinline__ unsigned tmm__bits_from(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+/* 2^n, n within the range of normal numbers. */
+static __device__ __forceinline__ double tmm__power_of_two(int n)
+{
+    unsigned long long bits = (unsigned long long)(1023 + n) << 52;
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+/* c + sum of four products of the bytes of a, unsigned, and of b, signed: PTX ISA 9.7, "dp4a". */
+static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b, unsigned c)
+{
+#if defined(__CUDA_ARCH__)
+    unsigned d;
+    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+#else
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (unsigned)(int)(signed char)(b >> i);
+    return c;
+#endif
+}
+
+/* The lowest bytes of four words, a's first. */
+static __device__ __forceinline__ unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c,
+                                                          unsigned d)
+{
+    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+}
+
+/* The integer nearest to x, ties to even, |x| < 2^63. */
+static __device__ __forceinline__ long long tmm__nearest(double x)
+{
+#if defined(__CUDA_ARCH__)
+    return __double2ll_rn(x);
+#else
+    return llrint(x);
+#endif
+}
+
+/* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 / p).
+   The quotient found is right or 1 too small. */
+static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsigned p,
+                                                               unsigned inverse)
+{
+    x -= __umulhi(x, inverse) * p;
+    unsigned less = x - p;
+    return x < less ? x : less;
+}
+
+/* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at least
+   tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
+static __device__ __forceinline__ unsigned tmm__int8_log(unsigned x)
+{
+    /* To float by cutting off: 24 bits at most are left after that. */
+    float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
+    return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
+}
+
+static __device__ __forceinline__ float tmm__int8_from_log(unsigned code)
+{
+    return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
+}
+
+/* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
+static __device__ __forceinline__ int tmm__int8_shift(int limit, int size)
+{
+    return (limit - size) >> 8;
+}
+
+/* g = 2^-(s + e), so that |x_s|_1 g = one; 0 for a line of zeros, which makes T = 0. */
+static __device__ __forceinline__ float tmm__int8_rest(int limit, const tmm__int8_line *line)
+{
+    int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
+    return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
+}
+
+/* T_ij for one line, to be put together by tmm__int8_threshold; all in units of 2^(e_i + e_j). */
+typedef struct tmm__int8_part {
+    float slope, own; /* T = slope g_j + own one_j */
+} tmm__int8_part;
+
+static __device__ __forceinline__ tmm__int8_part tmm__int8_half(const tmm__int8_line *line, float g,
+                                                                float kappa, float half_K)
+{
+    tmm__int8_part part;
+    part.own = kappa * g;
+    part.slope = kappa * line->one + part.own * half_K;
+    return part;
+}
+
+static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, float col_g,
+                                                            float col_one)
+{
+    return row.slope * col_g + row.own * col_one;
+}
+
+/* Which L costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`: all elements by
+   FP64; `each`: all elements one by one, if all were open; `first`: that there is one. */
+static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
+                                                            float fp64, float each, float first)
+{
+    unsigned best = 0;
+    float least = fp64;
+    double all = (double)state->looked;
+    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+        float cost = TMM__INT8_LEAST + i + each * (float)((double)state->failed[i] / all);
+        if (state->failed[i] > 0) cost += first;
+        if (cost < least) least = cost, best = TMM__INT8_LEAST + i;
+    }
+    return best;
+}
+
+/* c += a b by a warp, of bytes without sign: a 16 x 32, b 32 x 8, modulo 2^32. For lane l, g = l / 4 and
+   t = l % 4; each word of a and b is four neighbours along k (PTX ISA 9.7, "Matrix Fragments for
+   mma.m16n8k32"; before sm_80 "mma.m8n8k16", four of which are as much):
+       a[0] = a(g, 4t)  a[1] = a(g + 8, 4t)  a[2] = a(g, 4t + 16)  a[3] = a(g + 8, 4t + 16)
+       b[0] = b(4t, g)  b[1] = b(4t + 16, g)
+       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
+static __device__ __forceinline__ void tmm__mma_bytes(unsigned *c, const unsigned *a,
+                                                      const unsigned *b)
+{
+#if TMM__ASYNC
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        asm volatile(
+            "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+r"(c[i % 2 * 2]), "+r"(c[i % 2 * 2 + 1])
+            : "r"(a[i]), "r"(b[i / 2]));
+#else
+    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
+    if (!__any_sync(0xffffffffu, (a[0] | a[1] | a[2] | a[3]) != 0)) return; /* padding */
+    if (!__any_sync(0xffffffffu, (b[0] | b[1]) != 0)) return;
+    const unsigned long long near_a = (unsigned long long)a[1] << 32 | a[0];
+    const unsigned long long far_a = (unsigned long long)a[3] << 32 | a[2];
+    const unsigned long long both_b = (unsigned long long)b[1] << 32 | b[0];
+    for (int k = 0; k < 4; k++) { /* words along k, and those 16 k further on */
+        unsigned long long two_a[2] = {__shfl_sync(0xffffffffu, near_a, g + k),
+                                       __shfl_sync(0xffffffffu, far_a, g + k)};
+        unsigned long long two_b[2] = {__shfl_sync(0xffffffffu, both_b, t + k),
+                                       __shfl_sync(0xffffffffu, both_b, t + 4 + k)};
+        for (int n = 0; n < 8; n++) /* bytes, of the near words first */
+            for (int i = 0; i < 4; i++)
+                c[i] += (unsigned)(two_a[n / 4] >> (i / 2 * 32 + n % 4 * 8) & 255) *
+                        (unsigned)(two_b[i % 2] >> 8 * n & 255);
+    }
+#endif
+}
+
+/* Four sums of a thread as a word of a plane of C. */
+static __device__ __forceinline__ unsigned tmm__int8_word(const unsigned *c, unsigned p,
+                                                          unsigned inverse, bool units)
+{
+    return units ? tmm__low_bytes(tmm__int8_log(c[0]), tmm__int8_log(c[1]), tmm__int8_log(c[2]),
+                                  tmm__int8_log(c[3]))
+                 : tmm__low_bytes(tmm__int8_remainder(c[0], p, inverse),
+                                  tmm__int8_remainder(c[1], p, inverse),
+                                  tmm__int8_remainder(c[2], p, inverse),
+                                  tmm__int8_remainder(c[3], p, inverse));
+}
+
+/* Where tile number `tile` of a plane is: bands of TMM__INT8_BAND rows, walked column by column. */
+static __device__ __forceinline__ void tmm__int8_find(int tile, int down, int across, int *row,
+                                                      int *col)
+{
+    int band = tile / (TMM__INT8_BAND * across), in = tile - band * TMM__INT8_BAND * across;
+    int height = down - band * TMM__INT8_BAND;
+    if (height > TMM__INT8_BAND) height = TMM__INT8_BAND;
+    *col = in / height;
+    *row = band * TMM__INT8_BAND + in - *col * height;
+}
+
+/* A piece of C: where its planes are. */
+static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, int pieces_across)
+{
+    return ((size_t)row * pieces_across + col) * (TMM__INT8_PLANES * TMM__INT8_PIECE);
+}
+#endif
+/* src/tiledmm/kernels/double/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL CHOICE: how many moduli.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The first
+   groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
+       k contiguous        warp w has lines 8 w to 8 w + 7, its lanes neighbours along k
+       lines contiguous    thread t has line t % 64, and k = t / 64, t / 64 + 4, ...
+   The order of additions depends on K and the op alone, and so do the scales. Reads 8 bytes an
+   element, for 3 operations: bound by memory. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_norms)(long long K, int groups_A, const tmm__int8_lines a,
+                            const tmm__int8_lines b, tmm__int8_norm *norms)
+{
+    __shared__ tmm__int8_norm of_threads[4][64];
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    bool is_A = (int)blockIdx.x < groups_A;
+    const tmm__int8_lines from = is_A ? a : b;
+    const int thread = threadIdx.x, lane = thread % 32;
+    long long line0 = 64ll * ((int)blockIdx.x - (is_A ? 0 : groups_A));
+    long long k0 = (long long)blockIdx.y * TMM__INT8_NORM_K;
+    int left = K - k0 < TMM__INT8_NORM_K ? (int)(K - k0) : (int)TMM__INT8_NORM_K;
+    tmm__int8_norm *to = norms + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * 64;
+    if (from.k_stride == 1) {
+#pragma unroll 1
+        for (int i = 0; i < 8; i++) {
+            int line = thread / 32 * 8 + i;
+            double one = 0, most = 0, two = 0, x[16];
+            int here = line0 + line < from.lines ? left : 0;
+            const double *at = from.X + (line0 + line) * from.line_stride + k0 + lane;
+#pragma unroll
+            for (int j = 0; j < 16; j++) {
+                x[j] = 0;
+                tmm__load_if(&x[j], at + 32 * j, 8, lane + 32 * j < here);
+            }
+#pragma unroll
+            for (int j = 0; j < 16; j++) {
+                one += fabs(x[j]), two += x[j] * x[j];
+                most = fmax(most, fabs(x[j]));
+            }
+#pragma unroll
+            for (int d = 16; d > 0; d /= 2) {
+                one += __shfl_xor_sync(0xffffffffu, one, d);
+                two += __shfl_xor_sync(0xffffffffu, two, d);
+                most = fmax(most, __shfl_xor_sync(0xffffffffu, most, d));
+            }
+            if (lane == 0) to[line].one = one, to[line].most = most, to[line].two = two;
+        }
+        return;
+    }
+    int line = thread % 64, part = thread / 64;
+    double one = 0, most = 0, two = 0;
+    if (line0 + line >= from.lines) left = 0;
+    const double *at = from.X + (line0 + line) * from.line_stride + (k0 + part) * from.k_stride;
+#pragma unroll 1
+    for (int k = part; k < left; k += 32) {
+        double x[8];
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            x[j] = 0;
+            tmm__load_if(&x[j], at + 4 * j * from.k_stride, 8, k + 4 * j < left);
+        }
+        at += 32 * from.k_stride;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            one += fabs(x[j]), two += x[j] * x[j];
+            most = fmax(most, fabs(x[j]));
+        }
+    }
+    of_threads[part][line].one = one, of_threads[part][line].two = two;
+    of_threads[part][line].most = most;
+    __syncthreads();
+    if (part > 0) return;
+#pragma unroll
+    for (int i = 1; i < 4; i++) {
+        one += of_threads[i][line].one, two += of_threads[i][line].two;
+        most = fmax(most, of_threads[i][line].most);
+    }
+    to[line].one = one, to[line].most = most, to[line].two = two;
+}
+
+/* KERNEL SCALES. Puts the chunks together: a thread has a line. A norm is the smaller of
+   sqrt(most * one), which cannot overflow, and sqrt(two), where squares neither overflow nor
+   underflow; a little more, for what rounding did. A NaN or infinity is in `one`. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_scales)(long long K, int chunks, int lines_A, int lines_B,
+                             const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
+{
+    int line = blockIdx.x * 256 + threadIdx.x;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    if (line >= lines_A + lines_B) return;
+    double one = 0, most = 0, two = 0;
+#pragma unroll 4
+    for (int i = 0; i < chunks; i++) {
+        tmm__int8_norm n = norms[(size_t)i * (lines_A + lines_B) + line];
+        one += n.one, two += n.two, most = fmax(most, n.most);
+    }
+    tmm__int8_line to = {0, 0, 0, 0};
+    if (one != 0) {
+        double norm = sqrt(most) * sqrt(one);
+        if (most > 1e-130 && most < 1e130) norm = fmin(norm, sqrt(two));
+        unsigned long long bits;
+        norm *= 1 + 1e-9;
+        memcpy(&bits, &norm, 8);
+        int exponent = (int)(bits >> 52) - 1023;
+        bool usable = one < tmm__power_of_two(1023) &&
+                      most < tmm__power_of_two(TMM__INT8_EXPONENT) &&
+                      most > tmm__power_of_two(-TMM__INT8_EXPONENT);
+        to.one = tmm__float_from(0x7fc00000u);
+        if (usable) {
+            float fraction = (float)(norm * tmm__power_of_two(-exponent));
+            to.size = exponent * 256 + (int)ceilf(256 * log2f(fraction) + 0.01f);
+            double unit = tmm__power_of_two(-(to.size >> 8));
+            to.one = (float)(one * unit) * 1.000001f;
+            to.unit = (float)(one * unit / (double)K) / 32;
+            to.per_unit = (1 - 1e-6f) / to.unit;
+        }
+    }
+    if (line < lines_A)
+        a[line] = to;
+    else
+        b[line - lines_A] = to;
+}
+
+/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on diagonals if
+   there are many: it decides what is fastest, not what is right. The block that is last to count
+   decides. Reads a byte of each element that it looks at: bound by latency. */
+TMM_KERNEL void __launch_bounds__(128)
+    TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
+                             float fp64, float each, float first)
+{
+    enum { CHOICES = TMM__INT8_CHOICES };
+    __shared__ unsigned of_warps[CHOICES + 1][4];
+    const int lane = threadIdx.x % 32, t = threadIdx.x;
+    unsigned count[CHOICES] = {0, 0, 0, 0}, looked = 0;
+    const int across = (job.pieces_across + every - 1) / every, pieces = job.pieces_down * across;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+#pragma unroll 1
+    for (int n = blockIdx.x; n < pieces; n += gridDim.x) {
+        int piece_row = n / across,
+            piece_col = (n - piece_row * across) * every + piece_row % every;
+        if (piece_col >= job.pieces_across) continue;
+        int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+        uint4 codes = *(const uint4 *)(job.planes +
+                                       tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
+                                       TMM__INT8_UNITS * TMM__INT8_PIECE + t * 16);
+        tmm__int8_part parts[2][CHOICES];
+        float unit[2];
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            tmm__int8_line line = job.a.lines[row + 8 * h];
+            unit[h] = line.unit * 0.9999f;
+#pragma unroll
+            for (int i = 0; i < CHOICES; i++)
+                parts[h][i] = tmm__int8_half(&line, tmm__int8_rest(tables.limit[i], &line),
+                                             tables.kappa, tables.half_K);
+        }
+#pragma unroll
+        for (int j = 0; j < 8; j++) { /* columns */
+            unsigned word = j < 2 ? codes.x : j < 4 ? codes.y : j < 6 ? codes.z : codes.w;
+            int c = col + j / 2 * 8 + j % 2;
+            tmm__int8_line line = job.b.lines[c];
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                bool exists = row + 8 * h < job.M && c < job.N;
+                float size = tmm__int8_from_log(word >> (16 * h + j % 2 * 8) & 255);
+                size *= unit[h] * line.unit;
+                if (exists) looked++;
+#pragma unroll
+                for (int i = 0; i < CHOICES; i++) {
+                    float T = tmm__int8_threshold(parts[h][i],
+                                                  tmm__int8_rest(tables.limit[i], &line), line.one);
+                    if (exists && !(size >= T)) count[i]++;
+                }
+            }
+        }
+    }
+    tmm__int8_state *state = job.state;
+#pragma unroll
+    for (int i = 0; i <= CHOICES; i++) {
+        unsigned sum = i < CHOICES ? count[i] : looked;
+#pragma unroll
+        for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+        if (lane == 0) of_warps[i][t / 32] = sum;
+    }
+    __syncthreads();
+    if (t <= CHOICES) {
+        unsigned long long sum = 0;
+        for (int i = 0; i < 4; i++) sum += of_warps[t][i];
+        atomicAdd(t < CHOICES ? &state->failed[t] : &state->looked, sum);
+    }
+    __threadfence();
+    __syncthreads();
+    if (t == 0 && atomicAdd(&state->arrived, 1u) == gridDim.x - 1) {
+        __threadfence();
+        state->moduli = tmm__int8_decide(state, fp64, each, first);
+    }
+}
+#endif
+/* src/tiledmm/kernels/double/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
+   thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64 * 32
+   on. Zeros where there is no element. All loads of a thread are under way at once. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_load)(const tmm__int8_lines from,
+                                                              long long line0, long long k0,
+                                                              long long K, double *x)
+{
+    const int thread = threadIdx.x;
+    const bool along_k = from.k_stride == 1;
+    bool pairs = along_k && ((size_t)from.X | (size_t)from.line_stride * 8) % 16 == 0;
+    bool whole = line0 + 64 <= from.lines && k0 + TMM__INT8_K <= K;
+    int line = along_k ? thread / 32 * 8 : thread % 64;
+    int k = along_k ? thread % 32 * 4 : thread / 64 * 32;
+    const double *at = from.X + (line0 + line) * from.line_stride + (k0 + k) * from.k_stride;
+    if (whole && pairs) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            double2 two = *(const double2 *)(at + i / 2 * from.line_stride + i % 2 * 2);
+            x[2 * i] = two.x, x[2 * i + 1] = two.y;
+        }
+    } else if (whole && !along_k) {
+#pragma unroll
+        for (int i = 0; i < 32; i++) x[i] = at[i * from.k_stride];
+    } else {
+#pragma unroll
+        for (int i = 0; i < 32; i++) {
+            int down = along_k ? i / 4 : 0, deep = along_k ? i % 4 : i;
+            x[i] = 0;
+            tmm__load_if(&x[i], at + down * from.line_stride + deep * from.k_stride, 8,
+                         line0 + line + down < from.lines && k0 + k + deep < K);
+        }
+    }
+}
+
+/* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower one;
+   zeros, of lines that are not to be used. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_scale)(const tmm__int8_line *lines,
+                                                               bool along_k, int limit, bool units,
+                                                               const double *x, unsigned *lo,
+                                                               unsigned *hi)
+{
+    const int thread = threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < 8; i++) { /* four elements */
+        tmm__int8_line l = lines[along_k ? thread / 32 * 8 + i : thread % 64];
+        double scale = tmm__power_of_two(units ? -(l.size >> 8) : tmm__int8_shift(limit, l.size));
+#pragma unroll
+        for (int j = 4 * i; j < 4 * i + 4; j++) {
+            double scaled = l.one > 0 ? x[j] * scale : 0;
+            if (units) {
+                lo[j] = (unsigned)fminf((float)fabs(scaled) * l.per_unit, 255.0f), hi[j] = 0;
+            } else {
+                unsigned long long n = (unsigned long long)tmm__nearest(scaled);
+                lo[j] = (unsigned)n, hi[j] = (unsigned)(n >> 32) ^ 0x80000000u;
+            }
+        }
+    }
+}
+
+/* Residues of four elements: x' + 2^63 has eight bytes. Those times 2^(8 i) mod p, and what -2^63
+   gives, are added up to 18 bits, as the mantissa of a float; the quotient is rounded by adding
+   1.5 * 2^23, and what remains is the float's low byte. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_bytes)(const tmm__int8_modulus m,
+                                                                   float reciprocal, float minus_p,
+                                                                   float half, const unsigned *lo,
+                                                                   const unsigned *hi)
+{
+    const float magic = 12582912.0f;
+    unsigned residue[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        unsigned sum = tmm__dot_bytes(lo[j], m.weights[0], m.first);
+        float s = tmm__float_from(tmm__dot_bytes(hi[j], m.weights[1], sum));
+        float q = __fadd_rn(__fmaf_rn(__fsub_rn(s, half), reciprocal, magic), -magic);
+        residue[j] = tmm__bits_from(__fmaf_rn(q, minus_p, s));
+    }
+    return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
+}
+
+/* KERNEL RESIDUES. A block of 256 threads has 64 lines x 128 k in registers, 32 elements a thread, and
+   makes a block of 8 KB of each modulus, through a ring in shared memory:
+       registers      | residues 0 | residues 1 | residues 2 | ...
+       bulk copies                 | 0 to memory| 1 to memory|
+   The first groups_A blocks along x have lines of A. `state`: says how many moduli; NULL: units of
+   every `every`-th block of k. Reads 8 bytes an element and writes L, for 6 instructions each:
+   bound by memory. */
+TMM_KERNEL void __launch_bounds__(256, 2)
+    TMM_FN(gemm_int8_residues)(long long K, int groups_A, int every, const tmm__int8_lines a,
+                               const tmm__int8_lines b, const tmm__int8_operand to_a,
+                               const tmm__int8_operand to_b, const tmm__int8_state *state,
+                               const tmm__int8_residues tables)
+{
+    enum { RING = 4 };
+    __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    const bool is_A = (int)blockIdx.x < groups_A, units = state == NULL;
+    const int thread = threadIdx.x, group = (int)blockIdx.x - (is_A ? 0 : groups_A);
+    const int moduli = units ? 1 : (int)state->moduli;
+    if (moduli == 0) return; /* FP64 for all */
+    const int choice = units ? 0 : moduli - TMM__INT8_LEAST;
+    const tmm__int8_operand to = is_A ? to_a : to_b;
+    const tmm__int8_lines from = is_A ? a : b;
+    const bool along_k = from.k_stride == 1;
+    unsigned lo[32], hi[32];
+    double x[32];
+    TMM_FN(gemm_int8_load)(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
+    TMM_FN(gemm_int8_scale)(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
+    size_t step = (size_t)gridDim.y * to.line_blocks * TMM__INT8_BLOCK;
+    unsigned char *out = (units ? to.units : to.planes) +
+                         ((size_t)blockIdx.y * to.line_blocks + group) * TMM__INT8_BLOCK;
+#pragma unroll 1
+    for (int l = 0; l < moduli; l++, out += step) {
+        unsigned char *at = ring[l % RING];
+        unsigned word[8];
+        if (units) {
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                word[i] = tmm__low_bytes(lo[4 * i], lo[4 * i + 1], lo[4 * i + 2], lo[4 * i + 3]);
+        } else {
+            tmm__int8_modulus m = tables.b[l];
+            if (is_A) m = tables.a[choice][l];
+            const float reciprocal = tables.reciprocal[l], minus_p = tables.minus_p[l];
+            const float half = tables.half[l];
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                word[i] =
+                    TMM_FN(gemm_int8_bytes)(m, reciprocal, minus_p, half, lo + 4 * i, hi + 4 * i);
+        }
+        if (along_k) {
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                *(unsigned *)(at + (thread / 32 * 8 + i) * 128 + ((thread % 32 / 4) ^ i) * 16 +
+                              thread % 4 * 4) = word[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                *(uint4 *)(at + thread % 64 * 128 + ((thread / 64 * 2 + i) ^ thread % 8) * 16) =
+                    make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
+        }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been read,
+           whose place block l + 1 takes. */
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        if (thread == 0)
+            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(RING - 2) : "memory");
+        __syncthreads();
+        if (thread == 0) {
+            asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),
+                         "r"((unsigned)__cvta_generic_to_shared(at)), "r"((unsigned)TMM__INT8_BLOCK)
+                         : "memory");
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        }
+#else
+        __syncthreads();
+        for (int i = thread; i < TMM__INT8_BLOCK / 16; i += 256)
+            ((uint4 *)out)[i] = ((const uint4 *)at)[i];
+#endif
+    }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+#endif
+}
+#endif
+/* src/tiledmm/kernels/double/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
+   Uses: kernels/double/numbers.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+#ifndef TMM__INT8_WGMMA_ONCE
+#define TMM__INT8_WGMMA_ONCE
+/* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
+enum {
+    TMM__INT8_WGMMA_ROWS = 256,
+    TMM__INT8_WGMMA_COLS = 192,
+    TMM__INT8_WGMMA_STAGES = 4,
+    TMM__INT8_WGMMA_CLUSTER = 2,
+    TMM__INT8_WGMMA_DOWN = TMM__INT8_WGMMA_ROWS / 128,      /* times 64 rows of a warpgroup */
+    TMM__INT8_WGMMA_SUMS = TMM__INT8_WGMMA_COLS / 2,        /* of a thread, in 64 rows */
+    TMM__INT8_WGMMA_A = TMM__INT8_WGMMA_ROWS * TMM__INT8_K, /* bytes of a stage */
+    TMM__INT8_WGMMA_B = TMM__INT8_WGMMA_COLS * TMM__INT8_K,
+    TMM__INT8_WGMMA_STAGE = TMM__INT8_WGMMA_A + TMM__INT8_WGMMA_B,
+    TMM__INT8_WGMMA_BYTES = TMM__INT8_WGMMA_STAGES * TMM__INT8_WGMMA_STAGE + 1024, /* to align */
+    TMM__INT8_PACE = 4 /* blocks of k from one tmm__keep_pace to the next */
+};
+
+#if TMM__WGMMA
+/* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
+   "mbarrier.arrive"). */
+static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
+}
+
+/* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the barriers
+   of all of them count the bytes. */
+static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const void *global,
+                                                         unsigned bytes, unsigned barrier,
+                                                         unsigned short blocks)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier), "h"(blocks)
+                 : "memory");
+}
+
+/* c = a b + (add ? c : 0) by a warpgroup, of bytes without sign: a 64 x 32, b 32 x 192. Of c its thread
+   t has, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
+   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk32"). */
+#define TMM__R4(i)  "+r"(c[i]), "+r"(c[(i) + 1]), "+r"(c[(i) + 2]), "+r"(c[(i) + 3])
+#define TMM__R16(i) TMM__R4(i), TMM__R4((i) + 4), TMM__R4((i) + 8), TMM__R4((i) + 12)
+static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned long long a,
+                                                        unsigned long long b, int add)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n192k32.s32.u8.u8 {"
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
+                 "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
+                 "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "
+                 "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, "
+                 "%66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "
+                 "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+                 "}, %96, %97, p;\n}"
+                 : TMM__R16(0), TMM__R16(16), TMM__R16(32), TMM__R16(48), TMM__R16(64), TMM__R16(80)
+                 : "l"(a), "l"(b), "r"(add));
+}
+#undef TMM__R4
+#undef TMM__R16
+
+/* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both blocks
+   have the same columns: each copies half of the lines of B, to both. */
+static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *job, int units,
+                                                      unsigned stages, unsigned fulls,
+                                                      unsigned empties)
+{
+    enum {
+        CLUSTER = TMM__INT8_WGMMA_CLUSTER,
+        HALF = TMM__INT8_WGMMA_B / CLUSTER,
+        ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
+    };
+    const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
+    const size_t step_a = (size_t)job->a_blocks * TMM__INT8_BLOCK;
+    const size_t step_b = (size_t)job->b_blocks * TMM__INT8_BLOCK;
+    int stage = 0;
+    unsigned parity = 1, due = 0;
+    bool paced = job->keep_pace;
+    for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
+        int modulus = unit / tiles, row, col;
+        tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
+        const unsigned char *a = job->a + modulus * job->k_blocks * step_a +
+                                 (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
+        const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
+                                 (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
+        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of theirs is
+           stored. */
+        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROW_BLOCKS;
+        int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
+        int bytes_a = (blocks_a < ROW_BLOCKS ? blocks_a : (int)ROW_BLOCKS) * TMM__INT8_BLOCK;
+        int bytes_b = (lines_b < TMM__INT8_WGMMA_COLS ? lines_b : (int)TMM__INT8_WGMMA_COLS) * 128;
+        int own_b = bytes_b - rank * HALF < HALF ? bytes_b - rank * HALF : HALF;
+        if (bytes_a < 0) bytes_a = 0;
+        for (int k = 0; k < job->k_blocks; k++, a += step_a, b += step_b) {
+            unsigned to = stages + stage * TMM__INT8_WGMMA_STAGE, full = fulls + 8 * stage;
+            if (paced && k % TMM__INT8_PACE == 0) {
+                paced = tmm__keep_pace(&job->state->pace, due);
+                due += gridDim.x;
+            }
+            tmm__barrier_wait(empties + 8 * stage, parity);
+            tmm__barrier_expect(full, bytes_a + bytes_b);
+            if (bytes_a > 0) tmm__copy_bulk(to, a, bytes_a, full);
+            if (own_b > 0)
+                tmm__copy_bulk_to(to + TMM__INT8_WGMMA_A + rank * HALF, b, own_b, full,
+                                  (1 << CLUSTER) - 1);
+            if (++stage == TMM__INT8_WGMMA_STAGES) stage = 0, parity ^= 1;
+        }
+    }
+    if (job->keep_pace) atomicMax(&job->state->pace, 1u << 30); /* no more to wait for */
+}
+
+/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
+static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
+                                                          unsigned stages, unsigned fulls,
+                                                          unsigned empties)
+{
+    enum { CLUSTER = TMM__INT8_WGMMA_CLUSTER, DOWN = TMM__INT8_WGMMA_DOWN };
+    enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
+    const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
+    const int group = threadIdx.x / 128 - 1, t = threadIdx.x % 128, lane = t % 32;
+    int stage = 0;
+    unsigned parity = 0;
+    for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
+        unsigned c[DOWN][SUMS];
+        int last = 0, row, col;
+#pragma unroll 1
+        for (int k = 0; k < job->k_blocks; k++) {
+            unsigned at = stages + stage * TMM__INT8_WGMMA_STAGE;
+            tmm__barrier_wait(fulls + 8 * stage, parity);
+            unsigned long long a = tmm__descriptor(at + group * (DOWN * TMM__INT8_BLOCK));
+            unsigned long long b = tmm__descriptor(at + TMM__INT8_WGMMA_A);
+            TMM__WGMMA_BEGIN();
+#pragma unroll
+            for (int i = 0; i < TMM__INT8_K / 32; i++)
+#pragma unroll
+                for (int d = 0; d < DOWN; d++)
+                    tmm__wgmma_bytes(c[d], a + 2 * i + d * (TMM__INT8_BLOCK / 16), b + 2 * i,
+                                     k + i > 0);
+            TMM__WGMMA_COMMIT();
+            if (k > 0) { /* the stage before is read */
+                TMM__WGMMA_WAIT(1);
+                if (lane < CLUSTER) tmm__barrier_arrive_at(empties + 8 * last, lane);
+            }
+            last = stage;
+            if (++stage == TMM__INT8_WGMMA_STAGES) stage = 0, parity ^= 1;
+        }
+        TMM__WGMMA_WAIT(0);
+#pragma unroll
+        for (int i = 0; i < DOWN * SUMS; i++)
+            asm volatile("" : "+r"(c[i / SUMS][i % SUMS])::"memory");
+        if (lane < CLUSTER) tmm__barrier_arrive_at(empties + 8 * last, lane);
+
+        const int modulus = unit / tiles;
+        const bool logs = job->state == NULL;
+        const unsigned p = job->p[modulus], inverse = job->inverse[modulus];
+        tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
+        const int piece_row = ((row * CLUSTER + rank) * 2 + group) * DOWN;
+        unsigned char *to = job->C +
+                            tmm__int8_piece_at(piece_row, col * PIECES, job->pieces_across) +
+                            (logs ? (int)TMM__INT8_UNITS : modulus) * TMM__INT8_PIECE + t * 16;
+        const size_t next_row = tmm__int8_piece_at(1, 0, job->pieces_across);
+#pragma unroll
+        for (int m = 0; m < DOWN * PIECES; m++) {
+            unsigned word[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                word[j] = tmm__int8_word(&c[m / PIECES][m % PIECES * 16 + 4 * j], p, inverse, logs);
+            if (piece_row + m / PIECES < job->pieces_down &&
+                col * PIECES + m % PIECES < job->pieces_across)
+                __stcs((uint4 *)(to + m / PIECES * next_row +
+                                 m % PIECES * (TMM__INT8_PLANES * TMM__INT8_PIECE)),
+                       make_uint4(word[0], word[1], word[2], word[3]));
+        }
+    }
+}
+#endif
+#endif
+
+/* KERNEL TENSOR INT8 by wgmma. 384 threads, persistent, in clusters of two that are above each other in
+   C and share what is copied of B. Of the first warpgroup one thread copies, two multiply. A unit is
+   a plane of a cluster's tiles, modulus by modulus; a plane in bands of four.
+                +----------------------+              copies          | s0 | s1 | s2 | s3 | s0 |
+       block 0  |   256 x 192          |              warpgroup 1,2        | s0 | s1 | s2 | s3 |
+                +----------------------+
+       block 1  |   256 x 192          |   each warpgroup has 128 x 192 of it, as 2 wgmma of 64 x 192
+                +----------------------+   with 192 sums of 232 registers a thread
+
+   A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied. So
+   280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes; it reads
+   224 KB of shared memory in 768 clocks of multiplication, more than half of what that gives.
+   Longer than some ms it is bound by the power that the device may draw: so blocks keep together
+   along k (tmm__keep_pace), and what is copied twice is little. */
+TMM_KERNEL void __launch_bounds__(384, 1)
+    TMM_FN(gemm_int8_wgmma)(const __grid_constant__ tmm__int8_products job)
+{
+#if TMM__WGMMA
+    enum { STAGES = TMM__INT8_WGMMA_STAGES, CLUSTER = TMM__INT8_WGMMA_CLUSTER };
+    extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    unsigned stages = ((unsigned)__cvta_generic_to_shared(tmm__int8_stages) + 1023) & ~1023u;
+    unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
+    unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    const int planes = job.state == NULL ? 1 : (int)job.state->moduli;
+    const int units = planes * job.tiles_down * job.tiles_across;
+    if (units == 0) return; /* FP64 for all */
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 0; i < STAGES; i++) {
+            tmm__barrier_init(fulls + 8 * i, 1);
+            tmm__barrier_init(empties + 8 * i, 8 * CLUSTER);
+        }
+        /* So that the other block and copies find the barriers (PTX ISA 9.7, "fence"). */
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    __syncthreads();
+    tmm__cluster_arrive(true);
+    tmm__cluster_wait();
+    if (threadIdx.x < 128) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (threadIdx.x == 0) tmm__int8_copy(&job, units, stages, fulls, empties);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        tmm__int8_multiply(&job, units, stages, fulls, empties);
+    }
+    __syncwarp();
+    tmm__cluster_arrive(false); /* none leaves while the other may arrive at its barriers */
+    tmm__cluster_wait();
+#else
+    (void)job;
+#endif
+}
+#endif
+/* src/tiledmm/kernels/double/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+/* The instances: pass, name, columns of a warp's part. */
+#ifndef TMM__INT8_MMA_LIST
+#define TMM__INT8_MMA_LIST(_) \
+    _(1, 128x256, 64)         \
+    _(2, 128x128, 32)
+#define TMM__INT8_MMA_COLS  (TMM__INT8_MMA_LIST(TMM__VALUE_1) 0)
+#define TMM__INT8_MMA_ROWS  128
+#define TMM__INT8_MMA_STAGE ((TMM__INT8_MMA_ROWS + 4 * TMM__INT8_MMA_COLS) * TMM__INT8_K)
+#endif
+
+#if defined(TMM__PASS) && TMM__DOUBLE_TENSOR && (TMM__INT8_MMA_LIST(TMM__IN_PASS) 0)
+/* KERNEL TENSOR INT8 by mma.sync, unless compiled for sm_90a, where wgmma is twice as fast. A block of
+   256 threads has a tile of 128 x 256 (128 x 128) of one plane of C. Each of its eight warps has 64 x 64
+   (64 x 32) of it, as 4 x 8 (4 x 4) matrices of 16 x 8:
+                   +----+----+----+----+        two stages of 128 k, filled by cp.async:
+             64    | w0 | w2 | w4 | w6 |            copies        | s1 | s0 | s1 |
+                   +----+----+----+----+            tensor cores  | s0 | s1 | s0 |
+             64    | w1 | w3 | w5 | w7 |        lines of A, then of B, 128 bytes each, as KERNEL
+                   +----+----+----+----+        RESIDUES leaves them: ldmatrix has no bank conflicts
+   blockIdx.x counts tiles, modulus by modulus: L times the tiles, of 16 that are launched.
+
+   A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
+   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes of
+   shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
+enum { TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA) = 2 * TMM__INT8_MMA_STAGE };
+
+#if TMM__BODIES && !TMM__WGMMA
+/* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
+static __device__ __forceinline__ void TMM__INSTANCE(gemm_int8_mma_copy_,
+                                                     INT8_MMA)(unsigned char *stage,
+                                                               const tmm__int8_products *job,
+                                                               int modulus, int row, int col, int k)
+{
+    enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
+    size_t block = (size_t)modulus * job->k_blocks + k;
+    const unsigned char *a = job->a + (block * job->a_blocks + row * ROWS) * TMM__INT8_BLOCK;
+    const unsigned char *b = job->b + (block * job->b_blocks + col * COLS) * TMM__INT8_BLOCK;
+    const int at = threadIdx.x * 16;
+#pragma unroll
+    for (int i = 0; i < 2 * (ROWS + COLS); i++) { /* half a block of 8 KB */
+        bool is_A = i < 2 * ROWS;
+        int n = is_A ? i : i - 2 * ROWS;
+        bool exists =
+            is_A ? row * ROWS + n / 2 < job->a_blocks : col * COLS + n / 2 < job->b_blocks;
+        tmm__copy_async(stage + i * 4096 + at, exists ? (is_A ? a : b) + n * 4096 + at : job->a, 16,
+                        exists);
+    }
+    tmm__copy_commit();
+}
+#endif
+
+TMM_KERNEL void __launch_bounds__(256, 1)
+    TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)(const tmm__int8_products job)
+{
+#if TMM__BODIES && !TMM__WGMMA
+    enum { WIDE = TMM__INT8_MMA_COLS / 8, STAGE = TMM__INT8_MMA_STAGE };
+    extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
+    const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 % 2, warp_col = threadIdx.x / 64;
+    const int tiles = job.tiles_down * job.tiles_across, modulus = blockIdx.x / tiles;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    const bool units = job.state == NULL;
+    if (!units && modulus >= (int)job.state->moduli) return;
+    int row, col;
+    tmm__int8_find((int)blockIdx.x - modulus * tiles, job.tiles_down, job.tiles_across, &row, &col);
+    unsigned c[4][WIDE][4];
+#pragma unroll
+    for (int i = 0; i < 16 * WIDE; i++) c[i / (4 * WIDE)][i / 4 % WIDE][i % 4] = 0;
+    /* Where this lane's line and chunk are for ldmatrix: of A line lane % 16, chunk lane / 16; of B
+       line lane % 8 + lane / 16 * 8, chunk lane / 8 % 2. Both lines are lane % 8 modulo 8. */
+    const int line_a = warp_row * 64 + lane % 16, chunk_a = lane / 16;
+    const int line_b =
+        TMM__INT8_MMA_ROWS + warp_col * TMM__INT8_MMA_COLS + lane % 8 + lane / 16 * 8;
+    const int chunk_b = lane / 8 % 2;
+    TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)(tmm__int8_stages, &job, modulus, row, col, 0);
+#pragma unroll 1
+    for (int k = 0; k < job.k_blocks; k++) {
+        const unsigned char *stage = tmm__int8_stages + k % 2 * STAGE;
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* this stage is here, and all have read the other */
+        if (k + 1 < job.k_blocks) TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
+        (tmm__int8_stages + (k + 1) % 2 * STAGE, &job, modulus, row, col, k + 1);
+#pragma unroll
+        for (int s = 0; s < 4; s++) { /* 32 k */
+            unsigned a[4][4], b[WIDE / 2][4];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                tmm__load_matrices(a[i], stage + (line_a + 16 * i) * 128 +
+                                             ((2 * s + chunk_a) ^ lane % 8) * 16);
+#pragma unroll
+            for (int j = 0; j < WIDE / 2; j++)
+                tmm__load_matrices(b[j], stage + (line_b + 16 * j) * 128 +
+                                             ((2 * s + chunk_b) ^ lane % 8) * 16);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < WIDE; j++) tmm__mma_bytes(c[i][j], a[i], b[j / 2] + j % 2 * 2);
+        }
+    }
+    const int piece_row = row * 2 + warp_row;
+    const unsigned p = units ? 1 : job.p[modulus], inverse = units ? 0 : job.inverse[modulus];
+#pragma unroll
+    for (int m = 0; m < WIDE / 4; m++) { /* pieces */
+        int piece_col = (col * 4 + warp_col) * (WIDE / 4) + m;
+        if (piece_row >= job.pieces_down || piece_col >= job.pieces_across) continue;
+        unsigned char *to = job.C + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
+                            (units ? (int)TMM__INT8_UNITS : modulus) * TMM__INT8_PIECE + lane * 16;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            unsigned word[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                word[j] = tmm__int8_word(c[i][4 * m + j], p, inverse, units);
+            __stcs((uint4 *)(to + i * 512), make_uint4(word[0], word[1], word[2], word[3]));
+        }
+    }
+#else
+    (void)job;
+#endif
+}
+#endif
+/* src/tiledmm/kernels/double/sums.cuh. KERNEL SUMS: residues become elements of C.
+   Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient, which
+   has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const unsigned *weight,
+                                                             unsigned for_quotient,
+                                                             unsigned quotient,
+                                                             unsigned long long *e, unsigned *top,
+                                                             unsigned *q)
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
+    *top += n * weight[3];
+    *q += __umulhi(for_quotient, quotient);
+}
+
+/* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a double.
+   For L = 16 there is a sixth group. */
+static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
+                                                                   const tmm__int8_sums *tables,
+                                                                   const int choice)
+{
+    const unsigned *f = tables->factor[choice];
+    unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
+    unsigned long long e[3] = {0, 0, 0};
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_MOST; l++)
+        y[l] = l < TMM__INT8_LEAST + choice ? words[l] >> 8 * byte & 255 : 0;
+#pragma unroll
+    for (int g = 0; g < 3; g++)
+        n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
+    n[3] = y[9] * f[9] + y[10] * f[10] + y[13] * f[13];
+    n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
+    n[5] = y[15];
+#pragma unroll
+    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
+    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
+    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
+    q >>= 12;
+#pragma unroll
+    for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
+    top += q * tables->minus_P[choice][3];
+    e[1] += e[0] >> 32;
+    e[2] += e[1] >> 32;
+    top += (unsigned)(e[2] >> 32);
+    unsigned long long low = (e[1] << 32) | (unsigned)e[0];
+    unsigned long long high = ((unsigned long long)top << 32) | (unsigned)e[2];
+    /* The magnitude first: then a small negative number has no bits to be rounded away. */
+    bool negative = (long long)high < 0;
+    if (negative) low = 0 - low, high = ~high + (low == 0);
+    double x = (double)high * 18446744073709551616.0 + (double)low;
+    return negative ? -x : x;
+}
+
+/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved. `choice` is a
+   constant: then the tables' numbers are operands of the instructions, which else had to load each. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__int8_job *job,
+                                                                   const tmm__int8_sums *tables,
+                                                                   const uint4 *four, int row,
+                                                                   int col, const int choice)
+{
+    const int limit = tables->limit[choice];
+    tmm__int8_part parts[2];
+    float row_g[2], row_unit[2];
+    double row_scale[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        tmm__int8_line line = job->a.lines[row + 8 * h];
+        row_g[h] = tmm__int8_rest(limit, &line), row_unit[h] = line.unit * 0.9999f;
+        parts[h] = tmm__int8_half(&line, row_g[h], tables->kappa, tables->half_K);
+        row_scale[h] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
+    }
+    double *C = job->C + row * job->ldc + col;
+    const bool aligned = ((size_t)C | (size_t)job->ldc * 8) % 16 == 0;
+    unsigned open = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        unsigned words[TMM__INT8_PLANES];
+#pragma unroll
+        for (int l = 0; l < TMM__INT8_PLANES; l++)
+            words[l] = j == 0 ? four[l].x : j == 1 ? four[l].y : j == 2 ? four[l].z : four[l].w;
+        float col_g[2], col_one[2], col_unit[2];
+        double col_scale[2];
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            tmm__int8_line line = job->b.lines[col + 8 * j + i];
+            col_g[i] = tmm__int8_rest(limit, &line), col_one[i] = line.one;
+            col_unit[i] = line.unit;
+            col_scale[i] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
+        }
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            double sum[2];
+            unsigned proved = 0;
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, tables, choice);
+                float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
+                float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
+                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
+                shown |= units * row_unit[h] * col_unit[i] >= T;
+                bool exists = row + 8 * h < job->M && col + 8 * j + i < job->N;
+                if (exists && shown) proved |= 1u << i;
+                if (exists && !shown) open |= 1u << (4 * j + 2 * h + i);
+                sum[i] = x * row_scale[h] * col_scale[i];
+            }
+            double *to = C + 8 * h * job->ldc + 8 * j;
+            TMM_FN(elements2) old = {{0, 0}};
+            if (job->beta != 0) old = TMM_FN(load2)(to, aligned, proved);
+            TMM_FN(store2)
+            (to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old, sum);
+        }
+    }
+    return open;
+}
+
+/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
+   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
+   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
+   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
+TMM_KERNEL void __launch_bounds__(128, 4)
+    TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
+{
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    const unsigned moduli = job.state->moduli;
+    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
+    if (moduli == 0) return;
+    const int piece_row = n / job.pieces_across, piece_col = n - piece_row * job.pieces_across;
+    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+    const unsigned char *from =
+        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
+    uint4 four[TMM__INT8_PLANES];
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_PLANES; l++) {
+        four[l] = make_uint4(0, 0, 0, 0);
+        if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
+            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
+    }
+    unsigned open = 0;
+    switch (moduli) {
+    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 0); break;
+    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 1); break;
+    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 2); break;
+    default: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 3); break;
+    }
+    job.open[(size_t)n * 128 + t] = (unsigned short)open;
+    if (open != 0) job.state->open = 1;
+}
+#endif
+/* src/tiledmm/kernels/double/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
+   Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it adds these
+   up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256 doubles of the warp. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_element)(const tmm__int8_job *job, int row,
+                                                                 int col, double *memory)
+{
+    const int lane = threadIdx.x % 32;
+    const long long step_a = 32 * job->from_a.k_stride, step_b = 32 * job->from_b.k_stride;
+    const double *a = job->from_a.X + row * job->from_a.line_stride + lane * job->from_a.k_stride;
+    const double *b = job->from_b.X + col * job->from_b.line_stride + lane * job->from_b.k_stride;
+    double sum = 0, x[4], y[4];
+#pragma unroll 1
+    for (long long k0 = -128; k0 < job->K; k0 += 128) { /* the first time only to load */
+        const int depth = k0 < 0 ? 0 : job->K - k0 < 128 ? (int)(job->K - k0) : 128;
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < 4 && k0 >= 0; i++)
+            memory[lane + 32 * i] = x[i], memory[128 + lane + 32 * i] = y[i];
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            bool exists = k0 + 128 + lane + 32 * i < job->K;
+            x[i] = y[i] = 0;
+            tmm__load_if(&x[i], a, 8, exists);
+            tmm__load_if(&y[i], b, 8, exists);
+            a += step_a, b += step_b;
+        }
+#pragma unroll 8
+        for (int k = 0; k < depth; k++) sum += memory[k] * memory[128 + k];
+    }
+    TMM_FN(store_masked)
+    (job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta, &sum);
+}
+
+/* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is nothing. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_open_copy)(double (*to)[66],
+                                                                   const tmm__int8_lines *from,
+                                                                   int line0, long long k0,
+                                                                   long long K)
+{
+    const bool along_k = from->k_stride == 1;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        int n = threadIdx.x + 256 * i, line = along_k ? n / 16 : n % 64,
+            k = along_k ? n % 16 : n / 64;
+        double x = 0;
+        tmm__load_if(&x, from->X + (line0 + line) * from->line_stride + (k0 + k) * from->k_stride,
+                     8, line0 + line < from->lines && k0 + k < K);
+        to[k][line] = x;
+    }
+}
+
+/* The bit of element (row, col) of a tile of 64 x 64 in its two pieces' words. */
+static __device__ __forceinline__ bool TMM_FN(gemm_int8_is_open)(const tmm__int8_job *job,
+                                                                 int tile_row, int tile_col,
+                                                                 int row, int col)
+{
+    size_t piece = (size_t)tile_row * job->pieces_across + 2 * tile_col + col / 32;
+    int thread = row / 16 * 32 + row % 8 * 4 + col % 8 / 2;
+    int bit = col % 32 / 8 * 4 + row % 16 / 8 * 2 + col % 2;
+    return job->open[piece * 128 + thread] >> bit & 1;
+}
+
+/* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16, ...
+   Stores those elements that are open, or all. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_open_tile)(const tmm__int8_job *job,
+                                                                   int tile_row, int tile_col,
+                                                                   bool all, double (*a)[66],
+                                                                   double (*b)[66])
+{
+    const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16;
+    double sum[4][4];
+#pragma unroll
+    for (int i = 0; i < 16; i++) sum[i / 4][i % 4] = 0;
+#pragma unroll 1
+    for (long long k0 = 0; k0 < job->K; k0 += 16) {
+        TMM_FN(gemm_int8_open_copy)(a, &job->from_a, tile_row * 64, k0, job->K);
+        TMM_FN(gemm_int8_open_copy)(b, &job->from_b, tile_col * 64, k0, job->K);
+        int depth = job->K - k0 < 16 ? (int)(job->K - k0) : 16;
+        __syncthreads();
+#pragma unroll 4
+        for (int k = 0; k < depth; k++) {
+            double x[4], y[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) x[i] = a[k][row + i], y[i] = b[k][col + 16 * i];
+#pragma unroll
+            for (int i = 0; i < 16; i++) sum[i / 4][i % 4] += x[i / 4] * y[i % 4];
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        int r = row + i / 4, c = col + i % 4 * 16;
+        bool wanted = tile_row * 64 + r < job->M && tile_col * 64 + c < job->N;
+        if (wanted && !all) wanted = TMM_FN(gemm_int8_is_open)(job, tile_row, tile_col, r, c);
+        double *to = job->C + (tile_row * 64ll + r) * job->ldc + tile_col * 64 + c;
+        TMM_FN(store_masked)
+        (to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted, job->alpha, job->beta,
+         &sum[i / 4][i % 4]);
+    }
+}
+
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
+   there are few, they go to a list, and each warp computes one when there are many, or at the end; a
+   tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
+   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen and
+   nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared memory in
+   tiles, by latency in lists; with nothing open by the launch. */
+TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_job job)
+{
+    enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
+    __shared__ double a[16][66], b[16][66];
+    __shared__ int list[LIST][2], listed, counted;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    const bool all = job.state->moduli == 0;
+    if (all ? job.fp64_elsewhere : !job.state->open) return;
+    const int thread = threadIdx.x, across = (job.pieces_across + 1) / 2;
+    const int tiles = job.pieces_down * across;
+    if (thread == 0) listed = counted = 0;
+    __syncthreads();
+#pragma unroll 1
+    for (int tile = blockIdx.x;; tile += gridDim.x) {
+        int tile_row = tile / across, tile_col = tile - tile_row * across, piece_col, here = 0;
+        unsigned bits = 0;
+        piece_col = 2 * tile_col + thread / 128;
+        if (tile < tiles && !all && piece_col < job.pieces_across)
+            bits =
+                job.open[((size_t)tile_row * job.pieces_across + piece_col) * 128 + thread % 128];
+        if (bits != 0) atomicAdd(&counted, __popc(bits));
+        __syncthreads();
+        here = counted;
+        __syncthreads();
+        if (thread == 0) counted = 0;
+        if (tile < tiles && (all || here > TMM__INT8_SPARSE)) {
+            TMM_FN(gemm_int8_open_tile)(&job, tile_row, tile_col, all, a, b);
+        } else if (bits != 0) {
+            int place = atomicAdd(&listed, __popc(bits)), t = thread % 128, lane = t % 32;
+            for (int i = 0; i < 16; i++)
+                if (bits >> i & 1) {
+                    list[place][0] = tile_row * 64 + t / 32 * 16 + lane / 4 + i / 2 % 2 * 8;
+                    list[place][1] = piece_col * 32 + i / 4 * 8 + lane % 4 * 2 + i % 2;
+                    place++;
+                }
+        }
+        __syncthreads();
+        const int entries = listed;
+        const bool last = tile >= tiles;
+        if (entries >= FLUSH || last) {
+            const int warp = thread / 32;
+            double *own = &(warp < 4 ? a : b)[warp % 4 * 4][0]; /* 264 of them */
+            for (int i = warp; i < entries; i += 8)
+                TMM_FN(gemm_int8_element)(&job, list[i][0], list[i][1], own);
+            __syncthreads();
+            if (thread == 0) listed = 0;
+            __syncthreads();
+        }
+        if (last) break;
+    }
+}
+#endif
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
    Uses: once/passes.h, kernels/. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
@@ -9178,6 +10887,20 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
+/* KERNEL TENSOR INT8: bytes of its workspace; how many moduli, 0 for the choice of the device; the
+   number of its instance; whether KERNEL TENSOR computes what FP64 was chosen for. */
+#ifndef TMM__INT8_BUDGET
+#define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_FIXED
+#define TMM__INT8_FIXED(moduli) (moduli)
+#endif
+#ifndef TMM__INT8_INSTANCE
+#define TMM__INT8_INSTANCE(instance) (instance)
+#endif
+#ifndef TMM__INT8_FP64
+#define TMM__INT8_FP64(pays) (pays)
+#endif
 #endif
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
    Uses: once/device.h. Used by: the launchers, type/dispatch.h. */
@@ -9198,6 +10921,9 @@ typedef struct TMM_FN(gemm__product) {
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them */
     tmm_stream stream;
+#if TMM__DOUBLE_TENSOR
+    const unsigned *unless; /* see tmm__schedule */
+#endif
 } TMM_FN(gemm__product);
 
 /* Sizes and strides, for leading dimensions and ops; all else is zero. */
@@ -9897,6 +11623,9 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
     tmm_status status = TMM_FN(gemm__pack)(p, &s, &memory, pitchA, pitchB);
     if (pitchA > 0) modeA = TMM__ALONG_LINES;
     if (pitchB > 0) modeB = TMM__ALONG_LINES;
+#if TMM__DOUBLE_TENSOR
+    s.unless = p->unless;
+#endif
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &modeA, arguments[count++] = &modeB, arguments[count++] = &s;
@@ -10590,8 +12319,479 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     return status;
 }
 #endif
+/* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its workspace.
+   Uses: kernels/double/types.cuh, once/device.h. Used by: kernels/double/launch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
+    !defined(TMM__PART_DOUBLE_TABLES)
+#define TMM__PART_DOUBLE_TABLES
+/* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2, of
+   15 117.8, of 16 125.4. */
+static const int tmm__int8_moduli[TMM__INT8_MOST] = {256, 255, 253, 251, 247, 241, 239, 233,
+                                                     229, 227, 223, 217, 211, 199, 197, 193};
+/* The group of each: see tmm__int8_sums. */
+static const int tmm__int8_group[TMM__INT8_MOST] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 3, 4, 5};
+
+static inline int tmm__int8_inverse(int a, int p)
+{
+    for (int i = 1; i < p; i++)
+        if (a * i % p == 1) return i;
+    return 0;
+}
+
+/* What remains of a, in [-p / 2, p / 2). */
+static inline int tmm__int8_centred(long long a, int p)
+{
+    int r = (int)((a % p + p) % p);
+    return r >= (p + 1) / 2 ? r - p : r;
+}
+
+/* How an element times `factor` is taken modulo p. */
+static inline tmm__int8_modulus tmm__int8_make_modulus(int p, int factor)
+{
+    tmm__int8_modulus m = {{0, 0}, 0};
+    long long power = factor;
+    for (int i = 0; i < 8; i++) {
+        m.weights[i / 4] |= (unsigned)(tmm__int8_centred(power, p) & 255) << i % 4 * 8;
+        if (i == 7) /* minus 2^63 */
+            m.first = 0x4b400000u + (unsigned)tmm__int8_centred(-power * 128, p);
+        power = power * 256 % p;
+    }
+    return m;
+}
+
+/* A number of four words, low word first, times a small one. */
+static inline void tmm__int8_multiply(unsigned *words, unsigned factor)
+{
+    unsigned long long carry = 0;
+    for (int i = 0; i < 4; i++) {
+        carry += (unsigned long long)words[i] * factor;
+        words[i] = (unsigned)carry;
+        carry >>= 32;
+    }
+}
+
+/* The tables for sums of K products. */
+static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *s, long long K)
+{
+    const int *p = tmm__int8_moduli;
+    memset(r, 0, sizeof *r);
+    memset(s, 0, sizeof *s);
+    for (int l = 0; l < TMM__INT8_MOST; l++) {
+        r->b[l] = tmm__int8_make_modulus(p[l], 1);
+        r->reciprocal[l] = 1.0f / (float)p[l];
+        r->minus_p[l] = -(float)p[l];
+        r->half[l] = 12582912.0f + (float)((p[l] - 1) / 2);
+    }
+    for (int c = 0; c < TMM__INT8_CHOICES; c++) {
+        const int count = TMM__INT8_LEAST + c;
+        unsigned Q[TMM__INT8_GROUPS] = {1, 1, 1, 1, 1, 1}, P[4] = {1, 0, 0, 0};
+        double bits = 0;
+        for (int g = 0; g < TMM__INT8_GROUPS; g++) s->weight[c][g][0] = 1;
+        for (int l = 0; l < count; l++) {
+            Q[tmm__int8_group[l]] *= (unsigned)p[l];
+            bits += log2(p[l]);
+            tmm__int8_multiply(P, (unsigned)p[l]);
+            for (int g = 0; g < TMM__INT8_GROUPS; g++)
+                if (g != tmm__int8_group[l]) tmm__int8_multiply(s->weight[c][g], (unsigned)p[l]);
+        }
+        for (int l = 0; l < count; l++) {
+            int rest = 1;
+            for (int j = 0; j < count; j++)
+                if (j != l) rest = rest * p[j] % p[l];
+            r->a[c][l] = tmm__int8_make_modulus(p[l], tmm__int8_inverse(rest, p[l]));
+            s->factor[c][l] = Q[tmm__int8_group[l]] / (unsigned)p[l];
+        }
+        for (int g = 0; g < TMM__INT8_GROUPS; g++) {
+            unsigned long long one = 1ull << (g == TMM__INT8_GROUPS - 1 ? 24 : 44);
+            s->quotient[c][g] = Q[g] == 1 ? 0 : (unsigned)((one + Q[g] / 2) / Q[g]);
+        }
+        unsigned long long carry = 1; /* of the complement */
+        for (int i = 0; i < 4; i++) {
+            carry += ~P[i];
+            s->minus_P[c][i] = (unsigned)carry;
+            carry >>= 32;
+        }
+        double norm = sqrt(0.49) * exp2(bits / 2) - sqrt((double)K) / 2;
+        r->limit[c] = s->limit[c] = (int)floor(256 * log2(norm) - 0.01);
+    }
+    s->kappa = (float)((1 + 1e-5) * 4503599627370496.0 / ((double)K - 2)); /* 2^52 */
+    s->half_K = (float)K / 2;
+}
+
+/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. */
+typedef struct tmm__int8_layout {
+    size_t norms, lines[2], units[2], planes[2], C, open, bytes; /* of A and B; the state is at 0 */
+    int line_blocks[2], k_blocks, unit_blocks, every, chunks, pieces_down, pieces_across;
+} tmm__int8_layout;
+
+enum { TMM__INT8_STATE_BYTES = 256 };
+static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
+
+static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K)
+{
+    tmm__int8_layout l;
+    memset(&l, 0, sizeof l);
+    l.line_blocks[0] = (int)((M - 1) / 64 + 1), l.line_blocks[1] = (int)((N - 1) / 64 + 1);
+    l.k_blocks = (int)((K - 1) / TMM__INT8_K + 1);
+    l.every = l.k_blocks >= 16 ? 8 : l.k_blocks >= 8 ? 4 : l.k_blocks >= 4 ? 2 : 1;
+    l.unit_blocks = (l.k_blocks - 1) / l.every + 1;
+    l.chunks = (int)((K - 1) / TMM__INT8_NORM_K + 1);
+    l.pieces_down = l.line_blocks[0], l.pieces_across = (int)((N - 1) / 32 + 1);
+    size_t at = TMM__INT8_STATE_BYTES, lines[2], pieces = (size_t)l.pieces_down * l.pieces_across;
+    for (int i = 0; i < 2; i++) {
+        lines[i] = 64 * (size_t)l.line_blocks[i];
+        l.lines[i] = at, at += lines[i] * sizeof(tmm__int8_line);
+    }
+    for (int i = 0; i < 2; i++) l.units[i] = at, at += lines[i] * l.unit_blocks * TMM__INT8_K;
+    for (int i = 0; i < 2; i++)
+        l.planes[i] = at, at += lines[i] * l.k_blocks * TMM__INT8_K * TMM__INT8_MOST;
+    l.C = at, at += pieces * TMM__INT8_PLANES * TMM__INT8_PIECE;
+    l.open = at, at += pieces * 128 * sizeof(unsigned short);
+    l.norms = at, at += (lines[0] + lines[1]) * l.chunks * sizeof(tmm__int8_norm);
+    l.bytes = at;
+    return l;
+}
+
+/* A quarter of the device's memory: all that KERNEL TENSOR INT8 takes, in parts of M, N or K of a
+   product that needs more. */
+static inline size_t tmm__int8_budget(void)
+{
+    static thread_local size_t known[TMM__KNOWN];
+    static thread_local int numbers[TMM__KNOWN];
+    int number = tmm__current_device()->number, place = number > 0 ? number % TMM__KNOWN : 0;
+    if (known[place] == 0 || numbers[place] != number) {
+        size_t left = 0, all = 0;
+        if (!tmm__succeeded(cudaMemGetInfo(&left, &all))) all = 0;
+        known[place] = all / 4, numbers[place] = number;
+    }
+    return known[place];
+}
+
+/* The largest parts of a product that stay within so many bytes. */
+static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int cut_k,
+                                   size_t budget)
+{
+    long long parts = (*K - 1) / TMM__INT8_K_MOST + 1;
+    *K = ((*K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
+    while (tmm__int8_plan(*M, *N, *K).bytes > budget) {
+        if (*M > 512 && *M >= *N)
+            *M = ((*M - 1) / 2 / 512 + 1) * 512;
+        else if (*N > 384)
+            *N = ((*N - 1) / 2 / 384 + 1) * 384;
+        else if (*M > 512)
+            *M = ((*M - 1) / 2 / 512 + 1) * 512;
+        else if (*K > 1024 && cut_k)
+            *K = ((*K - 1) / 2 / TMM__INT8_K + 1) * TMM__INT8_K;
+        else
+            break;
+    }
+}
+#endif
+/* src/tiledmm/kernels/double/launch.h. LAUNCHER of KERNEL TENSOR INT8.
+   Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h. Used by: type/. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+static inline tmm_status TMM_FN(gemm__int8_takes)(const TMM_FN(gemm__product) * p,
+                                                  const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    if (TMM__DOUBLE_TENSOR) return TMM_OK;
+    if (TMM__IS_DOUBLE)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor_int8 is not in this program: define TMM_DOUBLE_TENSOR "
+                         "before tiledmm.cuh is included");
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor_int8 is for double alone");
+}
+
+#if TMM__DOUBLE_TENSOR
+#ifndef TMM__DOUBLE_LAUNCH_ONCE
+#define TMM__DOUBLE_LAUNCH_ONCE
+enum {
+    TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
+    TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
+    TMM__INT8_LOOKS = 1024,              /* pieces of C that the choice of moduli looks at */
+    TMM__INT8_MMA_128x256 = 0,           /* instances */
+    TMM__INT8_MMA_128x128
+};
+#endif
+
+/* A product, or a part of one that is done at a time, and its workspace. */
+typedef struct TMM_FN(int8_part) {
+    TMM_FN(gemm__product) p;
+    tmm__int8_layout layout;
+    char *memory;
+    tmm__int8_lines from[2];
+    tmm__int8_operand operands[2];
+    tmm__int8_residues residues;
+    tmm__int8_sums sums;
+} TMM_FN(int8_part);
+
+/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before still
+   works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
+static inline tmm_status TMM_FN(gemm__int8_launch)(const void *kernel, dim3 grid, int threads,
+                                                   int bytes, int cluster, void **arguments,
+                                                   tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = (unsigned)cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (tmm__current_device()->capability >= 90 && tmm__compiled(kernel)->ptx_version >= 90)
+        config.numAttrs = cluster > 1 ? 2 : 1;
+    tmm_status status = tmm__allow_shared(kernel, bytes);
+    return status != TMM_OK ? status
+                            : tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)cluster;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+#endif
+}
+
+static inline int TMM_FN(gemm__int8_fits)(long long M, long long N, long long K)
+{
+    int bytes = TMM_FN(gemm_int8_mma_bytes_128x128);
+#ifdef TMM_EPILOGUE /* which is for finished elements */
+    if (K > TMM__INT8_K_MOST) return 0;
+#endif
+    return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
+           tmm__current_device()->shared >= bytes;
+}
+
+/* Norms, scales and units, or residues: `state` is NULL for units. */
+static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
+                                                    const tmm__int8_state *state)
+{
+    const tmm__int8_layout *l = &part->layout;
+    long long K = part->p.K;
+    int groups_A = l->line_blocks[0], every = state == NULL ? l->every : 1, chunks = l->chunks;
+    unsigned groups = (unsigned)(l->line_blocks[0] + l->line_blocks[1]);
+    int lines_A = 64 * l->line_blocks[0], lines_B = 64 * l->line_blocks[1];
+    tmm_status status = TMM_OK;
+    if (state == NULL) {
+        tmm__int8_norm *norms = (tmm__int8_norm *)(part->memory + l->norms);
+        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &norms};
+        void *of_scales[] = {&K,
+                             &chunks,
+                             &lines_A,
+                             &lines_B,
+                             &norms,
+                             &part->operands[0].lines,
+                             &part->operands[1].lines};
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_norms),
+                                           dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
+                                           part->p.stream);
+        if (status == TMM_OK)
+            status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_scales),
+                                               dim3(groups / 4 + 1), 256, 0, 1, of_scales,
+                                               part->p.stream);
+    }
+    void *arguments[] = {&K,
+                         &groups_A,
+                         &every,
+                         &part->from[0],
+                         &part->from[1],
+                         &part->operands[0],
+                         &part->operands[1],
+                         &state,
+                         &part->residues};
+    int k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    if (status == TMM_OK)
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_residues),
+                                           dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
+                                           part->p.stream);
+    return status;
+}
+
+/* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
+   empty, without its barriers in static shared memory. */
+static inline int TMM_FN(gemm__int8_by_wgmma)(void)
+{
+    const tmm__device *device = tmm__current_device();
+    return tmm__compiled((const void *)TMM_FN(gemm_int8_wgmma))->static_shared > 0 &&
+           device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
+}
+
+/* The products of bytes: of units if `state` is NULL. */
+static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * part,
+                                                     tmm__int8_state *state)
+{
+    const tmm__int8_layout *l = &part->layout;
+    const tmm__device *device = tmm__current_device();
+    const tmm__tuning *t = tmm__tuned();
+    tmm__int8_products job;
+    memset(&job, 0, sizeof job);
+    job.a = state == NULL ? part->operands[0].units : part->operands[0].planes;
+    job.b = state == NULL ? part->operands[1].units : part->operands[1].planes;
+    job.C = (unsigned char *)part->memory + l->C;
+    job.state = state;
+    job.a_blocks = l->line_blocks[0], job.b_blocks = l->line_blocks[1];
+    job.k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
+    for (int i = 0; i < TMM__INT8_MOST; i++) {
+        job.p[i] = (unsigned)tmm__int8_moduli[i];
+        job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
+    }
+    void *arguments[] = {&job};
+    if (TMM_FN(gemm__int8_by_wgmma)()) {
+        double bytes = 64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * TMM__INT8_K;
+        job.tiles_down = (l->pieces_down - 1) / 8 + 1;
+        job.tiles_across = (l->pieces_across - 1) / 6 + 1;
+        job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
+        unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
+        return TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_wgmma),
+                                         dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                         TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
+                                         part->p.stream);
+    }
+    /* The tile of which the rounds over all multiprocessors take less. */
+    double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
+    double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
+    double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
+    int instance =
+        2 * large < 1.15 * small && device->shared >= (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+            ? TMM__INT8_MMA_128x256
+            : TMM__INT8_MMA_128x128;
+    instance = TMM__INT8_INSTANCE(instance);
+    int is_large = instance == TMM__INT8_MMA_128x256;
+    job.tiles_down = (l->pieces_down - 1) / 2 + 1;
+    job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
+    unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
+    return TMM_FN(gemm__int8_launch)(is_large ? (const void *)TMM_FN(gemm_int8_mma_128x256)
+                                              : (const void *)TMM_FN(gemm_int8_mma_128x128),
+                                     dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                                     is_large ? (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+                                              : (int)TMM_FN(gemm_int8_mma_bytes_128x128),
+                                     1, arguments, part->p.stream);
+}
+
+/* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
+static inline int TMM_FN(gemm__int8_fp64)(const TMM_FN(gemm__product) * p)
+{
+    return TMM__INT8_FP64(TMM_FN(gemm__tensor_pays)()) && TMM_FN(gemm__tensor_fits)() &&
+           TMM_FN(gemm__fits)(TMM_TENSOR, p);
+}
+
+/* All launches of a part. `moduli`: so many; 0: the device chooses. */
+static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int moduli)
+{
+    const tmm__int8_layout *l = &part->layout;
+    const TMM_FN(gemm__product) *p = &part->p;
+    const tmm__tuning *t = tmm__tuned();
+    const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
+    unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
+    int pays = TMM_FN(gemm__tensor_pays)();
+    float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
+    float each = (float)(pays ? t->int8.each : t->int8.each_slow);
+    float first = (float)(t->int8.first / ((double)p->M * (double)p->N));
+    tmm__int8_state *state = (tmm__int8_state *)part->memory;
+    tmm__int8_job job;
+    memset(&job, 0, sizeof job);
+    job.from_a = part->from[0], job.from_b = part->from[1];
+    job.a = part->operands[0], job.b = part->operands[1];
+    job.planes = (const unsigned char *)part->memory + l->C;
+    job.open = (unsigned short *)(part->memory + l->open);
+    job.state = state;
+    job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
+    job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
+    job.fp64_elsewhere = moduli == 0 && TMM_FN(gemm__int8_fp64)(p);
+    job.alpha = p->alpha, job.beta = p->beta;
+    tmm__int8_make_tables(&part->residues, &part->sums, p->K);
+
+    tmm_status status =
+        tmm__cuda(cudaMemsetAsync(state, 0, TMM__INT8_STATE_BYTES, p->stream), "cudaMemsetAsync");
+    if (status == TMM_OK && moduli > 0) /* the lowest byte: no device here is big-endian */
+        status =
+            tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, NULL);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, NULL);
+    int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
+    if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
+    void *of_choice[] = {&job, &part->sums, &looks, &fp64, &each, &first};
+    if (status == TMM_OK && moduli == 0)
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_choice),
+                                           dim3(pieces < 2 * processors ? pieces : 2 * processors),
+                                           128, 0, 1, of_choice, p->stream);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, state);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
+    void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
+    if (status == TMM_OK)
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 128,
+                                           0, 1, of_sums, p->stream);
+    if (status == TMM_OK)
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_open),
+                                           dim3(pairs < 4 * processors ? pairs : 4 * processors),
+                                           256, 0, 1, of_open, p->stream);
+    if (status == TMM_OK && job.fp64_elsewhere) {
+        TMM_FN(gemm__product) all = *p;
+        all.allowed = 0, all.unless = &state->moduli;
+        status = TMM_FN(gemm__tensor)(&all, NULL);
+    }
+    return status;
+}
+
+/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for it. */
+static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p, int *done)
+{
+    int cut_k = 1, moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+#ifdef TMM_EPILOGUE
+    cut_k = 0;
+#endif
+    long long m = p->M, n = p->N, k = p->K;
+    tmm__int8_parts(&m, &n, &k, cut_k, TMM__INT8_BUDGET(tmm__int8_budget()));
+    TMM_FN(int8_part) part;
+    memset((void *)&part, 0, sizeof part);
+    part.memory = (char *)tmm__workspace(tmm__int8_plan(m, n, k).bytes, p->stream);
+    *done = part.memory != NULL;
+    tmm_status status = TMM_OK;
+    for (long long b = 0; b < p->batch && *done; b++)
+        for (long long k0 = 0; k0 < p->K; k0 += k)
+            for (long long m0 = 0; m0 < p->M; m0 += m)
+                for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
+                    TMM_FN(gemm__product) *q = &part.p;
+                    *q = *p;
+                    q->batch = 1, q->strideA = q->strideB = q->strideC = 0;
+                    q->M = tmm__min(m, p->M - m0), q->N = tmm__min(n, p->N - n0);
+                    q->K = tmm__min(k, p->K - k0);
+                    q->A += b * p->strideA + m0 * p->rsA + k0 * p->csA;
+                    q->B += b * p->strideB + n0 * p->csB + k0 * p->rsB;
+                    q->C += b * p->strideC + m0 * p->ldc + n0;
+                    if (k0 > 0) q->beta = 1;
+                    part.layout = tmm__int8_plan(q->M, q->N, q->K);
+                    for (int i = 0; i < 2; i++) {
+                        tmm__int8_operand *o = &part.operands[i];
+                        const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
+                        const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
+                        part.from[i] = i == 0 ? of_A : of_B;
+                        o->lines = (tmm__int8_line *)(part.memory + part.layout.lines[i]);
+                        o->units = (unsigned char *)part.memory + part.layout.units[i];
+                        o->planes = (unsigned char *)part.memory + part.layout.planes[i];
+                        o->line_blocks = part.layout.line_blocks[i];
+                    }
+                    status = TMM_FN(gemm__int8_run)(&part, TMM__INT8_FIXED(moduli));
+                }
+    if (part.memory != NULL) (void)cudaFreeAsync(part.memory, p->stream);
+    return status;
+}
+#else
+/* Of types and programs that do not have it. */
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__int8_takes)(p, row);
+}
+#endif
+#endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* The tile with which TMM_REGISTER should be faster. The time of a launch is that of the busiest
    multiprocessor: its number of tiles times the work in one. A small tile needs more time for its
@@ -10635,6 +12835,28 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 }
 #endif
 
+#if TMM__DOUBLE_TENSOR
+/* Is KERNEL TENSOR INT8 faster than FP64? By wgmma, seconds are compared: 14 products of bytes, 31 bytes
+   of memory for an element of A and B, 40 for one of C, and the launches. On an H200 squares from
+   about 2200 on take it. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
+static inline int TMM_FN(gemm__int8_pays)(long long M, long long N, long long K, long long batch)
+{
+    const tmm__tuning *t = tmm__tuned();
+    double work = (double)M * N * K;
+    if (!TMM_FN(gemm__int8_fits)(M, N, K)) return 0;
+    if (TMM_FN(gemm__int8_by_wgmma)()) {
+        double bytes = 31 * ((double)M + N) * K + 40 * (double)M * N;
+        double seconds = 14.125 * work / t->int8.rate + bytes / t->int8.bandwidth;
+        return (seconds + t->int8.launches) * batch < 2 * work * batch / t->int8.fp64_flops;
+    }
+    int capability = tmm__current_device()->capability;
+    double edge = t->int8.slow_edge;
+    return (capability == 75 || capability == 86 || capability == 87 || capability == 89 ||
+            capability == 120 || capability == 121) &&
+           M >= edge && N >= edge && K >= edge;
+}
+#endif
+
 #if TMM__FAST
 /* One product with M or N of 16 at most: the kernel with the least predicted time. */
 static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given)
@@ -10668,6 +12890,7 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
    multiprocessors; what fits first:
      float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
+     double, INT8 asked for and faster               TMM_TENSOR_INT8: see gemm__int8_pays
      devices before sm_80, and elements below 4 bytes
        M N batch / P <= 900                          TMM_SHARED_16
        else                                          TMM_REGISTER
@@ -10700,6 +12923,9 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
 #if TMM__FAST
 #if TMM__FLOAT_TENSOR
     if (tensor && TMM_FN(gemm__float_pays)(M, N, K, batch)) return TMM_TENSOR;
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (tensor && TMM_FN(gemm__int8_pays)(M, N, K, batch)) return TMM_TENSOR_INT8;
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
@@ -10750,7 +12976,7 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
 {
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
-    return TMM_FN(gemm__choice)(&p, batch, TMM__AUTO_TENSOR);
+    return TMM_FN(gemm__choice)(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
@@ -10801,7 +13027,7 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
                                                long long batch)
 {
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
-        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
+        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FAST
         if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, p))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
@@ -10811,6 +13037,12 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
+        kernel =
+            TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8 &&
+        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)))
         kernel =
             TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
 #endif
@@ -10840,6 +13072,10 @@ static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
 #if TMM__FLOAT_TENSOR
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row);
+#endif
+#if TMM__DOUBLE_TENSOR
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row);
 #endif
 
 /* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
@@ -10888,6 +13124,22 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
     (void)row;
     tmm_status status = TMM_FN(gemm__float)(p, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
+    tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
+    status = TMM_FN(gemm__takes)(kernel, p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, p);
+}
+#endif
+
+#if TMM__DOUBLE_TENSOR
+/* KERNEL TENSOR INT8; by FP64, if there is no memory for it. */
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row)
+{
+    int done = 0;
+    (void)row;
+    tmm_status status = TMM_FN(gemm__int8_products)(p, &done);
+    if (done || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
     status = TMM_FN(gemm__takes)(kernel, p);
@@ -11172,6 +13424,12 @@ static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__int8_pays)(4096, 4096, p->K, 1))
+        kernel = TMM_TENSOR_INT8;
+    if (kernel == TMM_TENSOR_INT8 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
+#endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
     if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, p))
@@ -11213,6 +13471,16 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
                              missing);
+        return status;
+    }
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8) {
+        int done;
+        tmm_status status = TMM_FN(gemm__int8_products)(&p, &done);
+        if (status == TMM_OK && !done)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "kernel tensor_int8: no memory for residues of blocks of A and B");
         return status;
     }
 #endif
@@ -11442,6 +13710,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__SHARED_TILE
+#undef TMM__ASKED_TENSOR
 #ifndef TMM__MAKING_READY
 #undef TMM_TILE
 #undef TMM_EPILOGUE

@@ -62,6 +62,13 @@
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
                         sm_80 on; elsewhere right but slow. For K below 64, and on sm_90 for M or N
                         above 2^24, as TMM_AUTO
+     TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
+                        A and B are scaled, rounded to integers and split into residues modulo 13
+                        to 16 numbers; elements of C for which the bound is not proved are summed
+                        in double; so the error has the bound of every kernel (MEASURED). Needs
+                        sm_90, compiled for sm_90a, or a device whose units of double are few, to
+                        be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
+                        device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
@@ -80,6 +87,8 @@
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.
+     TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
+     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -97,6 +106,8 @@
                          TMM_ERROR_UNSUPPORTED and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and
                          _multi take it when asked by name or with TMM_AUTO_TENSOR, then with the
                          same bits for all blocks
+     TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
+                         TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -137,11 +148,11 @@
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
-   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
-   TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
-   in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
-   32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
-   fewer slices.
+   Memory: TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work
+   (128 KB, TMM_TENSOR with its largest tiles). For large products of float and double they also take
+   copies of A and B in the form that they read best. TMM_SMALL and TMM_SKINNY take up to 32 x 64
+   partial sums for each multiprocessor where K is long and C is small. Without that memory all do
+   without, and sum in fewer slices.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float

@@ -268,7 +268,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                   "what the launcher asks for");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
-
+#if TMM__DOUBLE_TENSOR
+    if (s.unless != NULL && *s.unless != 0) return;
+#endif
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
     for (int work = 0;; work++) {

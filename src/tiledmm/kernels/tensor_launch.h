@@ -121,6 +121,9 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
     tmm_status status = TMM_FN(gemm__pack)(p, &s, &memory, pitchA, pitchB);
     if (pitchA > 0) modeA = TMM__ALONG_LINES;
     if (pitchB > 0) modeB = TMM__ALONG_LINES;
+#if TMM__DOUBLE_TENSOR
+    s.unless = p->unless;
+#endif
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &modeA, arguments[count++] = &modeB, arguments[count++] = &s;

@@ -77,8 +77,8 @@
 #endif
 
 /* A product of two TMM_SUM, rounded once. Compilers may contract a * b + c * d into a multiply-add
-   of either product, and choose differently from kernel to kernel; this keeps the last step,
-   alpha sum + beta C, the same bits everywhere. */
+   of either product, and choose differently from kernel to kernel. So the last step, alpha sum +
+   beta C, has the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
     (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \
@@ -129,5 +129,14 @@
 #else
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
+#endif
+
+/* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
+#ifdef TMM_DOUBLE_TENSOR
+#define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
+#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#else
+#define TMM__DOUBLE_TENSOR 0
+#define TMM__AUTO_INT8     0
 #endif
 #endif

@@ -24,6 +24,11 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 /* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
 enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies together;
+   rows that TN stores through shared memory at a time. */
+enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
+enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
+
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
@@ -48,5 +53,8 @@ typedef struct tmm__schedule {
     void *partials; /* partial tiles, one for each block */
     unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
     unsigned long long ticket; /* another one for every launch */
+#ifdef TMM_DOUBLE_TENSOR
+    const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
+#endif
 } tmm__schedule;
 #endif

@@ -44,10 +44,12 @@ typedef struct tmm__tuning {
     } pack;
 
     /* KERNEL PIPELINED, by the size of its tiles. issue: the part of the time in which multiply-adds
-       are issued, by blocks on a multiprocessor. Clocks: a launch with whole tiles; one whose tiles
-       are cut along K in few slices, and each slice; one with KERNEL REDUCE, for `reduce_from` slices
-       of a tile and more; one by clusters, and each round of them; one with even shares (stream-K),
-       and each partial tile. */
+       are issued, by blocks on a multiprocessor. The others are clocks:
+         whole_launch                  a launch with whole tiles
+         cut_launch, cut_slice         one whose tiles are cut along K in few slices, and each slice
+         reduce_launch                 one with KERNEL REDUCE, from `reduce_from` slices of a tile on
+         cluster_launch, _round        one by clusters, and each round of them
+         even_launch, even_partial     one with even shares (stream-K), and each partial tile */
     struct {
         double issue[TMM__TILE_SIZES][TMM__MOST_RESIDENT + 1];
         double whole_launch, cut_launch, cut_slice[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
@@ -115,6 +117,16 @@ typedef struct tmm__tuning {
         double clock, bandwidth, fp32_flops, fp32_launch;
         double mma_least_work, mma_least_edge;
     } fp16;
+
+    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
+       products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
+       first: what the first one costs, times M N.
+       TMM_AUTO: multiply-adds of bytes and bytes of memory a second, seconds of all launches, and
+       FLOP a second of FP64. slow_edge: the least M, N and K where FP64 is slow. */
+    struct {
+        double fp64, each, first, fp64_slow, each_slow;
+        double rate, bandwidth, launches, fp64_flops, slow_edge;
+    } int8;
 } tmm__tuning;
 
 /* The numbers of the H100 are those of the H200: its speeds were alike with them. */
@@ -217,6 +229,18 @@ static const tmm__tuning tmm__tunings[] = {
             7e8,                                      /* mma_least_work */
             200,                                      /* mma_least_edge */
         },
+        {
+            26,      /* fp64 */
+            1600,    /* each */
+            6.5e6,   /* first */
+            400,     /* fp64_slow */
+            2000,    /* each_slow */
+            7.25e14, /* rate */
+            3.4e12,  /* bandwidth */
+            3e-5,    /* launches */
+            57e12,   /* fp64_flops */
+            256,     /* slow_edge */
+        },
     },
     {
         "NVIDIA H100",
@@ -315,6 +339,18 @@ static const tmm__tuning tmm__tunings[] = {
             1.05e-6,                                  /* fp32_launch */
             7e8,                                      /* mma_least_work */
             200,                                      /* mma_least_edge */
+        },
+        {
+            26,      /* fp64 */
+            1600,    /* each */
+            6.5e6,   /* first */
+            400,     /* fp64_slow */
+            2000,    /* each_slow */
+            7.25e14, /* rate */
+            3.4e12,  /* bandwidth */
+            3e-5,    /* launches */
+            57e12,   /* fp64_flops */
+            256,     /* slow_edge */
         },
     },
 };

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* The tile with which TMM_REGISTER should be faster. The time of a launch is that of the busiest
    multiprocessor: its number of tiles times the work in one. A small tile needs more time for its
@@ -43,6 +43,28 @@ static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K
 }
 #endif
 
+#if TMM__DOUBLE_TENSOR
+/* Is KERNEL TENSOR INT8 faster than FP64? By wgmma, seconds are compared: 14 products of bytes, 31 bytes
+   of memory for an element of A and B, 40 for one of C, and the launches. On an H200 squares from
+   about 2200 on take it. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
+static inline int TMM_FN(gemm__int8_pays)(long long M, long long N, long long K, long long batch)
+{
+    const tmm__tuning *t = tmm__tuned();
+    double work = (double)M * N * K;
+    if (!TMM_FN(gemm__int8_fits)(M, N, K)) return 0;
+    if (TMM_FN(gemm__int8_by_wgmma)()) {
+        double bytes = 31 * ((double)M + N) * K + 40 * (double)M * N;
+        double seconds = 14.125 * work / t->int8.rate + bytes / t->int8.bandwidth;
+        return (seconds + t->int8.launches) * batch < 2 * work * batch / t->int8.fp64_flops;
+    }
+    int capability = tmm__current_device()->capability;
+    double edge = t->int8.slow_edge;
+    return (capability == 75 || capability == 86 || capability == 87 || capability == 89 ||
+            capability == 120 || capability == 121) &&
+           M >= edge && N >= edge && K >= edge;
+}
+#endif
+
 #if TMM__FAST
 /* One product with M or N of 16 at most: the kernel with the least predicted time. */
 static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given)
@@ -76,6 +98,7 @@ static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) *
 /* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
    multiprocessors; what fits first:
      float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
+     double, INT8 asked for and faster               TMM_TENSOR_INT8: see gemm__int8_pays
      devices before sm_80, and elements below 4 bytes
        M N batch / P <= 900                          TMM_SHARED_16
        else                                          TMM_REGISTER
@@ -108,6 +131,9 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
 #if TMM__FAST
 #if TMM__FLOAT_TENSOR
     if (tensor && TMM_FN(gemm__float_pays)(M, N, K, batch)) return TMM_TENSOR;
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (tensor && TMM_FN(gemm__int8_pays)(M, N, K, batch)) return TMM_TENSOR_INT8;
 #endif
     if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
         long long narrow = tmm__min(M, N), wide = M > N ? M : N;
@@ -158,6 +184,6 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, l
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
 {
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
-    return TMM_FN(gemm__choice)(&p, batch, TMM__AUTO_TENSOR);
+    return TMM_FN(gemm__choice)(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif

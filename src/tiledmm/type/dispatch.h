@@ -46,7 +46,7 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
                                                long long batch)
 {
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
-        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
+        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FAST
         if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, p))
             kernel = TMM_REGISTER; /* the only ones for such strides and K */
@@ -56,6 +56,12 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
+        kernel =
+            TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8 &&
+        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)))
         kernel =
             TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
 #endif
@@ -85,6 +91,10 @@ static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
 #if TMM__FLOAT_TENSOR
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row);
+#endif
+#if TMM__DOUBLE_TENSOR
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row);
 #endif
 
 /* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
@@ -133,6 +143,22 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
     (void)row;
     tmm_status status = TMM_FN(gemm__float)(p, NULL, &missing);
     if (missing == 0 || status != TMM_OK) return status;
+    tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
+    status = TMM_FN(gemm__takes)(kernel, p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, p);
+}
+#endif
+
+#if TMM__DOUBLE_TENSOR
+/* KERNEL TENSOR INT8; by FP64, if there is no memory for it. */
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row)
+{
+    int done = 0;
+    (void)row;
+    tmm_status status = TMM_FN(gemm__int8_products)(p, &done);
+    if (done || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
     status = TMM_FN(gemm__takes)(kernel, p);

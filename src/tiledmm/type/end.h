@@ -11,6 +11,7 @@
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__SHARED_TILE
+#undef TMM__ASKED_TENSOR
 #ifndef TMM__MAKING_READY
 #undef TMM_TILE
 #undef TMM_EPILOGUE

@@ -33,4 +33,18 @@
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
+/* KERNEL TENSOR INT8: bytes of its workspace; how many moduli, 0 for the choice of the device; the
+   number of its instance; whether KERNEL TENSOR computes what FP64 was chosen for. */
+#ifndef TMM__INT8_BUDGET
+#define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_FIXED
+#define TMM__INT8_FIXED(moduli) (moduli)
+#endif
+#ifndef TMM__INT8_INSTANCE
+#define TMM__INT8_INSTANCE(instance) (instance)
+#endif
+#ifndef TMM__INT8_FP64
+#define TMM__INT8_FP64(pays) (pays)
+#endif
 #endif

@@ -52,6 +52,12 @@ static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__int8_pays)(4096, 4096, p->K, 1))
+        kernel = TMM_TENSOR_INT8;
+    if (kernel == TMM_TENSOR_INT8 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
+#endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
     if (kernel == TMM_AUTO && TMM_FN(gemm__tensor_pays)() && TMM_FN(gemm__fits)(TMM_TENSOR, p))
@@ -93,6 +99,16 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
             return tmm__fail(TMM_ERROR_MEMORY,
                              "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
                              missing);
+        return status;
+    }
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8) {
+        int done;
+        tmm_status status = TMM_FN(gemm__int8_products)(&p, &done);
+        if (status == TMM_OK && !done)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "kernel tensor_int8: no memory for residues of blocks of A and B");
         return status;
     }
 #endif

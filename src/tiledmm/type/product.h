@@ -17,6 +17,9 @@ typedef struct TMM_FN(gemm__product) {
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them */
     tmm_stream stream;
+#if TMM__DOUBLE_TENSOR
+    const unsigned *unless; /* see tmm__schedule */
+#endif
 } TMM_FN(gemm__product);
 
 /* Sizes and strides, for leading dimensions and ops; all else is zero. */

@@ -1,14 +1,7 @@
 /* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
-   Uses: kernels/float/types.cuh. Used by: kernels/float/. */
+   Uses: kernels/float/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
-/* wgmma, mbarriers and bulk copies are for this one architecture. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define TMM__WGMMA 1
-#else
-#define TMM__WGMMA 0
-#endif
-
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
     unsigned bits;

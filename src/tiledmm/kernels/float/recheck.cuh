@@ -263,7 +263,7 @@ static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job
 #pragma unroll
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
     if (vectors == 2 && region->own && job->bf16x6)
-        done = TMM_FN(recheck_bf16x6)(job, region, (unsigned char *)memory, thread, named, sum);
+        done = tmm__recheck_bf16x6(job, region, (unsigned char *)memory, thread, named, sum);
     if (!done) TMM_FN(recheck_fp32)(job, region, memory, thread, named, vectors, sum);
     int row0 = region->row, col0 = region->col, product = region->product;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales;
