@@ -444,6 +444,9 @@ run_tests() {
             job "$file" tap "$(basename "$file" .sh)" bash "$file"
         done
         [ -e cpu/tests/run.sh ] && job "CPU runner's own tests" tap "cpu" bash cpu/tests/run.sh
+        for file in cpu/tests/*/run.sh; do
+            [ -e "$file" ] && job "$file" tap "cpu $(basename "$(dirname "$file")")" bash "$file"
+        done
     fi
     if have nvcc && have_gpu; then
         wait

@@ -263,7 +263,7 @@ int barrier_at(const char *file, int line, int predicate)
           site, other.x, other.y, other.z, w.barrier_site);
 }
 
-/* A barrier does not wait for threads that have exited. Sanitized and checked it does, so that they are
+/* A barrier does not wait for threads that have exited. When sanitized or checked it does, so that they are
  * reported, and where blocks run at once, which one thread of a block has to know. */
 static unsigned int awaited(const worker &w)
 {

@@ -52,8 +52,8 @@ void forget_shared(worker &w); /* a block begins */
 
 /* The host. */
 void host_copies(const void *to, const void *from, const char *function, cudaStream_t stream);
-void copy_in_order(const void *to, const void *from, uint64_t begun, const char *function,
-                   uint32_t code);
+void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun,
+                   const char *function, uint32_t code);
 void host_waits(cudaStream_t stream); /* null: for all that was begun */
 void host_launch_failed(const char *kernel, cudaError_t error);
 void host_looks_at_errors();

@@ -13,6 +13,19 @@ static inline void on_access(const void *address, size_t size, int kind, uint32_
         host_access((uintptr_t)address, kind & access_writes, code);
 }
 
+/* The three innermost returns from a hook's frame on: code of programs has frame pointers, but what has called
+ * main has not. */
+static uint32_t outer_code(void **frame)
+{
+    uint32_t codes[3];
+    if (!self) return (uint32_t)(uintptr_t)frame[1];
+    for (uint32_t &code : codes) {
+        code = (uint32_t)(uintptr_t)frame[1];
+        frame = (void **)frame[0];
+    }
+    return code_of_callers(codes[0], codes[1], codes[2]);
+}
+
 /* Atomics of blocks that run at once are done with what is known of them, one at a time. */
 struct one_at_a_time {
     static std::recursive_mutex &lock()
@@ -38,11 +51,9 @@ static void order(int memory_order)
 
 using namespace cucc;
 
-#define RETURN(level) ((uint32_t)(uintptr_t)__builtin_return_address(level))
-#define CODE          RETURN(0)
-/* Atomics and copies are called from the runner's own headers, which may be functions of their own; code of
- * programs has frame pointers. */
-#define OUTER_CODE code_of_callers(RETURN(0), RETURN(1), RETURN(2))
+#define CODE ((uint32_t)(uintptr_t)__builtin_return_address(0))
+/* Atomics and copies are called from the runner's own headers, which may be functions of their own. */
+#define OUTER_CODE outer_code((void **)__builtin_frame_address(0))
 
 extern "C" {
 void __tsan_init()

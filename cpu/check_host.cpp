@@ -96,26 +96,42 @@ void host_copies(const void *to, const void *from, const char *function, cudaStr
 
 /* Of two things that were begun in different streams, and that no event orders, the later one may be done
  * first; late streams let that happen. */
-void in_order(watched &m, bool write, uint64_t begun, const std::string &what)
+watched::operation &in_order(watched &m, bool write, uint64_t begun, uintptr_t begin, uintptr_t end,
+                             const std::string &what)
 {
-    auto &own = write ? m.last_write : m.last_read;
-    const auto &other = m.last_write.begun > begun ? m.last_write : m.last_read;
-    if (other.begun > begun && (write || &other == &m.last_write))
-        found("order", "",
-              what + " and, later, " + other.what + " reach the same memory (allocated at " +
-                  at(m.allocated_at) + ") in streams that nothing orders",
-              "cudaStreamSynchronize() between them, an event that the other stream waits for, or "
-              "one stream");
-    if (begun > own.begun) own = {begun, what};
+    const size_t most = 64;
+    watched::operation *own = nullptr;
+    for (watched::operation &o : m.operations) {
+        if (o.begun == begun && o.write == write) own = &o;
+        if (o.begun > begun && (write || o.write) && begin < o.end && o.begin < end)
+            found("order", "",
+                  what + " and, later, " + o.what + " reach the same memory (allocated at " +
+                      at(m.allocated_at) + ") in streams that nothing orders",
+                  "cudaStreamSynchronize() between them, an event that the other stream waits for, "
+                  "or "
+                  "one stream");
+    }
+    if (!own) {
+        if (m.operations.size() == most) m.operations.pop_front();
+        m.operations.push_back({begun, write, begin, end, what});
+        own = &m.operations.back();
+    }
+    own->begin = std::min(own->begin, begin);
+    own->end = std::max(own->end, end);
+    m.latest = std::max(m.latest, begun);
+    m.current[0] = m.current[1] = nullptr; /* may be gone */
+    m.current[write] = own;
+    return *own;
 }
 
-void copy_in_order(const void *to, const void *from, uint64_t begun, const char *function,
-                   uint32_t code)
+void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun,
+                   const char *function, uint32_t code)
 {
-    const void *ends[] = {from, to};
+    const uintptr_t ends[] = {(uintptr_t)from, (uintptr_t)to};
     for (int i = 0; i < 2; i++)
-        if (watched *m = find_watched(all_watched(), (uintptr_t)ends[i]))
-            in_order(*m, i == 1, begun, std::string(function) + " of " + at(code));
+        if (watched *m = find_watched(all_watched(), ends[i]))
+            in_order(*m, i == 1, begun, ends[i], ends[i] + size,
+                     std::string(function) + " of " + at(code));
 }
 
 void host_waits(cudaStream_t stream)
@@ -195,19 +211,20 @@ static bool find_mapping(uintptr_t address, uintptr_t &begin, uintptr_t &end, st
     return there;
 }
 
-bool is_host_memory(const worker &w, uintptr_t address, size_t)
+stray_memory what_is_at(const worker &w, uintptr_t address)
 {
     static thread_local uintptr_t program_begin, program_end; /* the last mapping of a file */
     uintptr_t begin, end;
     std::string name;
-    if (address - program_begin < program_end - program_begin || is_own(w, address)) return false;
+    if (address - program_begin < program_end - program_begin || is_own(w, address))
+        return own_memory;
     noting = true;
     bool there = find_mapping(address, begin, end, name);
     noting = false;
-    if (!there) return false; /* the processor will say so */
+    if (!there) return no_memory;
     bool of_file = !name.empty() && name[0] != '[' && name[0] != '\n';
     if (of_file) program_begin = begin, program_end = end;
-    return !of_file && name.compare(0, 6, "[vdso]");
+    return of_file || !name.compare(0, 6, "[vdso]") ? own_memory : host_memory;
 }
 
 /* ---- errors that nobody looks at ------------------------------------------------------------- */

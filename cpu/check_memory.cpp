@@ -411,14 +411,14 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
         return;
     }
     if (end > m.end) end = m.end;
-    if (m.constant && e.write)
-        report_bounds(e.w, true, e.code, place_in(m, address), "kernels only read constant memory");
     if (read && m.written && all_unwritten(m.written + (address / 4 - m.begin / 4), address, end))
         report_unwritten(e, place_in(m, address));
     if (m.device < 0) host_may_conflict(e, m);
-    uint64_t &last = e.write ? m.last_write.begun : m.last_read.begun;
-    if (last != l.launched && l.launched != UINT64_MAX)
-        in_order(m, e.write, l.launched,
+    watched::operation *own = m.current[e.write];
+    bool known = own && own->begun == l.launched && m.latest <= l.launched &&
+                 own->begin <= address && end <= own->end;
+    if (!known && l.launched != UINT64_MAX)
+        in_order(m, e.write, l.launched, address, end,
                  std::string("kernel ") + e.w.launch->request.kernel + " of " + at(l.launched_at));
     if (!m.words) {
         m.records = words_of(m) * sizeof(word_record);
@@ -434,7 +434,7 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
 }
 
 /* An address that is in no piece: beside one, in the host's memory, or the thread's own. */
-static void stray_access(const access_event &e, uintptr_t address, size_t size)
+static void stray_access(const access_event &e, uintptr_t address)
 {
     const auto &all = e.w.launch->check->memory;
     auto after = std::lower_bound(all.begin(), all.end(), address + 1, begins_before);
@@ -450,10 +450,21 @@ static void stray_access(const access_event &e, uintptr_t address, size_t size)
                       "byte " + std::to_string(offset) + " of " + name_of(*near) +
                           (near->freed ? ", which were freed," : ""),
                       "a check of the index against the size");
-    else if (is_host_memory(e.w, address, size))
+    if (near) return;
+    switch (what_is_at(e.w, address)) {
+    case own_memory: break;
+    case host_memory:
         report_bounds(
             e.w, e.write, e.code, "memory of the host",
             "a copy of it in device memory, in managed memory, or a kernel argument by value");
+        break;
+    case no_memory:
+        char text[32];
+        snprintf(text, sizeof text, "address 0x%lx", address);
+        report_bounds(e.w, e.write, e.code, std::string(text) + ", where there is no memory,",
+                      "a pointer that cudaMalloc has set, and a check that it has");
+        print_findings(); /* before the processor ends the program */
+    }
 }
 
 void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t code)
@@ -492,6 +503,6 @@ void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t
     if (m)
         global_access(e, *m, address, size, read);
     else
-        stray_access(e, address, size);
+        stray_access(e, address);
 }
 } // namespace cucc

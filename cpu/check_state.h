@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include <array>
+#include <deque>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -73,11 +74,16 @@ struct watched {
     uint32_t touched_at;
     bool touched_to_write;
 
-    /* What was begun last of all that has been done: what was begun before it had to come before. */
-    struct {
+    /* What was done to it lately, in whatever stream. */
+    struct operation {
         uint64_t begun;
+        bool write;
+        uintptr_t begin, end;
         std::string what;
-    } last_read, last_write;
+    };
+    std::deque<operation> operations;
+    operation *current[2]; /* the last one that read, and that wrote */
+    uint64_t latest;       /* the last begun of all that were done */
 };
 
 struct launch_check {
@@ -115,8 +121,10 @@ std::vector<watched *> &all_watched();
 
 void host_access(uintptr_t address, bool write, uint32_t code);
 void host_may_conflict(const access_event &e, watched &m);
-void in_order(watched &m, bool write, uint64_t begun, const std::string &what);
-bool is_host_memory(const worker &w, uintptr_t address, size_t size);
+watched::operation &in_order(watched &m, bool write, uint64_t begun, uintptr_t begin, uintptr_t end,
+                             const std::string &what);
+enum stray_memory { own_memory, host_memory, no_memory }; /* own: the thread's, or the runner's */
+stray_memory what_is_at(const worker &w, uintptr_t address);
 extern std::atomic<uint64_t> host_time; /* counts what the host does */
 
 /* ---- messages: check_lines.cpp --------------------------------------------------------------- */

@@ -82,15 +82,15 @@ struct dated_copy {
         : function(function), begun(captured ? 0 : host_now()), code(calling_code())
     {
     }
-    void is_done(const void *to, const void *from) const
+    void is_done(const void *to, const void *from, size_t size) const
     {
-        if (begun) copy_in_order(to, from, begun, function, code);
+        if (begun) copy_in_order(to, from, size, begun, function, code);
     }
 #else
     dated_copy(const char *, bool)
     {
     }
-    void is_done(const void *, const void *) const
+    void is_done(const void *, const void *, size_t) const
     {
     }
 #endif
@@ -114,7 +114,7 @@ cudaError_t copy(const char *function, void *to, const void *from, size_t size, 
     dated_copy dated(function, is_capturing(stream));
     return enqueue_copy(stream, to, from, [=] {
         copy_lock lock;
-        dated.is_done(to, from);
+        dated.is_done(to, from, size);
         memmove(to, from, size);
         copy_written(to, from, size);
     });
@@ -143,10 +143,8 @@ cudaError_t copy_box(const char *function, box_side to, box_side from, cudaExten
             return failed(cudaErrorInvalidValue);
     }
     host_copies(to.bytes, from.bytes, function, stream);
-    dated_copy dated(function, is_capturing(stream));
     return enqueue_copy(stream, to.bytes, from.bytes, [=] {
         copy_lock lock;
-        dated.is_done(to.bytes, from.bytes);
         for (size_t z = 0; z < box.depth; z++)
             for (size_t y = 0; y < box.height; y++) {
                 char *row = to.bytes + z * to.slice + y * to.pitch;

@@ -20,7 +20,10 @@ bool is_device_memory(const char *function, const void *pointer)
 {
     cudaPointerAttributes found;
     if (cudaPointerGetAttributes(&found, pointer)) return false;
-    if (found.type != cudaMemoryTypeUnregistered) return true;
+    if (found.type != cudaMemoryTypeUnregistered) {
+        cucc::given_to_library(pointer);
+        return true;
+    }
     fprintf(stderr, "cucc: %s: the argument %p is not in device memory\n", function, pointer);
     return false;
 }

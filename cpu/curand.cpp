@@ -126,6 +126,7 @@ curandStatus_t fill(curandGenerator_t g, T *to, size_t n, std::function<void(T *
         fprintf(stderr, "cucc: curandGenerate: %p is not in device memory\n", (void *)to);
         return CURAND_STATUS_LAUNCH_FAILURE;
     }
+    cucc::given_to_library(to);
     std::function<void()> *kept = new std::function<void()>([=] {
         begin(g);
         work(to, n);

@@ -270,16 +270,18 @@ static cudaError_t launch_from_host(const launch_request &request)
 
 cudaError_t launch(const launch_request &request)
 {
-    if (inside_kernel()) return launch_child(request);
 #ifdef CUCC_CHECK
     launch_request dated = request;
     bool later = sink || is_capturing(request.stream); /* in a graph: when, nobody knows yet */
-    dated.launched = later ? UINT64_MAX : host_now();
+    dated.launched = inside_kernel() ? current_launch()->request.launched
+                     : later         ? UINT64_MAX
+                                     : host_now();
     dated.launched_at = calling_code();
-    cudaError_t error = launch_from_host(dated);
 #else
-    cudaError_t error = launch_from_host(request);
+    const launch_request &dated = request;
 #endif
+    if (inside_kernel()) return launch_child(dated);
+    cudaError_t error = launch_from_host(dated);
     if (error) host_launch_failed(request.kernel, error);
     return error;
 }

@@ -87,6 +87,13 @@ cudaError_t release(void *pointer, bool host, const char *function)
     return cudaSuccess;
 }
 
+void given_to_library(const void *pointer)
+{
+    state_lock lock(state().lock);
+    region found = find_region(pointer);
+    if (found.device >= 0) mark_written((const void *)found.begin, found.size);
+}
+
 bool inside_global_memory(const void *address)
 {
     state_lock lock(state().lock);

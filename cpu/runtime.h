@@ -101,6 +101,9 @@ struct settings {
     uint64_t late_seed = 1;
 };
 const settings &environment();
+/* memory.cpp: a library may write to what this points to. */
+void given_to_library(const void *pointer);
+
 bool planted(const char *kind); /* whether this call of that kind is to fail */
 
 /* counts.cpp */

@@ -355,7 +355,7 @@ for header in thrust/none.h GL/none.h cufft_none.h; do
     echo "#include <$header>" >wrong.cu
     check "a program that includes $header" 1 "error: .*cucc: this program needs (OpenGL|$header)" "$cucc" wrong.cu -o wrong
 done
-check "modes exclude each other" 1 'exclude each other' "$cucc" --sanitize --count x.cu
+check "modes exclude each other" 1 'excludes' "$cucc" --sanitize --count x.cu
 check "no such file" 1 'missing.cu: No such file' "$cucc" missing.cu -o missing
 check_text "installs alone" 'prefix/bin/cucc $' "$tests/../install" "$work/prefix"
 check_text "runs where it is installed" '^0 failures $' env HOME="$work" CUCC_CACHE= bash -c \

@@ -148,6 +148,7 @@ int main(int count, char **words)
     }
     if (IS(list_on_heap)) sum_list<<<1, 1>>>(l, out);
     if (IS(list_on_stack)) sum_list<<<1, 1>>>(list{on_stack, 4}, out);
+    if (IS(list_of_nothing)) sum_list<<<1, 1>>>(list{NULL, 4}, out);
     if (IS(right_list)) sum_list<<<1, 1>>>(list{out + 4, 4}, out);
     if (IS(rows_of_the_host)) sum_two_levels<<<1, 1>>>(device_rows, out);
     KERNEL(shared_unwritten, 1, N, 0, out, 0)

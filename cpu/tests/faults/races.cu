@@ -538,34 +538,27 @@ int main(int count, char **words)
     freed f = {out};
 #define ONE(kernel)    RUN(kernel, 1, N, 0, out)
 #define BLOCKS(kernel) RUN(kernel, 4, N, 0, out)
-    ONE(no_barrier)
-    ONE(right_barrier)
-    ONE(no_second_barrier) ONE(right_second_barrier) ONE(tree_no_barrier) ONE(right_tree) ONE(
-        tree_result) RUN(no_syncwarp, 1, 32, 0, out) ONE(right_syncwarp) ONE(syncwarp_of_block)
-        RUN(half_mask, 1, 32, 0, out) RUN(right_half_mask, 1, 32, 0, out) ONE(all_write) ONE(
-            right_all_write_same) ONE(scan_in_place) ONE(right_scan)
-            RUN(tile_no_barrier, 1, dim3(16, 16), 0, out) ONE(histogram_no_atomic) BLOCKS(
-                right_histogram) ONE(atomic_and_plain) ONE(atomic_then_read)
-                RUN(dynamic_no_barrier, 1, N, N * 4, out) RUN(dynamic_overlap, 1, N, N * 8, out)
-                    ONE(two_stages) ONE(right_two_stages) ONE(broadcast) ONE(halo) ONE(bytes) ONE(
-                        right_bytes) RUN(vectors, 1, 32, 0,
-                                         (float4 *)out) ONE(barrier_no_wait) ONE(right_barrier_wait)
-                        ONE(group_too_small) ONE(right_group) ONE(global_neighbour) BLOCKS(
-                            right_global_barrier) BLOCKS(stencil_in_place) BLOCKS(blocks_in_order)
-                            BLOCKS(counter_no_atomic) BLOCKS(right_counter) BLOCKS(maximum)
-                                BLOCKS(shift) BLOCKS(device_variable) BLOCKS(everyone_last) BLOCKS(
-                                    sum_read_early) RUN(last_no_fence, 4, 1, 0, out)
-                                    RUN(last_late_fence, 4, 1, 0, out) RUN(right_last, 4, 1, 0, out)
-                                        BLOCKS(right_last_barrier_first) BLOCKS(right_look_back)
-                                            BLOCKS(lock_no_fence) BLOCKS(right_lock)
-                                                RUN(cluster_no_sync, 4, 1, 0, out)
-                                                    RUN(right_cluster, 4, 1, 0,
-                                                        out) ONE(branch_barrier) ONE(early_exit)
-                                                        ONE(uneven_loop) RUN(exit_in_half_warp, 1,
-                                                                             32, 0, out)
-                                                            RUN(masks_apart, 1, 32, 0, out)
-                                                                RUN(full_mask_in_branch, 1, 32, 0,
-                                                                    out) void *arguments[] = {&out};
+    /* clang-format off */
+    ONE(no_barrier) ONE(right_barrier) ONE(no_second_barrier) ONE(right_second_barrier)
+    ONE(tree_no_barrier) ONE(right_tree) ONE(tree_result) RUN(no_syncwarp, 1, 32, 0, out)
+    ONE(right_syncwarp) ONE(syncwarp_of_block) RUN(half_mask, 1, 32, 0, out)
+    RUN(right_half_mask, 1, 32, 0, out) ONE(all_write) ONE(right_all_write_same)
+    ONE(scan_in_place) ONE(right_scan) RUN(tile_no_barrier, 1, dim3(16, 16), 0, out)
+    ONE(histogram_no_atomic) BLOCKS(right_histogram) ONE(atomic_and_plain) ONE(atomic_then_read)
+    RUN(dynamic_no_barrier, 1, N, N * 4, out) RUN(dynamic_overlap, 1, N, N * 8, out)
+    ONE(two_stages) ONE(right_two_stages) ONE(broadcast) ONE(halo) ONE(bytes) ONE(right_bytes)
+    RUN(vectors, 1, 32, 0, (float4 *)out) ONE(barrier_no_wait) ONE(right_barrier_wait)
+    ONE(group_too_small) ONE(right_group) ONE(global_neighbour) BLOCKS(right_global_barrier)
+    BLOCKS(stencil_in_place) BLOCKS(blocks_in_order) BLOCKS(counter_no_atomic)
+    BLOCKS(right_counter) BLOCKS(maximum) BLOCKS(shift) BLOCKS(device_variable)
+    BLOCKS(everyone_last) BLOCKS(sum_read_early) RUN(last_no_fence, 4, 1, 0, out)
+    RUN(last_late_fence, 4, 1, 0, out) RUN(right_last, 4, 1, 0, out)
+    BLOCKS(right_last_barrier_first) BLOCKS(right_look_back) BLOCKS(lock_no_fence)
+    BLOCKS(right_lock) RUN(cluster_no_sync, 4, 1, 0, out) RUN(right_cluster, 4, 1, 0, out)
+    ONE(branch_barrier) ONE(early_exit) ONE(uneven_loop) RUN(exit_in_half_warp, 1, 32, 0, out)
+    RUN(masks_apart, 1, 32, 0, out) RUN(full_mask_in_branch, 1, 32, 0, out)
+        /* clang-format on */
+        void *arguments[] = {&out};
     if (IS(grid_no_sync))
         return CHECKED(cudaLaunchCooperativeKernel((void *)grid_no_sync, 4, 32, arguments, 0, 0),
                        cudaDeviceSynchronize());

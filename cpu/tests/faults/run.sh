@@ -30,6 +30,7 @@ kind() {
     unwritten) echo ', which nobody has written' ;;
     bounds) echo 'it (reads|writes) byte -?[0-9]+ of ' ;;
     freed) echo 'which was freed' ;;
+    nowhere) echo 'it reads address 0x0, where there is no memory' ;;
     stray) echo 'it reads memory of the host' ;;
     divergent) echo 'divergent barrier' ;;
     incomplete) echo 'is never complete' ;;
@@ -142,6 +143,7 @@ memory partly_written unwritten increment
 memory copied_unwritten unwritten increment
 memory list_on_heap stray list
 memory list_on_stack stray list
+memory list_of_nothing nowhere list
 memory rows_of_the_host stray levels
 memory shared_unwritten unwritten shared_unwritten
 memory bins_unwritten unwritten bins_unwritten

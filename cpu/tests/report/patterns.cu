@@ -112,12 +112,14 @@ __global__ void table_fours(const float4 *in, float4 *out)
     float4 a = table[255 - t], b = table[t * 5 % 256];
     out[t] = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
-/* A tree whose active threads are 2, 4, 8, ... words apart. */
+/* A tree whose active threads are 2, 4, 8, ... words apart. Not unrolled, since nvcc would join the two loads
+ * of its first step into one of 8 bytes. */
 __global__ void tree_apart(const float *in, float *out)
 {
     __shared__ float s[THREADS];
     int t = threadIdx.x;
     s[t] = in[blockIdx.x * THREADS + t];
+#pragma unroll 1
     for (int d = 1; d < THREADS; d *= 2) {
         __syncthreads();
         int i = 2 * d * t;
