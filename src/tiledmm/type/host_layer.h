@@ -47,8 +47,11 @@ static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
                                                     const TMM_FN(gemm__product) * p)
 {
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, p->K, 1))
-        kernel = TMM_TENSOR;
+    TMM_FN(gemm__product)
+    square = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
+    square.alpha = 1;
+    if (kernel == TMM_AUTO_TENSOR)
+        kernel = TMM_FN(gemm__choice)(&square, 1, 1) == TMM_TENSOR ? TMM_TENSOR : TMM_AUTO;
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
