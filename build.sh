@@ -267,7 +267,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp") sanitized=(--sanitize -Xcompiler "-Wall,-Wextra,-Werror")
     local devices=1 more_devices="" sanitized_devices="" orders="forward backward shuffle:$RANDOM"
     case $name in # programs that run for a moment: the compiler's time is what counts
-    rules | tensor_float | no_device) sanitized+=(-O0) ;;
+    rules | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
     esac
     if [ "$name" = no_device ]; then # none of the fast kernels runs
         devices=0
@@ -281,9 +281,9 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         sanitized+=('-DTMM_KERNEL=static __global__ __attribute__((no_sanitize("undefined")))')
     fi
     case $name in # those that take long; sanitized they are forward
-    gemm | host | tensor_float) orders="shuffle:$RANDOM" ;;
+    gemm | host | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
     esac
-    [ "$name" = gemm ] && sanitized+=(-DFEWER)
+    case $name in gemm | tensor_double) sanitized+=(-DFEWER) ;; esac
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
         for order in $orders; do
             tap "$name, $order" env CUCC_DEVICES=$devices CUCC_ORDER="$order" "$program.cpu"

@@ -865,14 +865,14 @@ static __device__ __forceinline__ void rayt__sort(rayt__list *list, const rayt_s
         list->ball[RAYT__LIST_SIZE] = make_float4(0, 0, 0, 1);
         list->tint[RAYT__LIST_SIZE] = make_float4(0, 0, 0, 1);
     }
-    for (int mine = threadIdx.x; mine < count; mine += RAYT__THREADS) {
-        unsigned key = list->found_key[mine];
-        int id = list->found_id[mine], place = 0;
+    for (int entry = threadIdx.x; entry < count; entry += RAYT__THREADS) {
+        unsigned key = list->found_key[entry];
+        int id = list->found_id[entry], place = 0;
         float4 ball = __ldg((const float4 *)&spheres[id]);
         float4 colour = __ldg((const float4 *)&spheres[id] + 1);
         for (int i = 0; i < count; i += 4) {
-            uint4 four = *(const uint4 *)&list->found_key[i];
-            place += (four.x > key) + (four.y > key) + (four.z > key) + (four.w > key);
+            uint4 keys = *(const uint4 *)&list->found_key[i];
+            place += (keys.x > key) + (keys.y > key) + (keys.z > key) + (keys.w > key);
         }
         atomicMax(&list->tolerance, (unsigned)__float_as_int(rayt__tolerance(ball)));
         list->ball[place] = ball;

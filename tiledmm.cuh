@@ -23,10 +23,9 @@
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
    With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for
-   many products, and in memory of the caller:
+   many products:
      tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
                                               tmm_tensor_options or NULL
-     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what it takes
      tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
@@ -63,10 +62,19 @@
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
                         sm_80 on; elsewhere right but slow. For K below 64, and on sm_90 for M or N
                         above 2^24, as TMM_AUTO
+     TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
+                        A and B are scaled, rounded to integers and split into residues modulo 13
+                        to 16 numbers; elements of C for which the bound is not proved are summed
+                        in double; so the error has the bound of every kernel (MEASURED). Needs
+                        sm_90, compiled for sm_90a, or a device whose units of double are few, to
+                        be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
+                        device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
                         operand once, at the speed of memory
+     TMM_OUTER          for a short K, where writing C is most of the work: each thread computes
+                        4 x 4 elements as outer products, straight from L1; right for K up to 2^31
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
@@ -74,11 +82,13 @@
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
      k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a
-     single product they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which
+     single product they may sum in several slices of k, as TMM_SMALL and TMM_SKINNY always do, which
      depend on the shape, the form and alignment of A and B, the device, and memory for them
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.
+     TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
+     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -96,6 +106,8 @@
                          TMM_ERROR_UNSUPPORTED and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and
                          _multi take it when asked by name or with TMM_AUTO_TENSOR, then with the
                          same bits for all blocks
+     TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
+                         TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -140,7 +152,7 @@
    TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
    in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
    32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
-   fewer pieces.
+   fewer slices.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
@@ -171,8 +183,8 @@
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
-                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL TENSOR, KERNEL TENSOR FLOAT, and
-                the PLAN and LAUNCHER of each
+                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL TENSOR, KERNEL
+                TENSOR FLOAT, and the PLAN and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      CHECKS, READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
@@ -307,6 +319,15 @@
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
 #endif
+
+/* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
+#ifdef TMM_DOUBLE_TENSOR
+#define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
+#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#else
+#define TMM__DOUBLE_TENSOR 0
+#define TMM__AUTO_INT8     0
+#endif
 #endif
 /* src/tiledmm/once/kernels.h. The list of kernels.
    Uses: nothing. Used by: once/types.h, once/status.h, type/dispatch.h. */
@@ -318,8 +339,9 @@
        NAME(value, string)                   stands for a kernel that gemm__resolve finds
        KERNEL(value, string, run, tile)
    `run` is the name of the kernel's launcher, with _takes behind it of the function that says whether it
-   takes a product, and with _time of the one that says how long it should take: see gemm__kernel. `tile` is the least edge of its tiles of C.
-   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float, too. */
+   takes a product, and with _time of the one that says how long it should take: see gemm__kernel.
+   `tile` is the least edge of its tiles of C.
+   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
 #define TMM__KERNEL_LIST(NAME, KERNEL)                                               \
     NAME(TMM_AUTO, "auto")                                                           \
     KERNEL(TMM_GLOBAL, "global", gemm__global, 32)                                   \
@@ -335,7 +357,8 @@
     KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
     KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
     NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
-    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)
+    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)           \
+    KERNEL(TMM_TENSOR_INT8, "tensor_int8", TMM__IF_FAST(gemm__int8), 64)
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: once/config.h, once/kernels.h. Used by: all parts. */
@@ -385,8 +408,6 @@ typedef struct tmm_prepared {
 /* Options of tmm_?gemm_tensor. All zeros are the defaults. */
 typedef struct tmm_tensor_options {
     const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
-    void *memory;              /* device memory to work in, aligned to 16 bytes; NULL: allocates */
-    size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
 } tmm_tensor_options;
 
 typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
@@ -517,9 +538,9 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 
 /* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
    "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it), of which the first `valid` are read and the others
-   are zeros. 16 bytes go by the second-level cache alone; smaller copies of a line of 128 bytes
-   come in turn, so those ask for the whole line. Elsewhere, plain copies. */
+   a constant; both addresses a multiple of it). The first `valid` are read, the others are zeros.
+   Copies of 16 bytes bypass L1. All prefetch the whole line of 128 bytes into L2, since its other
+   parts are needed next. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
@@ -578,7 +599,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__COPY_WAIT(pending) ((void)(pending))
 #endif
 
-/* How many stages a ring of buffers has; two where copies cannot be under way for long. */
+/* Stages of a ring of buffers; two where copies are not asynchronous. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__STAGES(most) 2
 #else
@@ -586,7 +607,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #endif
 
 /* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
-   CPU: see tmm_dmma. */
+   CPU: see tmm__mma_double. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__TENSOR_CORES 0
 #else
@@ -596,8 +617,8 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
-/* threadIdx.x and blockIdx.x, asked anew: what is computed from them is then computed anew, too,
-   and not kept in registers all the time. */
+/* Read %tid.x and %ctaid.x again. What is computed from them need not stay in registers across a
+   main loop. */
 static __device__ __forceinline__ int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
@@ -621,11 +642,11 @@ static __device__ __forceinline__ int tmm__block(void)
 }
 
 /* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
-   multiple) if `wanted`; otherwise `to` keeps what it has. One instruction with a predicate (PTX ISA
-   9.3): a branch would become one in the end, too, but takes the compiler several times as long as
-   another instruction (bench/NOTES.md, "Compile time"). On a CPU, a branch. */
+   multiple) if `enabled`; otherwise `to` keeps what it has. It is one predicated instruction (PTX
+   ISA 9.3). A branch would become one, too, but takes the compiler several times as long
+   (bench/notes/compile_time.md). On a CPU, a branch. */
 static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
-                                                    bool wanted)
+                                                    bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -633,7 +654,7 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
         memcpy(&x, to, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b64 %0, [%1];\n}"
                      : "+l"(x)
-                     : "l"(from), "r"((int)wanted)
+                     : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 8);
     } else {
@@ -641,17 +662,17 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
         memcpy(&x, to, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
                      : "+r"(x)
-                     : "l"(from), "r"((int)wanted)
+                     : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
     }
 #else
-    if (wanted) memcpy(to, from, bytes);
+    if (enabled) memcpy(to, from, bytes);
 #endif
 }
 
 static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
-                                                     bool wanted)
+                                                     bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -659,18 +680,18 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
         memcpy(&x, from, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b64 [%1], %0;\n}" ::"l"(
                          x),
-                     "l"(to), "r"((int)wanted)
+                     "l"(to), "r"((int)enabled)
                      : "memory");
     } else {
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
                          x),
-                     "l"(to), "r"((int)wanted)
+                     "l"(to), "r"((int)enabled)
                      : "memory");
     }
 #else
-    if (wanted) memcpy(to, from, bytes);
+    if (enabled) memcpy(to, from, bytes);
 #endif
 }
 
@@ -685,13 +706,13 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 
 /* Keeps the compiler from moving loads and stores across. */
 #define TMM__FENCE() asm volatile("" ::: "memory")
-/* Keeps the compiler from knowing what x is: what depends on it is computed anew, not kept. */
+/* Hides from the compiler what x is: what depends on it is computed again, not kept. */
 #define TMM__HIDE(x)         asm volatile("" : "+r"(x))
 #define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
 
-/* One thread of a block tells another block that what its block has written to global memory is
-   there, or waits for that; both after, or before, a barrier of their blocks (release and acquire,
-   PTX ISA 8, "Memory Consistency Model"). */
+/* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
+   flag after a barrier of its block: what the block has written to global memory is there. One
+   thread of another block waits for it before a barrier of that block. */
 static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
                                                      unsigned long long value)
 {
@@ -716,9 +737,10 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #endif
 
 /* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"): where `address`, of this block's shared
-   memory, lies in that of block `rank` of the cluster; 16 bytes stored there; and a barrier of all
-   their threads in two halves, behind which everyone sees what was `written` in front of it. */
+   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
+   block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
+   there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
+   everyone sees what was `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
 static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
@@ -764,8 +786,8 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
        a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
    for q, h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k8", .f64, sm_90 and later; and
    "Matrix Fragments for mma.m8n8k4 with .f64 floating point type", sm_80 and later, of which 4 are
-   as much). Elsewhere lanes tell each other what they hold: many times slower, in a function of its
-   own, for it would be long if repeated. */
+   as much). Elsewhere lanes exchange what they hold by shuffles, many times slower. That is a
+   function of its own, for it would be long if inlined. */
 #if TMM__ASYNC
 static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
 {
@@ -803,7 +825,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 }
 #endif
 #endif
-/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants that kernels share with their launchers.
+/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and launchers.
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
@@ -816,11 +838,11 @@ enum { TMM__SKINNY_MOST = 16 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
-/* How the k of a tile are divided: not; in pieces that a block of the tile adds up, KERNEL REDUCE or
+/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE or
    SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
 enum {
     TMM__PLAN_WHOLE,
-    TMM__PLAN_PIECES,
+    TMM__PLAN_SLICES,
     TMM__PLAN_REDUCE,
     TMM__PLAN_CLUSTERS,
     TMM__PLAN_LAST_ROUND,
@@ -840,30 +862,38 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 /* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
 enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies together;
+   rows that TN stores through shared memory at a time. */
+enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
+enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
+
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
-/* Blocks of a cluster that have the pieces of a tile, at most: 2, 4 or this many. */
+/* Blocks of a cluster that have the slices of a tile, at most: 2, 4 or this many. */
 enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
-enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
+enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
 #define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
-    int streamk_tiles;            /* so many tiles are shared out in steps, not whole */
-    int streamk_blocks;           /* among the last so many blocks; the others have whole tiles */
-    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
-    int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
-    int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
-    void *partials; /* a tile of sums for each block */
-    unsigned long long *flags; /* one for each block: its partial tile is ready, */
-    unsigned long long ticket; /* when it holds this number, no other launch's */
+    int streamk_tiles;            /* tiles whose steps are divided among blocks: the first ones */
+    int streamk_blocks;           /* which these are: the last ones of the grid */
+    int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
+    int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
+    int is_128x64;  /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
+    void *partials; /* partial tiles, one for each block */
+    unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
+    unsigned long long ticket; /* another one for every launch */
+#ifdef TMM_DOUBLE_TENSOR
+    const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
+#endif
 } tmm__schedule;
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
@@ -1081,41 +1111,51 @@ typedef struct tmm__costs {
     } skinny[TMM__TUNED_SKINNY];
     /* KERNEL SUM: once, and for each byte that it reads. */
     double sum, sum_byte;
-    /* KERNEL PIPELINED of float, by instance: any, TN, NN; and what a tile takes besides that is cut along K: in few pieces, and
-       each piece; with KERNEL REDUCE, for reduce_from pieces and more; by a cluster, and each round of
+    /* KERNEL PIPELINED of float, by instance: any, TN, NN; and what a tile takes besides that is cut along K: in few slices, and
+       each slice; with KERNEL REDUCE, for reduce_from slices and more; by a cluster, and each round of
        them; with even shares (stream-K), and each partial tile. */
     struct {
         tmm__block_costs block[TMM__TUNED_PIPELINED];
-        double cut, cut_piece[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
+        double cut, cut_slice[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
         int reduce_from;
         double cluster, cluster_round[TMM__TILE_SIZES];
         double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
     } pipelined;
     /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. reduce_wide_from:
-       pieces from which eight blocks add up each part of a tile. last: the tiles of a last, short round
+       slices from which eight blocks add up each part of a tile. last: the tiles of a last, short round
        are cut. */
     struct {
         struct {
             int tile_m, tile_n, width;
             tmm__block_costs block;
         } instances[TMM__TUNED_TENSOR];
-        double reduce, reduce_piece, reduce_piece_wide;
+        double reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
-        double last, last_piece, even, even_step, even_partial;
+        double last, last_slice, even, even_step, even_partial;
     } tensor;
     /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of memory. */
     double pack, pack_rate;
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
        mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles.
-       l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
+       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K operands
        with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
        these K by 256 and 512. */
     struct {
         double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
-        int convert_256_k, convert_few_k, convert_512_k;
+        int convert_256_k, convert_one_wave_k, convert_512_k;
         /* KERNEL CONVERT: once, and bytes in a nanosecond as a part of those of memory. */
         double convert, convert_rate;
     } fp16;
+
+    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
+       products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
+       TMM_AUTO: multiply-adds of bytes of a multiprocessor in a clock, by wgmma and (as predicted) by
+       mma.sync; bytes of memory as a part of those read; nanoseconds of all launches. slow_edge: the
+       least M, N and K where FP64 is slow. */
+    struct {
+        double fp64, each, fp64_slow, each_slow;
+        double rate, rate_slow, memory, launches, slow_edge;
+    } int8;
 } tmm__costs;
 
 /* Of an H200. */
@@ -1200,7 +1240,7 @@ static const tmm__costs tmm__measured = {
          {7220, 6450, {151, 143, 161, 135}, 0, 0.04, 1170},
          {5800, 5100, {163, 163, 184, 155}, 0, 0, 5250}}, /* pipelined */
         2310,                                             /* cut */
-        {1520, 1810},                                     /* cut_piece */
+        {1520, 1810},                                     /* cut_slice */
         {5340, 7620},                                     /* reduce */
         5,                                                /* reduce_from */
         1710,                                             /* cluster */
@@ -1213,11 +1253,11 @@ static const tmm__costs tmm__measured = {
          {64, 64, 2, {3350, 2210, {45.6, 34.6, 35.1, 30.7}, 0.05, 0, 2720}},
          {64, 64, 1, {3770, 2340, {48.9, 42, 40.7, 40}, 0, 0, 2140}}}, /* tensor */
         8960,                                                          /* reduce */
-        328,                                                           /* reduce_piece */
-        89.3,                                                          /* reduce_piece_wide */
+        328,                                                           /* reduce_slice */
+        89.3,                                                          /* reduce_slice_wide */
         32,                                                            /* reduce_wide_from */
         5220,                                                          /* last */
-        8070,                                                          /* last_piece */
+        8070,                                                          /* last_slice */
         13000,                                                         /* even */
         1.07,                                                          /* even_step */
         0.284,                                                         /* even_partial */
@@ -1229,10 +1269,21 @@ static const tmm__costs tmm__measured = {
         {{17400, 15700, 5000, 0.267}, {3500, 1800}}, /* tile */
         6e7,                                         /* l2_bytes */
         256,                                         /* convert_256_k */
-        512,                                         /* convert_few_k */
+        512,                                         /* convert_one_wave_k */
         2048,                                        /* convert_512_k */
         4900,                                        /* convert */
         0.836,                                       /* convert_rate */
+    },
+    {
+        26,   /* fp64 */
+        5800, /* each */
+        400,  /* fp64_slow */
+        5800, /* each_slow */
+        2890, /* rate */
+        512,  /* rate_slow */
+        0.79, /* memory */
+        3e4,  /* launches */
+        256,  /* slow_edge */
     },
 };
 
@@ -1412,10 +1463,10 @@ static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAtt
 #define TMM__CLUSTER_LAUNCH 0
 #endif
 
-/* Shared memory of a block for `cluster` pieces of its part of `fours` times 128 items. */
-static inline int tmm__cluster_bytes(int cluster, int fours, int item)
+/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
+static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
 {
-    return cluster * ((fours - 1) / cluster + 1) * 128 * item;
+    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
 }
 
 /* Launches `blocks` blocks of 128 threads, `cluster` of them to a cluster. */
@@ -1435,7 +1486,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, in
 
 /* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
    TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
-static inline const int *tmm__clusters(const void *kernel, int fours, int item)
+static inline const int *tmm__clusters(const void *kernel, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
@@ -1444,7 +1495,8 @@ static inline const int *tmm__clusters(const void *kernel, int fours, int item)
 #if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
-        if (tmm__cluster_bytes(n, fours, item) > bytes) bytes = tmm__cluster_bytes(n, fours, item);
+        if (tmm__cluster_bytes(n, vectors, item) > bytes)
+            bytes = tmm__cluster_bytes(n, vectors, item);
     if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
         return facts->clusters;
     if (!tmm__succeeded(
@@ -1454,26 +1506,26 @@ static inline const int *tmm__clusters(const void *kernel, int fours, int item)
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
+        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, vectors, item), 0);
         if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
 #else
-    (void)fours, (void)item;
+    (void)vectors, (void)item;
 #endif
     return facts->clusters;
 }
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
    by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
-   same in all files of a program. What is not used goes back but for TMM__KEPT bytes, or what
+   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes, or what
    tmm_?gemm_host asks for. */
-#define TMM__KEPT (64ull << 20)
+#define TMM__RELEASE_THRESHOLD (64ull << 20)
 inline cudaMemPool_t tmm__make_pool(int device)
 {
     cudaMemPoolProps props;
     cudaMemPool_t pool = NULL;
-    unsigned long long keep = TMM__KEPT;
+    unsigned long long keep = TMM__RELEASE_THRESHOLD;
     memset(&props, 0, sizeof props);
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
@@ -2011,7 +2063,7 @@ typedef struct tmm__kept_memory {
     void *pinned;
     size_t bytes;
     int at_exit;    /* tmm_host_release will be called at the end of the program */
-    unsigned pools; /* bit n: the pool of device n keeps more than TMM__KEPT */
+    unsigned pools; /* bit n: the pool of device n keeps more than TMM__RELEASE_THRESHOLD */
 #if TMM__THREADS
     pthread_mutex_t lock;
 #endif
@@ -2056,17 +2108,18 @@ static inline void *tmm__kept_exchange(void *pinned, size_t bytes, size_t *old_b
     return old;
 }
 
-/* Lets a device's pool keep `bytes` more than TMM__KEPT. 1 on success. */
+/* Lets a device's pool keep `bytes` more than TMM__RELEASE_THRESHOLD. 1 on success. */
 static inline int tmm__pool_keep(int device, unsigned long long bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
     cudaMemPool_t pool = tmm__pool(device);
-    bytes += TMM__KEPT;
+    bytes += TMM__RELEASE_THRESHOLD;
     if (pool == NULL ||
         !tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes)))
         return 0;
     TMM__LOCK(&kept->lock);
-    kept->pools = bytes > TMM__KEPT ? kept->pools | 1u << device : kept->pools & ~(1u << device);
+    kept->pools =
+        bytes > TMM__RELEASE_THRESHOLD ? kept->pools | 1u << device : kept->pools & ~(1u << device);
     TMM__UNLOCK(&kept->lock);
     return 1;
 }
@@ -2082,7 +2135,7 @@ TMM_API void tmm_host_release(void)
     TMM__UNLOCK(&kept->lock);
     for (int device = 0; pools >> device != 0; device++)
         if (pools >> device & 1 && tmm__pool_keep(device, 0))
-            (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT));
+            (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
 /* Memory of the current device for use behind `stream`, from the device's pool if it has one; *pool
@@ -3934,6 +3987,12 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
 #else
 #define TMM__IF_FLOATING(...)
 #endif
+/* Whether TMM_AUTO may take tensor cores that split elements: see once/config.h. */
+#if TMM__IS_DOUBLE
+#define TMM__ASKED_TENSOR TMM__AUTO_INT8
+#else
+#define TMM__ASKED_TENSOR TMM__AUTO_TENSOR
+#endif
 /* For TMM__KERNEL_LIST: a kernel that is left out has another launcher. */
 #if TMM__FAST
 #define TMM__IF_FAST(run) run
@@ -3986,23 +4045,17 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR
-/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already, or in memory
-   of the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading
-   dimensions as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and
-   leading dimension are ignored: they are those it was prepared with. The bits are those of
-   gemm_with. Memory of the caller is free again when the product is complete in the stream.
-     Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated,
-   TMM_ERROR_UNSUPPORTED if M, N or K is above 2^31 - 8193 (also of the functions below). */
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
+   alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions as for gemm. `options`
+   as above, or NULL. For a prepared operand its op, pointer and leading dimension are ignored: they
+   are those it was prepared with. The bits are those of gemm_with.
+     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N or
+   K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                        long long lda, const TMM_TYPE *B, long long ldb,
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream);
-
-/* The bytes of device memory that gemm_tensor takes with these options: about 4 for each element of
-   an operand that is not prepared, with M, N and K rounded up to 64, and 1 for four of C. */
-TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
-                                              const tmm_tensor_options *options, size_t *bytes);
 
 /* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
    `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
@@ -4416,7 +4469,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
         for (int q = 0; q < QUADS; q++) {
             long long col = tile_col + col0 + 32 * q;
             TMM_TYPE *c = C + row * ldc + col;
-            bool whole = alignedC && col + 4 <= N;
+            bool vector = alignedC && col + 4 <= N;
             tmm_quad quad;
 #pragma unroll
             for (int j = 0; j < 4; j++) {
@@ -4427,9 +4480,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif
-                if (!whole) c[j] = quad.v[j];
+                if (!vector) c[j] = quad.v[j];
             }
-            if (whole) *(tmm_quad *)c = quad;
+            if (vector) *(tmm_quad *)c = quad;
         }
 #pragma unroll
         for (int h = 0; h < TMM_BLOCK - 1; h++)
@@ -4447,6 +4500,16 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 /* src/tiledmm/kernels/store.cuh. Loading and storing elements of C.
    Uses: once/ptx.cuh. Used by: the fast kernels. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* Terms:  mask    bit j is set if neighbour j is to be read or written
+           vector  all bits are set, and C is aligned: one access, no predicates
+           old     beta C, or zero if beta is 0: C is not read then
+   Which function stores what:
+       store4          4 neighbours                  partial tiles of PIPELINED, TENSOR FLOAT
+       store_rows      rows of 2 x 4, with branches  KERNEL PIPELINED, all instances but TN
+       store_row       1 row of 2 x 4, predicated    KERNEL PIPELINED, instance TN
+       store2          2 neighbours                  KERNEL TENSOR, TENSOR FLOAT
+       store_masked    1 to 4 elements, predicated   KERNEL SMALL, SKINNY, SUM, TENSOR FLOAT */
+
 /* Four neighbouring elements of shared memory or C. */
 typedef struct alignas(sizeof(TMM_TYPE) < 4 ? 4 * sizeof(TMM_TYPE) : 16) TMM_FN(elements4) {
     TMM_TYPE v[4];
@@ -4461,55 +4524,53 @@ typedef struct alignas(16) TMM_FN(sums4) {
     TMM_SUM v[4];
 } TMM_FN(sums4);
 
-/* beta times four elements of C, or zeros if beta is 0. Bit j of `wanted`: element j is read
-   (tmm__column_mask). `whole`: all are, and C is aligned to 16 bytes. Read before others are stored, for
-   the compiler cannot know that they do not overlap, and would wait for each. */
+/* beta times four elements of C, or zeros if beta is 0. `mask`: see tmm__column_mask. All are read
+   before others are stored. The compiler cannot know that they do not overlap, and would wait for
+   each. */
 static __device__ __forceinline__ TMM_FN(sums4)
-    TMM_FN(load_four)(const TMM_TYPE *C, bool whole, unsigned wanted, TMM_TYPE beta)
+    TMM_FN(load4)(const TMM_TYPE *C, bool vector, unsigned mask, TMM_TYPE beta)
 {
     TMM_FN(sums4) old = {{0, 0, 0, 0}};
     if ((TMM_SUM)beta == 0) return old;
-    TMM_FN(elements4) four = {{0, 0, 0, 0}};
-    if (whole) four = *(const TMM_FN(elements4) *)C;
+    TMM_FN(elements4) elements = {{0, 0, 0, 0}};
+    if (vector) elements = *(const TMM_FN(elements4) *)C;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        if (!whole && (wanted >> j & 1)) four.v[j] = C[j];
-        old.v[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)four.v[j]);
+        if (!vector && (mask >> j & 1)) elements.v[j] = C[j];
+        old.v[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
     }
     return old;
 }
 
-/* Stores alpha sum + old as four elements of row `row` of C, from column `col` on; C is at that
-   place, and old from load_four, with the same `whole` and `wanted`. */
-static __device__ __forceinline__ void TMM_FN(store_four)(TMM_TYPE *C, long long row, long long col,
-                                                          bool whole, unsigned wanted,
-                                                          TMM_TYPE alpha, const TMM_SUM *old,
-                                                          const TMM_SUM *sum)
+/* Stores alpha sum + old as four elements of row `row` of C, from column `col` on. C points there.
+   `old` comes from load4 with the same `vector` and `mask`. */
+static __device__ __forceinline__ void TMM_FN(store4)(TMM_TYPE *C, long long row, long long col,
+                                                      bool vector, unsigned mask, TMM_TYPE alpha,
+                                                      const TMM_SUM *old, const TMM_SUM *sum)
 {
-    TMM_FN(elements4) four;
+    TMM_FN(elements4) elements;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        bool inside = whole || (wanted >> j & 1);
-        four.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
+        bool inside = vector || (mask >> j & 1);
+        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old[j]);
 #ifdef TMM_EPILOGUE
-        if (inside) four.v[j] = TMM_EPILOGUE(four.v[j], row, (col + j));
+        if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
-        if (!whole && inside) C[j] = four.v[j];
+        if (!vector && inside) C[j] = elements.v[j];
     }
-    if (whole) *(TMM_FN(elements4) *)C = four;
+    if (vector) *(TMM_FN(elements4) *)C = elements;
 }
 
 /* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
-   first_row on and before `end`, with two fours each, 32 columns apart; 8 bits of `wanted`. `whole`:
-   bits 0 and 4 stand for all four, and C is aligned to 16 bytes. One question for beta, not one a
-   four. */
+   first_row on and before `end`, with two elements each, 32 columns apart; 8 bits of `mask`.
+   `vector`: bits 0 and 4 stand for all four, and C is aligned to 16 bytes. beta is compared
+   once, not for each four. */
 static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
                                                           long long first_row, long long end,
-                                                          long long col, bool whole,
-                                                          unsigned wanted, TMM_TYPE alpha,
-                                                          TMM_TYPE beta, const TMM_SUM (*sum)[8],
-                                                          const int rows)
+                                                          long long col, bool vector, unsigned mask,
+                                                          TMM_TYPE alpha, TMM_TYPE beta,
+                                                          const TMM_SUM (*sum)[8], const int rows)
 {
     TMM_FN(sums4) old[4][2];
 #pragma unroll
@@ -4519,139 +4580,138 @@ static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long
     if ((TMM_SUM)beta != 0) {
 #pragma unroll
         for (int h = 0; h < 2 * rows; h++) {
-            bool any = row + h / 2 >= first_row && row + h / 2 < end && (wanted >> h % 2 * 4 & 15);
-            if (any)
-                old[h / 2][h % 2] = TMM_FN(load_four)(C + h / 2 * ldc + h % 2 * 32, whole,
-                                                      wanted >> h % 2 * 4, beta);
+            bool enabled =
+                row + h / 2 >= first_row && row + h / 2 < end && (mask >> h % 2 * 4 & 15);
+            if (enabled)
+                old[h / 2][h % 2] =
+                    TMM_FN(load4)(C + h / 2 * ldc + h % 2 * 32, vector, mask >> h % 2 * 4, beta);
         }
     }
 #pragma unroll
     for (int h = 0; h < 2 * rows; h++) {
         if (row + h / 2 < first_row || row + h / 2 >= end) continue;
-        if (whole && !(wanted >> h % 2 * 4 & 1)) continue;
-        TMM_FN(store_four)
-        (C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, whole, wanted >> h % 2 * 4,
+        if (vector && !(mask >> h % 2 * 4 & 1)) continue;
+        TMM_FN(store4)
+        (C + h / 2 * ldc + h % 2 * 32, row + h / 2, col + h % 2 * 32, vector, mask >> h % 2 * 4,
          alpha, old[h / 2][h % 2].v, &sum[h / 2][h % 2 * 4]);
     }
 }
 
-/* Two elements of C, as far as they are wanted; `aligned`: C is, to two elements. Read before
-   others are stored, for the compiler cannot know that they do not overlap, and would wait for
-   each. */
+/* Two elements of C, as far as the mask has them. `aligned`: C is, to two elements. They are read
+   before others are stored: see load4. */
 static __device__ __forceinline__ TMM_FN(elements2)
-    TMM_FN(load_two)(const TMM_TYPE *C, bool aligned, unsigned wanted)
+    TMM_FN(load2)(const TMM_TYPE *C, bool aligned, unsigned mask)
 {
-    TMM_FN(elements2) two = {{0, 0}};
-    if (aligned && (wanted & 3) == 3) return *(const TMM_FN(elements2) *)C;
-    if (wanted & 1) two.v[0] = C[0];
-    if (wanted & 2) two.v[1] = C[1];
-    return two;
+    TMM_FN(elements2) elements = {{0, 0}};
+    if (aligned && (mask & 3) == 3) return *(const TMM_FN(elements2) *)C;
+    if (mask & 1) elements.v[0] = C[0];
+    if (mask & 2) elements.v[1] = C[1];
+    return elements;
 }
 
-/* The same as store_four for two elements, where C was `two` before. */
-static __device__ __forceinline__ void TMM_FN(store_two)(TMM_TYPE *C, long long row, long long col,
-                                                         bool aligned, unsigned wanted,
-                                                         TMM_TYPE alpha, TMM_TYPE beta,
-                                                         TMM_FN(elements2) two, const TMM_SUM *sum)
+/* The same as store4 for two elements, where C was `elements` before. */
+static __device__ __forceinline__ void TMM_FN(store2)(TMM_TYPE *C, long long row, long long col,
+                                                      bool aligned, unsigned mask, TMM_TYPE alpha,
+                                                      TMM_TYPE beta, TMM_FN(elements2) elements,
+                                                      const TMM_SUM *sum)
 {
-    bool whole = aligned && (wanted & 3) == 3;
+    bool vector = aligned && (mask & 3) == 3;
     (void)row, (void)col; /* only for the epilogue */
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        bool inside = wanted >> j & 1;
+        bool inside = mask >> j & 1;
         TMM_SUM old = 0;
-        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)two.v[j]);
-        two.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
+        if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)elements.v[j]);
+        elements.v[j] = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum[j]) + old);
 #ifdef TMM_EPILOGUE
-        if (inside) two.v[j] = TMM_EPILOGUE(two.v[j], row, (col + j));
+        if (inside) elements.v[j] = TMM_EPILOGUE(elements.v[j], row, (col + j));
 #endif
-        if (inside && !whole) C[j] = two.v[j];
+        if (inside && !vector) C[j] = elements.v[j];
     }
-    if (whole) *(TMM_FN(elements2) *)C = two;
+    if (vector) *(TMM_FN(elements2) *)C = elements;
 }
 
-/* One element from or to global memory; one that is not wanted is left as it is. */
+/* One element from or to global memory; one that is not enabled is left as it is. */
 static __device__ __forceinline__ void TMM_FN(load_if)(TMM_TYPE *to, const TMM_TYPE *from,
-                                                       bool wanted)
+                                                       bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__load_if(to, from, sizeof(TMM_TYPE), wanted);
-    else if (wanted)
+        tmm__load_if(to, from, sizeof(TMM_TYPE), enabled);
+    else if (enabled)
         *to = *from;
 }
 
-static __device__ __forceinline__ void TMM_FN(store_if)(TMM_TYPE *to, TMM_TYPE from, bool wanted)
+static __device__ __forceinline__ void TMM_FN(store_if)(TMM_TYPE *to, TMM_TYPE from, bool enabled)
 {
     if (sizeof(TMM_TYPE) % 4 == 0)
-        tmm__store_if(to, &from, sizeof(TMM_TYPE), wanted);
-    else if (wanted)
+        tmm__store_if(to, &from, sizeof(TMM_TYPE), enabled);
+    else if (enabled)
         *to = from;
 }
 
-/* An element of C, alpha sum + old, where old is beta C; if it is wanted, through the epilogue. */
+/* An element of C, alpha sum + old, where old is beta C; if it is enabled, through the epilogue. */
 static __device__ __forceinline__ TMM_TYPE TMM_FN(value)(TMM_SUM sum, TMM_TYPE alpha, TMM_SUM old,
-                                                         bool wanted, long long row, long long col)
+                                                         bool enabled, long long row, long long col)
 {
     TMM_TYPE value = (TMM_TYPE)(TMM__MUL((TMM_SUM)alpha, sum) + old);
-    (void)wanted, (void)row, (void)col; /* only for the epilogue */
+    (void)enabled, (void)row, (void)col; /* only for the epilogue */
 #ifdef TMM_EPILOGUE
-    if (wanted) value = TMM_EPILOGUE(value, row, col);
+    if (enabled) value = TMM_EPILOGUE(value, row, col);
 #endif
     return value;
 }
 
 /* Stores alpha sum + beta C as `count` neighbours of row `row` of C (4 at most, a constant), from
-   column `col` on, as far as they are wanted, bit j for number j. For single elements, and where C
-   is not aligned, or elements are judged one by one: without branches. */
+   column `col` on, as far as the mask has them. It has no branches. It serves single elements, C
+   that is not aligned, and elements that are checked one by one. */
 static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long long row,
                                                             long long col, const int count,
-                                                            unsigned wanted, TMM_TYPE alpha,
+                                                            unsigned mask, TMM_TYPE alpha,
                                                             TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
-    TMM_TYPE some[4] = {0, 0, 0, 0};
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
+    TMM_TYPE elements[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int j = 0; j < count; j++) TMM_FN(load_if)(&some[j], C + j, read >> j & 1);
+    for (int j = 0; j < count; j++) TMM_FN(load_if)(&elements[j], C + j, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < count; j++) {
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)some[j]);
-        bool mine = wanted >> j & 1;
-        TMM_FN(store_if)(C + j, TMM_FN(value)(sum[j], alpha, old, mine, row, col + j), mine);
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
+        bool enabled = mask >> j & 1;
+        TMM_FN(store_if)(C + j, TMM_FN(value)(sum[j], alpha, old, enabled, row, col + j), enabled);
     }
 }
 
-/* Stores alpha sum + beta C as two fours of row `row` of C, from columns `col` and col + 32 on, as
-   far as they are wanted, 8 bits. `whole`: bits 0 and 4 stand for all four, and C is aligned to 16
-   bytes. All of C is read before any is stored, as above, and by single elements, so that one code
-   serves both cases; without a branch for beta, which the loop of the kernel would pay for. */
+/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on, as
+   far as the 8 bits of the mask have them. With `vector`, bits 0 and 4 stand for all four. C is read
+   by single elements, so one code serves both cases. There is no branch for beta: the main loop of
+   the kernel would pay for it. */
 static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
-                                                         bool whole, unsigned wanted,
-                                                         TMM_TYPE alpha, TMM_TYPE beta,
-                                                         const TMM_SUM *sum)
+                                                         bool vector, unsigned mask, TMM_TYPE alpha,
+                                                         TMM_TYPE beta, const TMM_SUM *sum)
 {
     TMM_SUM factor =
         (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    unsigned read = (TMM_SUM)beta == 0 ? 0 : wanted;
-    TMM_FN(elements4) fours[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+    unsigned read = (TMM_SUM)beta == 0 ? 0 : mask;
+    TMM_FN(elements4) elements[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        TMM_FN(load_if)(&fours[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
+        TMM_FN(load_if)(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        TMM_TYPE *one = &fours[j / 4].v[j % 4];
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*one);
-        *one = TMM_FN(value)(sum[j], alpha, old, wanted >> j & 1, row, col + j / 4 * 32 + j % 4);
+        TMM_TYPE *element = &elements[j / 4].v[j % 4];
+        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
+        *element = TMM_FN(value)(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     }
-    if (whole) {
-        if (wanted & 1) *(TMM_FN(elements4) *)C = fours[0];
-        if (wanted & 16) *(TMM_FN(elements4) *)(C + 32) = fours[1];
+    if (vector) {
+        if (mask & 1) *(TMM_FN(elements4) *)C = elements[0];
+        if (mask & 16) *(TMM_FN(elements4) *)(C + 32) = elements[1];
         return;
     }
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        TMM_FN(store_if)(C + j / 4 * 32 + j % 4, fours[j / 4].v[j % 4], wanted >> j & 1);
+        TMM_FN(store_if)(C + j / 4 * 32 + j % 4, elements[j / 4].v[j % 4], mask >> j & 1);
 }
 #endif
 /* src/tiledmm/kernels/streamk.cuh. Tiles and partial tiles of a schedule.
@@ -4668,16 +4728,17 @@ static __device__ __forceinline__ void TMM_FN(find_tile)(const tmm__schedule *s,
     *down = band * BAND + rest - *across * high;
 }
 
-/* Stores four sums of KERNEL PIPELINED, of tile `tile`: number `four` of `thread`, in the order of
-   a partial tile; with `rows` rows a thread, and warps_down of the four warps above each other. */
+/* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
+   `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps are
+   above each other. */
 static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long N, TMM_TYPE alpha,
                                                           TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                                           const tmm__schedule *s, int rows,
                                                           int warps_down, int tile, int thread,
-                                                          int four, const TMM_FN(sums4) * swapped)
+                                                          int number, const TMM_FN(sums4) * swapped)
 {
     int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
-    int down, across, i = four / 2, j = four % 2;
+    int down, across, i = number / 2, j = number % 2;
     TMM_FN(find_tile)(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
@@ -4688,24 +4749,24 @@ static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long
     if (row < first_row || row >= M) return;
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
-    unsigned wanted = tmm__column_mask(col, 4, first_col, N);
-    bool whole = (size_t)C % 16 == 0 && wanted == 15;
-    TMM_FN(store_four)
-    (C, row, col, whole, wanted, alpha, TMM_FN(load_four)(C, whole, wanted, beta).v, sum);
+    unsigned mask = tmm__column_mask(col, 4, first_col, N);
+    bool vector = (size_t)C % 16 == 0 && mask == 15;
+    TMM_FN(store4)
+    (C, row, col, vector, mask, alpha, TMM_FN(load4)(C, vector, mask, beta).v, sum);
 }
 #endif
-/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up pieces.
+/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up partial tiles.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
-   writes along memory: four elements at once, if they are neighbours in k and lie at a multiple of
-   16 bytes. 8 bytes moved an element in float: bound by memory.
+   writes along memory. Four elements go at once if they are neighbours in k and aligned to 16 bytes.
+   8 bytes moved an element in float: bound by memory.
 
-   In shared memory, [k][line], the fours of a row change places, number f being at f ^ (k / 4), so
-   that 8 threads along k with 4 lines each write to 32 banks. */
+   Shared memory is [k][line] in vectors of four lines. Vector v of row k lies at v ^ (k / 4), so 8
+   threads along k with 4 lines each write to 32 banks. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(pack)(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
                  long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
@@ -4723,24 +4784,24 @@ TMM_KERNEL void __launch_bounds__(256)
     bool along_k = k_stride == 1;
     bool aligned = ((size_t)from | line_stride * sizeof(TMM_TYPE)) % 16 == 0;
     unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines apart.
-       Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
+    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines
+       apart. Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
     unsigned k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
     unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
-        TMM_FN(elements4) fours[4];
+        TMM_FN(elements4) vectors[4];
         const TMM_TYPE *x = from + (line0 + line1) * line_stride + (k0 + k1) * k_stride;
 #pragma unroll
         for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
             long long k_left = line0 + line1 + i * lines_on < lines ? K - k0 - k1 - i * k_on : 0;
             if (along_k && aligned && k_left >= 4) {
-                fours[i] = *(const TMM_FN(elements4) *)x;
+                vectors[i] = *(const TMM_FN(elements4) *)x;
             } else {
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    fours[i].v[j] = 0;
-                    TMM_FN(load_if)(&fours[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    vectors[i].v[j] = 0;
+                    TMM_FN(load_if)(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -4751,61 +4812,61 @@ TMM_KERNEL void __launch_bounds__(256)
             for (int j = 0; j < 4; j++) {
                 /* (line / 4) ^ (k / 4): one of them has 4 i more, the latter j, too, if it goes
                    along the lines; nothing carries. */
-                unsigned four = (line1 / 4 ^ k1 / 4) ^ 4 * i ^ (along_k ? 0 : j);
-                square[k1 + i * k_on + j * apart][four].v[line1 % 4] = fours[i].v[j];
+                unsigned column = (line1 / 4 ^ k1 / 4) ^ 4 * i ^ (along_k ? 0 : j);
+                square[k1 + i * k_on + j * apart][column].v[line1 % 4] = vectors[i].v[j];
             }
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < 64; i += 16) {
-            unsigned k = thread / 16 + i, four = thread % 16;
+            unsigned k = thread / 16 + i, column = thread % 16;
             if (k0 + k < K)
-                *(TMM_FN(elements4) *)(to + (k0 + k) * pitch + line0 + four * 4) =
-                    square[k][four ^ (k / 4)];
+                *(TMM_FN(elements4) *)(to + (k0 + k) * pitch + line0 + column * 4) =
+                    square[k][column ^ (k / 4)];
         }
         __syncthreads();
     }
 }
 #endif
 
-/* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
-   PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
-   says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
-   = 8, warp w adds up an eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
-   first warp the eight results; always in this order. Reads each sum of each piece once: bound by
-   the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
+/* KERNEL REDUCE. C = alpha (sum of `slices` partial tiles) + beta C, for the slices of k of each tile
+   that KERNEL PIPELINED has left. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
+   says which. With few slices each thread adds up all of its group, in ascending k. With many,
+   groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the eight
+   results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`: the
+   slices come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
-                        int pieces, int parts, int tensor, const tmm__schedule s)
+                        int slices, int groups_k, int tensor, const tmm__schedule s)
 {
-    const int COLS = 8, fours = rows * COLS / 4;
+    const int COLS = 8, vectors = rows * COLS / 4;
     __shared__ TMM_FN(sums4) sums[256];
-    int groups = 256 / parts, part = threadIdx.x / groups;
-    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the four in the tile */
+    int groups = 256 / groups_k, part = threadIdx.x / groups;
+    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the vector in the tile */
     int tile = blockIdx.y;
     const TMM_FN(sums4) *from =
-        (const TMM_FN(sums4) *)s.partials + (long long)tile * pieces * (fours * 128) + group;
+        (const TMM_FN(sums4) *)s.partials + (long long)tile * slices * (vectors * 128) + group;
     TMM_FN(sums4) sum = {{0, 0, 0, 0}};
 #pragma unroll 4
-    for (int piece = pieces * part / parts; piece < pieces * (part + 1) / parts; piece++) {
-        TMM_FN(sums4) more = from[(long long)piece * (fours * 128)];
+    for (int slice = slices * part / groups_k; slice < slices * (part + 1) / groups_k; slice++) {
+        TMM_FN(sums4) more = from[(long long)slice * (vectors * 128)];
 #pragma unroll
         for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
     }
-    if (parts > 1) {
+    if (groups_k > 1) {
         sums[threadIdx.x] = sum;
         __syncthreads();
         if (part > 0) return;
-        for (int p = 1; p < parts; p++)
+        for (int p = 1; p < groups_k; p++)
 #pragma unroll
             for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
     }
 
     /* As in the kernel that left them: for other types than double, one that is known. */
-    int thread = group % 128, four = group / 128;
+    int thread = group % 128, column = group / 128;
     if (!TMM__IS_DOUBLE || !tensor) {
         TMM_FN(store_sums)
-        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
+        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, column, &sum);
         return;
     }
     int down, across;
@@ -4814,111 +4875,53 @@ TMM_KERNEL void __launch_bounds__(256)
     long long row = first_row, col = first_col;
     if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
     if (col > N - 64 && !s.packed_B && N >= 64) col = N - 64;
-    row += thread / 64 * 32 + four / 4 * 16 + thread % 32 / 4;
-    col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
+    row += thread / 64 * 32 + column / 4 * 16 + thread % 32 / 4;
+    col += thread / 32 % 2 * 32 + column % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
-            unsigned wanted = tmm__column_mask(col, 2, first_col, N);
+            unsigned mask = tmm__column_mask(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
-            if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);
-            TMM_FN(store_two)(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+            if ((TMM_SUM)beta != 0) old = TMM_FN(load2)(c, false, mask);
+            TMM_FN(store2)(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif
-/* src/tiledmm/kernels/pipelined.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
-/* ============================== KERNEL PIPELINED ============================================== */
-/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
-   thread owns a larger block of C, and no multiprocessor is left without work at the end.
+/* src/tiledmm/kernels/pipelined_copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
+   Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the rows
+   of C that a thread owns.
 
-   Tile of C: 128 x 128, 4 warps of 64 x 64, 16 x 8 a thread:
-      +---------+---------+        8 lanes across, twice 4 columns each
-      | warp 0  | warp 1  |      +--+--+--+--+--+--+--+--+--+--   --+
-      |         |         |      | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |  4 lanes down,
-      +---------+---------+      | 8| 9|10|11|12|13|14|15| 8|       |  four times
-      | warp 2  | warp 3  |      |16|17|18|19|20|21|22|23|16|       |  4 rows each
-      |         |         |      |24|25|26|27|28|29|30|31|24|       |
-      +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
-                                 | 0| 1| 2|       ... four times    |
-   The instance for any operands, the only one for other types than float, has half as many rows,
-   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor, and
-   its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units
-   of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
+   What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
+typedef struct TMM_FN(pipelined_copies) {
+    const char *fromA, *fromB, *from3; /* the first element of the next step */
+    unsigned strideA, strideB;         /* bytes from one pass to the next */
+    int toA, toB, to3;                 /* where the first element goes in a stage */
+    int modeA, modeB, kA, kB;          /* kA, kB: the k of that element in a step */
+    int rows_left, cols_left, left3;   /* lines that there are from it on */
+    bool predicated, is_128x64;        /* C is smaller than a tile; the third unit is of A */
+} TMM_FN(pipelined_copies);
 
-   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
-   [k][column of B], go round: while one is worked on, the others are being filled:
-      step           0       1       2       3
-      copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
-      arithmetic on  s0      s1      s2      s0     one barrier a step
-   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
-   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
-   not ask. A tile that would stick out is moved back inside; what it computes a second time is
-   not stored.
-
-   A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
-   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576
-   tiles and 264 blocks, the third round would have 48. So the first tiles (here 264 + 48) are not
-   given out whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et
-   al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on
-   the GPU", 2023):
-      tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
-      block    |   3   |   2   |   1   |   0   |
-   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
-   which the owner adds in ascending k. The last block has the first share, for a block may wait
-   only for blocks that were started before it. Where all blocks can be at work with each tile in a
-   few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
-   (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
-
-   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its
-   warps, which is nearly enough for that: of the blocks of a multiprocessor one is through long
-   before the others, which then have too few warps to hide what they wait for. So from two rounds on
-   a whole tile has a block of its own, that begins when another one has left; only the last blocks,
-   as many as fit at once, have shares (of 1000 tiles: 396 blocks a tile each, 396 the others).
-
-   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
-   whole piece of one tile, and at the end each gets a part of the tile from all others, through
-   shared memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
-      sums of      block 0        block 1        block 2           were it three
-      part 0       added up  <--  sent      <--  sent
-      part 1       sent      -->  added up  <--  sent
-      part 2       sent      -->  sent      -->  added up
-
-   Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
-   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
-   multiply-adds and about 110 other instructions a step, at two registers read per bank and
-   clock; see bench/NOTES.md.
-
-   The kernel has more than 200 lines, since the order of its loop depends on all of its code: with
-   1,134 instructions in the loop of NN for 1,132, 1024 x 1024 x 1024 took 56 to 60 us for 53.5 (one
-   NVIDIA H200).
-
-   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
-     ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
-     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
-     VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
-
-/* Copies what this thread has to copy of one step's tile of an operand, `lines` rows of A or
-   columns of B, to shared memory. `to`, `from`: its first element there and here; the elements of
-   its next passes lie `stride` bytes further. With `whole`, everything if valid, else zeros.
-   Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
-   this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
-   wherever speed matters. */
+/* Copies what this thread has to copy of a step of one operand, `lines` rows of A or columns of B.
+   `to`, `from`: its first element in shared memory and in global memory. The elements of its next
+   passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else filled
+   with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted from
+   the first element. `mode`, `lines` and `unpredicated` are constants. */
 static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const char *from,
                                                          unsigned stride, int mode, int lines,
-                                                         bool whole, bool valid, int lines_left,
-                                                         int depth_left)
+                                                         bool unpredicated, bool valid,
+                                                         int lines_left, int depth_left)
 {
-    enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
+    enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
+    enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
     int pitch = lines + 4;
     if (mode == TMM__VECTORS) {
         int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
 #pragma unroll
         for (int i = 0; i < DEPTH / deeper; i++)
             tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
-                            whole ? valid : i * deeper < depth_left && lines_left > 0);
+                            unpredicated ? valid : i * deeper < depth_left && lines_left > 0);
         return;
     }
 #pragma unroll
@@ -4927,7 +4930,7 @@ static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const cha
         int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
         const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
                               (mode == TMM__ALONG_K ? 0 : line * SIZE);
-        bool inside = whole ? valid : k < depth_left && line < lines_left;
+        bool inside = unpredicated ? valid : k < depth_left && line < lines_left;
         if (SIZE % 4 == 0)
             tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
         else
@@ -4935,20 +4938,20 @@ static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const cha
     }
 }
 
-/* The same for instance ANY, where the mode is known at run time only: copies what this thread has
-   to of a unit of 64 lines and 8 k, that is 4 single elements 16 lines apart, or vectors. `stride`:
-   the distance of 16 lines in bytes. With `plain`, everything; otherwise lines from lines_left on,
-   or all if not valid, are filled with zeros, in a loop, for that is rare. */
+/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A thread
+   copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With predicates, lines
+   from lines_left on, or all if not valid, are zeros. That is rare, so it is a loop. */
 static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const char *from,
-                                                         unsigned stride, int mode, bool plain,
-                                                         int lines_left, bool valid)
+                                                         unsigned stride, int mode,
+                                                         bool unpredicated, int lines_left,
+                                                         bool valid)
 {
     enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
-    if (plain && mode == TMM__VECTORS) {
+    if (unpredicated && mode == TMM__VECTORS) {
 #pragma unroll
         for (int i = 0; i < WIDE_PASSES; i++)
             tmm__copy_async(to + i * 32, from + (unsigned long long)stride * (2 * i), 16, true);
-    } else if (plain) {
+    } else if (unpredicated) {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const char *element = from + (unsigned long long)stride * i;
@@ -4973,6 +4976,416 @@ static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const cha
     }
 }
 
+/* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k on. */
+static __device__ __forceinline__ void TMM_FN(pipelined_copy_begin)(
+    TMM_FN(pipelined_copies) * c, int thread, int modeA, int modeB, bool is_128x64, long long M,
+    long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
+    long long csB, long long row, long long col, long long k, const bool ANY, const int ROWS)
+{
+    enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
+    enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE, UNIT = TMM__PIPELINED_UNIT };
+    const int LINES_A = ANY ? (int)UNIT : 8 * ROWS, LINES_B = ANY ? (int)UNIT : 128;
+    const int PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4, PART = DEPTH * PITCH_A;
+    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_N = is_128x64 ? 64 : 128;
+    c->modeA = modeA, c->modeB = modeB, c->is_128x64 = is_128x64;
+    int acrossA = ANY ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
+    int acrossB = ANY ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
+    c->kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
+    c->kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
+    int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
+    int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : thread % acrossB;
+    if (modeA == TMM__VECTORS) lineA *= VECTOR;
+    if (modeB == TMM__VECTORS) lineB *= VECTOR;
+    c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
+    c->strideA = (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
+                                    : modeA == TMM__VECTORS      ? THREADS * VECTOR / LINES_A * csA
+                                                                 : csA));
+    c->strideB = (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
+                                    : modeB == TMM__VECTORS      ? THREADS * VECTOR / LINES_B * rsB
+                                                                 : rsB));
+    /* The third unit, of A or B. */
+    c->predicated = ANY && (M < TILE_M || N < TILE_N);
+    c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
+    c->cols_left = c->predicated ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
+    c->left3 = (is_128x64 ? c->rows_left : c->cols_left) - UNIT;
+    c->to3 = is_128x64 ? 2 * PART + c->toA : PART + c->toB;
+    c->fromA = (const char *)(A + (row + lineA) * rsA + (k + c->kA) * csA);
+    c->fromB = (const char *)(B + (col + lineB) * csB + (k + c->kB) * rsB);
+    c->from3 = is_128x64 ? c->fromA + UNIT * rsA * SIZE : c->fromB + UNIT * csB * SIZE;
+}
+
+/* Copies a step of `depth` k with predicates: before the main loop. */
+static __device__ __forceinline__ void TMM_FN(pipelined_copy_first)(
+    const TMM_FN(pipelined_copies) * c, TMM_TYPE *to, int depth, const bool ANY, const int ROWS)
+{
+    const int LINES_A = 8 * ROWS, LINES_B = 128;
+    if (ANY) {
+        TMM_FN(copy_unit)
+        (to + c->toA, c->fromA, c->strideA, c->modeA, false, c->rows_left, c->kA < depth);
+        TMM_FN(copy_unit)
+        (to + c->toB, c->fromB, c->strideB, c->modeB, false, c->cols_left, c->kB < depth);
+        TMM_FN(copy_unit)
+        (to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
+         c->is_128x64 ? c->modeA : c->modeB, false, c->left3,
+         (c->is_128x64 ? c->kA : c->kB) < depth);
+    } else {
+        TMM_FN(copy_tile)
+        (to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, false, true, 128, depth - c->kA);
+        TMM_FN(copy_tile)
+        (to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, false, true, 128, depth - c->kB);
+    }
+}
+
+/* Copies a whole step, or zeros: in the main loop. */
+static __device__ __forceinline__ void TMM_FN(pipelined_copy_next)(
+    const TMM_FN(pipelined_copies) * c, TMM_TYPE *to, bool more, const bool ANY, const int ROWS)
+{
+    const int LINES_A = 8 * ROWS, LINES_B = 128;
+    if (!ANY) {
+        TMM_FN(copy_tile)
+        (to + c->toA, c->fromA, c->strideA, c->modeA, LINES_A, true, more, 0, 0);
+        TMM_FN(copy_tile)
+        (to + c->toB, c->fromB, c->strideB, c->modeB, LINES_B, true, more, 0, 0);
+    } else if (more) {
+        TMM_FN(copy_unit)
+        (to + c->toA, c->fromA, c->strideA, c->modeA, !c->predicated, c->rows_left, true);
+        TMM_FN(copy_unit)
+        (to + c->toB, c->fromB, c->strideB, c->modeB, !c->predicated, c->cols_left, true);
+        TMM_FN(copy_unit)
+        (to + c->to3, c->from3, c->is_128x64 ? c->strideA : c->strideB,
+         c->is_128x64 ? c->modeA : c->modeB, !c->predicated, c->left3, true);
+    }
+}
+
+/* Moves on by `depth` k. */
+static __device__ __forceinline__ void TMM_FN(pipelined_copy_advance)(TMM_FN(pipelined_copies) * c,
+                                                                      int depth, long long csA,
+                                                                      long long rsB)
+{
+    enum { SIZE = sizeof(TMM_TYPE) };
+    c->fromA += depth * csA * SIZE;
+    c->fromB += depth * rsB * SIZE;
+    c->from3 += depth * (c->is_128x64 ? csA : rsB) * SIZE;
+}
+
+/* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there are. */
+static __device__ __forceinline__ void TMM_FN(pipelined_fill)(TMM_FN(pipelined_copies) * c,
+                                                              TMM_TYPE *shared, const int STAGE,
+                                                              int left, int first_depth,
+                                                              long long csA, long long rsB,
+                                                              const bool ANY, const int ROWS)
+{
+    enum { DEPTH = TMM__PIPELINED_DEPTH, STAGES = TMM__PIPELINED_STAGES };
+#pragma unroll 1
+    for (int stage = 0; stage < STAGES - 1; stage++) {
+        int depth = stage == 0 ? first_depth : DEPTH;
+        if (stage < left) TMM_FN(pipelined_copy_first)(c, shared + stage * STAGE, depth, ANY, ROWS);
+        TMM_FN(pipelined_copy_advance)(c, depth, csA, rsB);
+        tmm__copy_commit();
+    }
+}
+#endif
+/* src/tiledmm/kernels/pipelined_store.cuh. What becomes of the sums of KERNEL PIPELINED: partial tiles and C.
+   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie four
+   sums to four registers in this order. Swapped in pairs, a sum never lies in the register bank of the
+   element of B that is multiplied into it. */
+
+/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+   adds them in ascending k. */
+static __device__ __forceinline__ void TMM_FN(pipelined_add_partials)(
+    const tmm__schedule *s, int share, int streamk_blocks, long long streamk_steps, int tile,
+    int thread, TMM_SUM (*sum)[8], const int ROWS)
+{
+    enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
+    const int VECTORS = ROWS * COLS / 4;
+    long long last_step = (tile + 1ll) * s->steps;
+    int others = 0;
+    while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
+    for (int other = thread; other < others; other += THREADS)
+        tmm__flag_wait(s->flags + share + 1 + other, s->ticket);
+    __syncthreads();
+    for (int other = share + 1; other <= share + others; other++) {
+        const TMM_FN(sums4) *from =
+            (const TMM_FN(sums4) *)s->partials + (long long)other * (VECTORS * THREADS) + thread;
+#pragma unroll
+        for (int q = 0; q < VECTORS; q++) {
+            TMM_SUM *v = &sum[q / 2][q % 2 * 4];
+            TMM_FN(sums4) swapped = from[q * THREADS];
+            if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
+            v[1] += swapped.v[0];
+            v[0] += swapped.v[1];
+            v[3] += swapped.v[2];
+            v[2] += swapped.v[3];
+        }
+    }
+}
+
+/* Where a thread stores its sums: its first element, as far as rows lie in first_row .. M. */
+typedef struct TMM_FN(pipelined_place) {
+    TMM_TYPE *C;
+    long long row, col, first_row;
+    unsigned mask;
+    bool aligned;
+} TMM_FN(pipelined_place);
+
+/* Finds the place. It is computed anew: kept through the main loop, it would cost registers. */
+static __device__ __forceinline__ void TMM_FN(pipelined_find_place)(
+    TMM_FN(pipelined_place) * place, const tmm__schedule *s, int tile, int thread, long long M,
+    long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
+{
+    enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
+    const bool is_128x64 = ANY && s->is_128x64;
+    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_N = is_128x64 ? 64 : 128;
+    bool packed_A = TN && s->packed_A;
+    bool packed_B = TN && s->packed_B;
+    int down, across;
+    int warp = thread / 32, lane = thread % 32;
+    int row0 = (is_128x64 ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
+    int col0 = (is_128x64 ? 0 : warp % 2 * 64) + lane % 8 * 4;
+    TMM_FN(find_tile)(s, TMM__BAND, tile, &down, &across);
+    long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
+    long long row = first_row, col = first_col;
+    if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
+    if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+    bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
+    C += (row + row0) * ldc + col + col0;
+    unsigned mask = 0;
+#pragma unroll
+    for (int q = 0; q < COLS / 4; q++)
+        mask |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
+    place->C = C, place->row = row + row0, place->col = col + col0;
+    place->first_row = first_row, place->mask = mask, place->aligned = aligned;
+}
+
+/* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place of its own. */
+static __device__ __forceinline__ void TMM_FN(pipelined_stage)(TMM_FN(sums4) * own, int i,
+                                                               const TMM_SUM (*sum)[8],
+                                                               const int ROWS)
+{
+    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
+#pragma unroll
+    for (int from = 0; from < ROWS; from += STAGED_ROWS) {
+        if (from != i) continue;
+#pragma unroll
+        for (int q = 0; q < 2 * STAGED_ROWS; q++) {
+            const TMM_SUM *v = &sum[from + q / 2][q % 2 * 4];
+            TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}};
+            own[q * THREADS] = swapped;
+        }
+    }
+}
+
+/* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so that
+   there is code for these alone. */
+static __device__ __forceinline__ void TMM_FN(pipelined_store)(
+    TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
+    bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
+{
+    enum { STORED_ROWS = 2, ALIGNED_ROWS = sizeof(TMM_TYPE) < 8 ? 4 : 2, COLS = 8 };
+    if (vector) { /* all four columns are stored, or none */
+#pragma unroll 1
+        for (int half = 0; half < 2; half++) {
+#pragma unroll
+            for (int i = 0; i < ROWS / 2; i += ALIGNED_ROWS) {
+                int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
+                TMM_FN(store_rows)
+                (c0 + down * ldc, ldc, r + down, first_row, end, c, true, mask, alpha, beta,
+                 &sum[i], ALIGNED_ROWS);
+            }
+#pragma unroll
+            for (int h = 0; h < ROWS / 2; h++)
+#pragma unroll
+                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < ROWS; i += STORED_ROWS) {
+        int down = i / 4 * 16 + i % 4;
+        TMM_FN(store_rows)
+        (c0 + down * ldc, ldc, r + down, first_row, end, c, false, mask, alpha, beta, sum,
+         STORED_ROWS);
+#pragma unroll
+        for (int h = 0; h < ROWS - STORED_ROWS; h++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
+    }
+}
+
+#if TMM__CLUSTERS
+/* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`. `all`:
+   the vectors that it is sent, as [slice][vector][thread]. */
+static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * all,
+                                                              const tmm__schedule *s, int part,
+                                                              int rank, const TMM_SUM (*sum)[8],
+                                                              const int ROWS)
+{
+    enum { COLS = 8, THREADS = TMM__PIPELINED_THREADS };
+    const int VECTORS = ROWS * COLS / 4;
+    int left = 0, other = 0;
+    unsigned to = 0;
+#pragma unroll
+    for (int q = 0; q < VECTORS; q++) {
+        const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
+        if (q % (VECTORS / TMM__MOST_CLUSTER) == 0 && left == 0) {
+            /* On to the block that has slice number `other`. */
+            to = tmm__map_shared(all + rank * part * THREADS, s->cluster - 1 - other);
+            left = part;
+            other++;
+        }
+        TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}};
+#pragma unroll
+        for (int i = 0; i < (int)sizeof swapped; i += 16)
+            tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
+        to += THREADS * sizeof swapped;
+        left--;
+    }
+}
+#endif
+#endif
+/* src/tiledmm/kernels/pipelined.cuh. The kernel that teaches asynchronous copies.
+   Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* ============================== KERNEL PIPELINED ============================================== */
+/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
+   thread owns a larger block of C, and no multiprocessor is left without work at the end.
+
+   Tile of C: 128 x 128, 4 warps of 64 x 64, 16 x 8 a thread:
+      +---------+---------+        8 lanes across, twice 4 columns each
+      | warp 0  | warp 1  |      +--+--+--+--+--+--+--+--+--+--   --+
+      |         |         |      | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1 ... |  4 lanes down,
+      +---------+---------+      | 8| 9|10|11|12|13|14|15| 8|       |  four times
+      | warp 2  | warp 3  |      |16|17|18|19|20|21|22|23|16|       |  4 rows each
+      |         |         |      |24|25|26|27|28|29|30|31|24|       |
+      +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
+                                 | 0| 1| 2|       ... four times    |
+   The instance for any operands, the only one for other types than float, has half as many rows,
+   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor,
+   and its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies
+   units of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
+
+   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory form a ring, each as [k][row
+   of A] and then [k][column of B]. While one is worked on, the others are being filled:
+      step           0       1       2       3
+      copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
+      arithmetic on  s0      s1      s2      s0     one barrier a step
+   Fragments, what a thread needs of A and B for one k, are double-buffered in registers. If DEPTH
+   does not divide K, the first step is the short one, so the loop needs no predicate. A tile that
+   would stick out is moved back inside. What it then computes a second time is not stored.
+
+   A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
+   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
+   third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
+   end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
+   parallel decomposition for dense matrix-matrix multiplication on the GPU", 2023):
+      tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
+      block    |   3   |   2   |   1   |   0   |
+   The block with the first steps of a tile owns it. The others leave their sums as partial tiles,
+   which the owner adds in ascending k. The last block has the first share, for a block may wait
+   only for blocks that were started before it. Where all blocks can be at work with each tile in a
+   few equal slices of k, it has that many: they are ready at the same time. Where there would be many
+   (few tiles, long K), all become partial tiles, and KERNEL REDUCE adds them.
+
+   Integers: multiply-adds run at half rate, so one warp nearly keeps a scheduler busy. Blocks then
+   drift apart: one finishes early and leaves the others with too few warps to hide latency (seen;
+   the cause is a guess). So from two waves on a whole tile has a block of its own, which begins
+   when another has left. Only the last blocks, as many as fit at once, have shares (of 1000 tiles:
+   396 blocks a tile each, 396 the others).
+
+   From sm_90 on, few tiles are divided among clusters instead, of 2, 4 or 8 blocks. Each block has
+   an equal slice of one tile. At the end it gets a part of the tile from all others, through shared
+   memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
+      sums of      block 0        block 1        block 2           were it three
+      part 0       added up  <--  sent      <--  sent
+      part 1       sent      -->  added up  <--  sent
+      part 2       sent      -->  sent      -->  added up
+
+   Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
+   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issue. On sm_90a
+   a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
+   bench/notes/pipelined.md.
+
+   The order of the main loop depends on all code around it. The functions below leave the loops of TN
+   and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to 5.5%
+   slower from 1024 x 1024 x 1024 on; with fragments loaded by a function NN was 2% slower (one
+   NVIDIA H200; bench/notes/pipelined.md).
+
+   modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
+     ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
+     ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
+     VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
+
+/* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second finds
+   one operand where the first has read it. */
+static __device__ __forceinline__ void TMM_FN(pipelined_multiply)(const TMM_FN(elements4) * a,
+                                                                  const TMM_FN(elements4) * b,
+                                                                  TMM_SUM (*sum)[8], const int ROWS)
+{
+    enum { COLS = 8 };
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int jj = 0; jj < COLS; jj++) {
+            int j = i % 2 ? COLS - 1 - jj : jj;
+            TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[i / 4].v[i % 4], (TMM_SUM)b[j / 4].v[j % 4]);
+        }
+}
+
+static __device__ __forceinline__ void TMM_FN(pipelined_clear)(TMM_SUM (*sum)[8], const int ROWS)
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < 8; j++) sum[i][j] = 0;
+}
+
+/* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing is
+   left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of theirs. */
+static __device__ __forceinline__ bool TMM_FN(pipelined_find_work)(const tmm__schedule *s, int work,
+                                                                   int share, int blocks,
+                                                                   int streamk_blocks,
+                                                                   long long streamk_steps,
+                                                                   int *tile, int *begin, int *end)
+{
+    int first = 0, streamk_works = 0, start = 0, stop = 0;
+    if (!TMM__IS_INTEGER || share < streamk_blocks) {
+        start = (int)(streamk_steps * share / streamk_blocks);
+        stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
+    }
+    if (start < stop) {
+        first = start / s->steps;
+        streamk_works = (stop - 1) / s->steps + 1 - first;
+    }
+    *tile = first + work;
+    if (work < streamk_works) {
+        if (*begin < start - *tile * s->steps) *begin = start - *tile * s->steps;
+        if (*end > stop - *tile * s->steps) *end = stop - *tile * s->steps;
+    } else {
+        *tile = s->streamk_tiles + tmm__block() + (work - streamk_works) * blocks;
+        if (*tile >= s->tiles_down * s->tiles_across) return false;
+    }
+    return true;
+}
+
+/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART elements. */
+static __device__ __forceinline__ void TMM_FN(pipelined_fragment)(int thread, bool is_128x64,
+                                                                  int *row0, int *col0,
+                                                                  const bool ANY, const int ROWS,
+                                                                  const int PART)
+{
+    int warp = thread / 32, lane = thread % 32;
+    *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
+    *col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
+    if (is_128x64) {
+        *row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
+        *col0 = PART + lane % 8 * 4;
+    }
+}
 #endif
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
@@ -5001,31 +5414,20 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                              int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum {
-        ANY = TMM__PIPELINED_MODE_A < 0,
-        ROWS = TMM__PIPELINED_ROWS, /* of C that a thread owns */
-        COLS = 8,
-        THREADS = 128,
-        DEPTH = 8,
-        STAGES = 3,
-        UNIT = 64, /* lines that are copied together: of A and B, by ANY */
-        LINES_A = ANY ? UNIT : 8 * ROWS,
-        LINES_B = ANY ? UNIT : 128,
-        PITCH_A = LINES_A + 4, /* 4 more: fewer bank conflicts between copies along k */
-        PITCH_B = LINES_B + 4,
-        PART = DEPTH * PITCH_A, /* where those of B begin, and by ANY the third unit */
-        STAGE = ANY ? 3 * PART : PART + DEPTH * PITCH_B,
-        SIZE = sizeof(TMM_TYPE),
-        VECTOR = 16 / SIZE,
-        FOURS = ROWS * COLS / 4,
-        TN = TMM__PIPELINED_MODE_A == TMM__VECTORS,
-        COPY_AT = TN ? 3 : 0,             /* when in a step; found by trying */
-        AT_ONCE = 2,                      /* rows that are stored */
-        WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
-        KEPT = 4,                         /* rows of sums in shared memory */
-        DRIFT = TMM__IS_INTEGER           /* see tmm__plan_pipelined */
-    };
-    static_assert(!TN || KEPT * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
+    enum { ANY = TMM__PIPELINED_MODE_A < 0, TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
+    enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
+    enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
+    enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
+    enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
+    /* 4 more: fewer bank conflicts between copies along k. */
+    enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
+    enum { PART = DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { STAGE = ANY ? 3 * PART : PART + DEPTH * PITCH_B };
+    enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
+    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
+    enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
+    static_assert(!TN ||
+                      STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
                   "they have room");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
@@ -5033,11 +5435,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         modeA = TMM__PIPELINED_MODE_A;
         modeB = TMM__PIPELINED_MODE_B;
     }
-    const bool tall = ANY && s.tall;
-    const int TILE_M = ANY && !tall ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
-    const int TILE_N = tall ? 64 : 128;
+    const bool is_128x64 = ANY && s.is_128x64;
+    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_N = is_128x64 ? 64 : 128;
 
-    int blocks = gridDim.x, streamk_blocks = DRIFT ? s.streamk_blocks : blocks;
+    int blocks = gridDim.x, streamk_blocks = DATA_PARALLEL ? s.streamk_blocks : blocks;
     long long streamk_steps = (long long)s.streamk_tiles * s.steps;
     bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
     bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
@@ -5047,108 +5449,37 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         tmm__cluster_arrive(false); /* this block's shared memory may be written to */
 #endif
 
-    for (int piece = 0;; piece++) {
-        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
-           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
-        if (!DRIFT || share < streamk_blocks) {
-            start = (int)(streamk_steps * share / streamk_blocks);
-            stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
-        }
-        if (start < stop) {
-            first = start / s.steps;
-            pieces = (stop - 1) / s.steps + 1 - first;
-        }
-        int tile = first + piece, begin = 0, end = s.steps;
-        if (piece < pieces) {
-            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
-            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
-        } else {
-            tile = s.streamk_tiles + tmm__block() + (piece - pieces) * blocks;
-            if (tile >= s.tiles_down * s.tiles_across) break;
-        }
+    for (int work = 0;; work++) {
+        int share = blocks - 1 - tmm__block(), begin = 0, end = s.steps, tile;
+        if (!TMM_FN(pipelined_find_work)(&s, work, share, blocks, streamk_blocks, streamk_steps,
+                                         &tile, &begin, &end))
+            break;
         int down, across;
         TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-        /* What this thread copies: its first element of a tile of A (kA, lineA) and of B, where
-           they go in shared memory, and how far apart those of its passes are in memory. */
         int thread = tmm__thread();
-        int acrossA = ANY ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
-        int acrossB = ANY ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
-        int kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
-        int kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
-        int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
-        int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : thread % acrossB;
-        if (modeA == TMM__VECTORS) lineA *= VECTOR;
-        if (modeB == TMM__VECTORS) lineB *= VECTOR;
-        int toA = kA * PITCH_A + lineA, toB = PART + kB * PITCH_B + lineB;
-        unsigned strideA =
-            (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
-                               : modeA == TMM__VECTORS      ? THREADS * VECTOR / LINES_A * csA
-                                                            : csA));
-        unsigned strideB =
-            (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
-                               : modeB == TMM__VECTORS      ? THREADS * VECTOR / LINES_B * rsB
-                                                            : rsB));
-        /* The first row and column that this thread owns in a tile; those of ANY in units. */
-        int warp = thread / 32, lane = thread % 32;
-        int row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
-        int col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
-        if (tall) {
-            row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
-            col0 = PART + lane % 8 * 4;
-        }
-        /* The third unit, of A or B. */
-        bool small = ANY && (M < TILE_M || N < TILE_N);
-        int rows_left = small ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
-        int cols_left = small ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
-        int left3 = (tall ? rows_left : cols_left) - UNIT;
-        int to3 = tall ? 2 * PART + toA : PART + toB;
-
+        TMM_FN(pipelined_copies) copies;
+        int row0, col0;
+        TMM_FN(pipelined_fragment)(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
         TMM_SUM sum[ROWS][COLS];
-#pragma unroll
-        for (int i = 0; i < ROWS; i++)
-#pragma unroll
-            for (int j = 0; j < COLS; j++) sum[i][j] = 0;
+        TMM_FN(pipelined_clear)(sum, ROWS);
 
-        /* Fill all stages but one. */
         long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
-        const char *fromA =
-            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
-        const char *fromB =
-            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
-        const char *from3 = tall ? fromA + UNIT * rsA * SIZE : fromB + UNIT * csB * SIZE;
+        TMM_FN(pipelined_copy_begin)
+        (&copies, thread, modeA, modeB, is_128x64, M, N, A + blockIdx.z * batchA, rsA, csA,
+         B + blockIdx.z * batchB, rsB, csB, row, col, k, ANY, ROWS);
         int left = end - begin;
-#pragma unroll 1
-        for (int stage = 0; stage < STAGES - 1; stage++) {
-            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
-            TMM_TYPE *to = shared + stage * STAGE;
-            if (stage < left && ANY) {
-                TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, false, rows_left, kA < depth);
-                TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, false, cols_left, kB < depth);
-                TMM_FN(copy_unit)
-                (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, false, left3,
-                 (tall ? kA : kB) < depth);
-            } else if (stage < left) {
-                TMM_FN(copy_tile)
-                (to + toA, fromA, strideA, modeA, LINES_A, false, true, TILE_M, depth - kA);
-                TMM_FN(copy_tile)
-                (to + toB, fromB, strideB, modeB, LINES_B, false, true, TILE_N, depth - kB);
-            }
-            fromA += depth * csA * SIZE;
-            fromB += depth * rsB * SIZE;
-            from3 += depth * (tall ? csA : rsB) * SIZE;
-            tmm__copy_commit();
-        }
+        TMM_FN(pipelined_fill)
+        (&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA, rsB, ANY, ROWS);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
         if (TN) { /* or the compiler computes both anew in each step */
-            TMM__HIDE(strideA);
-            TMM__HIDE(strideB);
+            TMM__HIDE(copies.strideA);
+            TMM__HIDE(copies.strideB);
         }
         TMM_FN(elements4) a[2][ROWS / 4], b[2][COLS / 4];
         int read = 0; /* where the stage that is worked on begins */
@@ -5179,64 +5510,27 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
-                    if (!ANY) {
-                        TMM_FN(copy_tile)
-                        (to + toA, fromA, strideA, modeA, LINES_A, true, more, 0, 0);
-                        TMM_FN(copy_tile)
-                        (to + toB, fromB, strideB, modeB, LINES_B, true, more, 0, 0);
-                    } else if (more) {
-                        TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, !small, rows_left, true);
-                        TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, !small, cols_left, true);
-                        TMM_FN(copy_unit)
-                        (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, !small,
-                         left3, true);
-                    }
-                    fromA += DEPTH * csA * SIZE;
-                    fromB += DEPTH * rsB * SIZE;
-                    from3 += DEPTH * (tall ? csA : rsB) * SIZE;
+                    TMM_FN(pipelined_copy_next)(&copies, to, more, ANY, ROWS);
+                    TMM_FN(pipelined_copy_advance)(&copies, DEPTH, csA, rsB);
                     tmm__copy_commit();
                 }
-                /* Back and forth along the rows: of two multiply-adds in a row, the second finds
-                   one operand where the first has read it. */
-#pragma unroll
-                for (int i = 0; i < ROWS; i++)
-#pragma unroll
-                    for (int jj = 0; jj < COLS; jj++) {
-                        int j = i % 2 ? COLS - 1 - jj : jj;
-                        TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[now][i / 4].v[i % 4],
-                                          (TMM_SUM)b[now][j / 4].v[j % 4]);
-                    }
+                TMM_FN(pipelined_multiply)(a[now], b[now], sum, ROWS);
             }
         }
         TMM__COPY_WAIT(0);
-        __syncthreads(); /* the next piece's copies may begin */
+        __syncthreads(); /* the copies of the next work may begin */
 
         thread = tmm__thread();
         share = blocks - 1 - tmm__block();
 #if TMM__CLUSTERS
-        if (s.cluster > 0) { /* every block gets a part of all pieces, adds up and stores it */
-            extern __shared__ __align__(16) unsigned char tmm__pieces[]; /* [piece][four][thread] */
-            TMM_FN(sums4) *all = (TMM_FN(sums4) *)tmm__pieces + thread;
-            int part = FOURS / s.cluster, mine = share % s.cluster, left = 0, other = 0;
-            unsigned to = 0;
-            static_assert(FOURS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
+        if (s.cluster > 0) { /* a block gets a part of all slices, adds it up and stores it */
+            /* [slice][vector][thread] */
+            extern __shared__ __align__(16) unsigned char tmm__cluster_sums[];
+            TMM_FN(sums4) *all = (TMM_FN(sums4) *)tmm__cluster_sums + thread;
+            int part = VECTORS / s.cluster, rank = share % s.cluster;
+            static_assert(VECTORS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
             tmm__cluster_wait();
-#pragma unroll
-            for (int q = 0; q < FOURS; q++) {
-                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                if (q % (FOURS / TMM__MOST_CLUSTER) == 0 && left == 0) {
-                    /* On to the block that has piece number `other`. */
-                    to = tmm__map_shared(all + mine * part * THREADS, s.cluster - 1 - other);
-                    left = part;
-                    other++;
-                }
-                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
-#pragma unroll
-                for (int i = 0; i < (int)sizeof swapped; i += 16)
-                    tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
-                to += THREADS * sizeof swapped;
-                left--;
-            }
+            TMM_FN(pipelined_send)(all, &s, part, rank, sum, ROWS);
             tmm__cluster_arrive(true);
             tmm__cluster_wait();
 #pragma unroll 1
@@ -5248,21 +5542,19 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                     for (int i = 0; i < 4; i++) total.v[i] += more.v[i];
                 }
                 TMM_FN(store_sums)
-                (M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread, mine * part + n,
-                 &total);
+                (M, N, alpha, beta, C, ldc, &s, ROWS, is_128x64 ? 4 : 2, tile, thread,
+                 rank * part + n, &total);
             }
             return;
         }
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             TMM_FN(sums4) *to =
-                (TMM_FN(sums4) *)s.partials + (long long)share * (FOURS * THREADS) + thread;
+                (TMM_FN(sums4) *)s.partials + (long long)share * (VECTORS * THREADS) + thread;
 #pragma unroll
-            for (int q = 0; q < FOURS; q++) {
-                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
-                   lies in the register bank of the element of B that is multiplied into it. */
-                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}};
+            for (int q = 0; q < VECTORS; q++) {
+                const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
+                TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}};
                 to[q * THREADS] = swapped;
             }
             __syncthreads();
@@ -5270,112 +5562,41 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             continue;
         }
         if (end < s.steps) { /* the owner: add what the others have left */
-            long long last_step = (tile + 1ll) * s.steps;
-            int others = 0;
-            while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
-            for (int other = thread; other < others; other += THREADS)
-                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
-            __syncthreads();
-            for (int other = share + 1; other <= share + others; other++) {
-                const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s.partials +
-                                            (long long)other * (FOURS * THREADS) + thread;
-#pragma unroll
-                for (int q = 0; q < FOURS; q++) {
-                    TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                    TMM_FN(sums4) swapped = from[q * THREADS];
-                    if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
-                    four[1] += swapped.v[0];
-                    four[0] += swapped.v[1];
-                    four[3] += swapped.v[2];
-                    four[2] += swapped.v[3];
-                }
-            }
+            TMM_FN(pipelined_add_partials)
+            (&s, share, streamk_blocks, streamk_steps, tile, thread, sum, ROWS);
         }
-        /* Computed anew: kept through the loop above, these would cost it registers. */
-        warp = thread / 32, lane = thread % 32;
-        row0 = (tall ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
-        col0 = (tall ? 0 : warp % 2 * 64) + lane % 8 * 4;
-        TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
-        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
-        row = first_row, col = first_col;
-        if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-        TMM_TYPE *c0 = C + blockIdx.z * batchC;
-        bool aligned = ((size_t)(c0 + col) | ldc * SIZE) % 16 == 0;
-        c0 += (row + row0) * ldc + col + col0;
-        unsigned wanted = 0;
-#pragma unroll
-        for (int q = 0; q < COLS / 4; q++)
-            wanted |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
-        long long r = row + row0, c = col + col0;
+        TMM_FN(pipelined_place) place;
+        TMM_FN(pipelined_find_place)
+        (&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc, ANY, TN, ROWS);
         if (TN) {
-            /* Registers have no index: KEPT rows at a time go to shared memory, each thread's to a
-               place of its own, and from there to C by code for one row, which is compiled anew by
-               every program that includes this file. The other instances, below, are slower with
-               this: on all that follows depends the order that the compiler finds for the loop. */
-            bool whole = aligned && N % 4 == 0; /* four columns are wanted or not, never some */
-            TMM_FN(sums4) *mine = (TMM_FN(sums4) *)shared + thread;
+            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row. The
+               other instances are slower with this. */
+            bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
+            TMM_FN(sums4) *own = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1
-            for (int i = 0; i < ROWS; i += KEPT) {
-#pragma unroll
-                for (int from = 0; from < ROWS; from += KEPT) {
-                    if (from != i) continue;
-#pragma unroll
-                    for (int q = 0; q < 2 * KEPT; q++) {
-                        const TMM_SUM *four = &sum[from + q / 2][q % 2 * 4];
-                        TMM_FN(sums4)
-                        swapped = {{four[1], four[0], four[3], four[2]}}; /* as above */
-                        mine[q * THREADS] = swapped;
-                    }
-                }
+            for (int i = 0; i < ROWS; i += STAGED_ROWS) {
+                TMM_FN(pipelined_stage)(own, i, sum, ROWS);
 #pragma unroll 1
-                for (int h = 0; h < KEPT; h++) {
-                    TMM_SUM eight[8];
+                for (int h = 0; h < STAGED_ROWS; h++) {
+                    TMM_SUM row_sums[8];
 #pragma unroll
                     for (int q = 0; q < 2; q++) {
-                        TMM_FN(sums4) swapped = mine[(2 * h + q) * THREADS];
+                        TMM_FN(sums4) swapped = own[(2 * h + q) * THREADS];
 #pragma unroll
-                        for (int j = 0; j < 4; j++) eight[4 * q + j] = swapped.v[j ^ 1];
+                        for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
                     }
-                    if (r >= first_row && r < M)
-                        TMM_FN(store_row)(c0, r, c, whole, wanted, alpha, beta, eight);
-                    r++, c0 += ldc;
+                    if (place.row >= place.first_row && place.row < M) TMM_FN(store_row)
+                    (place.C, place.row, place.col, vector, place.mask, alpha, beta, row_sums);
+                    place.row++, place.C += ldc;
                 }
-                if ((i + KEPT) % 4 == 0) r += 12, c0 += 12 * ldc;
+                if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
             }
-            __syncthreads(); /* the next piece's copies may begin */
+            __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
-        /* Some rows after the other, each moved to the place of the first, so that there is code
-           for these alone: it is compiled anew by every program that includes this file. */
-        if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
-#pragma unroll 1
-            for (int half = 0; half < 2; half++) {
-#pragma unroll
-                for (int i = 0; i < ROWS / 2; i += WHOLE_AT_ONCE) {
-                    int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
-                    TMM_FN(store_rows)
-                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted, alpha, beta,
-                     &sum[i], WHOLE_AT_ONCE);
-                }
-#pragma unroll
-                for (int h = 0; h < ROWS / 2; h++)
-#pragma unroll
-                    for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
-            }
-            continue;
-        }
-#pragma unroll 1
-        for (int i = 0; i < ROWS; i += AT_ONCE) {
-            int down = i / 4 * 16 + i % 4;
-            TMM_FN(store_rows)
-            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha, beta, sum,
-             AT_ONCE);
-#pragma unroll
-            for (int h = 0; h < ROWS - AT_ONCE; h++)
-#pragma unroll
-                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + AT_ONCE][j];
-        }
+        TMM_FN(pipelined_store)
+        (place.C, ldc, place.row, place.first_row, M, place.col, place.aligned && N % 4 == 0,
+         place.mask, alpha, beta, sum, ROWS);
     }
 #endif
 }
@@ -5519,9 +5740,9 @@ TMM_KERNEL void __launch_bounds__(256)
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are numbered
-   through all products of a batch. With more than one part, each leaves its plain sums in partials,
-   an M x N matrix for each product and part. */
+   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are
+   numbered through all products of a batch. With more than one part, each leaves its plain sums in
+   partials, an M x N matrix for each product and part. */
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
@@ -5536,7 +5757,7 @@ TMM_KERNEL void __launch_bounds__(256)
 /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
 #define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
 /* What a lane has of a row of B, and of C, side by side. */
-#define TMM__SMALL_PIECE (TMM__SMALL_COLS < 32 ? 2 : 4)
+#define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
 /* Are the multiply-adds those of tensor cores? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
@@ -5548,20 +5769,20 @@ enum { TMM__INSTANCE(small_bytes_, SMALL) = TMM__SMALL_WARPS * (TMM__SMALL_WARP)
 #define tmm__small_leave_sums TMM__INSTANCE(small_leave_sums_, SMALL)
 #define tmm__small_add        TMM__INSTANCE(small_add_, SMALL)
 
-typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
-                           ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
+                           ? sizeof(TMM_TYPE) * TMM__SMALL_WIDTH
                            : 16) tmm__small_elements {
-    TMM_TYPE v[TMM__SMALL_PIECE];
+    TMM_TYPE v[TMM__SMALL_WIDTH];
 } tmm__small_elements;
-typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
+typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM) * TMM__SMALL_WIDTH
                                                                : 16) tmm__small_sums {
-    TMM_SUM v[TMM__SMALL_PIECE];
+    TMM_SUM v[TMM__SMALL_WIDTH];
 } tmm__small_sums;
 
 /* One warp copies one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
-   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of its
-   copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count what
-   exists from the first place on, and the rest is filled with zeros. A lane copies
+   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
+   its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
+   what exists from the first place on, and the rest is filled with zeros. A lane copies
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
@@ -5608,7 +5829,7 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
         DOWN = ROWS / 4,
         ACROSS = COLS / 8,
         LDC = TMM__SMALL_LDC,
-        PIECE = TMM__SMALL_PIECE
+        WIDTH = TMM__SMALL_WIDTH
     };
     if (TMM__SMALL_DMMA) {
 #pragma unroll
@@ -5623,18 +5844,18 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
 #pragma unroll
-            for (int q = 0; q < ACROSS / PIECE; q++) {
+            for (int q = 0; q < ACROSS / WIDTH; q++) {
                 tmm__small_sums sums;
 #pragma unroll
-                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
+                for (int j = 0; j < WIDTH; j++) sums.v[j] = sum[i * ACROSS + WIDTH * q + j];
                 *(tmm__small_sums *)&tile[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                          lane % 8 * PIECE] = sums;
+                                          lane % 8 * WIDTH] = sums;
             }
     }
 }
 
-/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those of its
-   first warp at `first`. */
+/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
+   of its first warp at `first`. */
 static __device__ __forceinline__ TMM_FN(vector_sums)
     tmm__small_add(const unsigned char *first, int members)
 {
@@ -5669,11 +5890,11 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
     enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
     enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES, WARPS = TMM__SMALL_WARPS };
-    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, PIECE = TMM__SMALL_PIECE };
+    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * (TMM__SMALL_WARP));
 
     /* This warp's tile, and its place in the team. The divisions are unsigned and of 32 bits: those
        of 64 would take a tenth of the time of a small product. */
@@ -5777,23 +5998,23 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
             (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
              fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
-            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * PIECE;
+            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
                 TMM_FN(elements4) fa[DOWN / 4];
-                tmm__small_elements fb[ACROSS / PIECE];
+                tmm__small_elements fb[ACROSS / WIDTH];
 #pragma unroll
                 for (int q = 0; q < DOWN / 4; q++)
                     fa[q] = *(const TMM_FN(elements4) *)&a[k * LDA + 16 * q];
 #pragma unroll
-                for (int q = 0; q < ACROSS / PIECE; q++)
+                for (int q = 0; q < ACROSS / WIDTH; q++)
                     fb[q] = *(const tmm__small_elements *)&b[k * LDB + 32 * q];
 #pragma unroll
                 for (int i = 0; i < DOWN; i++)
 #pragma unroll
                     for (int j = 0; j < ACROSS; j++)
                         TMM__MULTIPLY_ADD(sum[i * ACROSS + j], (TMM_SUM)fa[i / 4].v[i % 4],
-                                          (TMM_SUM)fb[j / PIECE].v[j % PIECE]);
+                                          (TMM_SUM)fb[j / WIDTH].v[j % WIDTH]);
             }
         }
         read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
@@ -5809,7 +6030,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * SIZE) % alignof(TMM_FN(vector)) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
+    const unsigned char *team_memory = tmm__memory + (warp - member) * (TMM__SMALL_WARP);
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
@@ -5857,8 +6078,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
 #endif
 /* src/tiledmm/kernels/skinny.cuh. The kernel for a narrow C.
    Uses: kernels/sum.cuh. Used by: kernels/skinny_launch.h. */
-/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a width
-   of 1 would gain 2% at most. */
+/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a
+   width of 1 would gain 2% at most. */
 #ifndef TMM__SKINNY_LIST
 #define TMM__SKINNY_LIST(_) \
     _(1, k_1, 1, 1)         \
@@ -5965,8 +6186,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     (TMM__SKINNY_ALONG_K                             \
          ? (n) / 4 * (TMM__SKINNY_LANES * TMM__WIDE) \
          : ((n) / TMM__SKINNY_GRAIN * 2) * TMM__SKINNY_GRAIN + (n) % TMM__SKINNY_GRAIN)
-/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies among
-   the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
+/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies
+   among the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
 #define TMM__SKINNY_SLOT(warp, r, q)                                   \
     (TMM__SKINNY_ALONG_K ? ((warp)*16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
                          : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
@@ -6126,7 +6347,8 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
                                                          int thread)
 {
     enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LINES = TMM__SKINNY_LINES };
-    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
+    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further.
+       */
     int parts = gridDim.y;
     int down = transposed ? 0 : 256 / WIDTH, right = transposed ? 256 / LINES : 0;
     int line = transposed ? thread % LINES : thread / WIDTH;
@@ -6175,8 +6397,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         WIDE = TMM__WIDE,
         S_COPIES = TMM__SKINNY_S_COPIES
     };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 
     /* Where this block is: its lines, and the stages of its split-K part. */
@@ -6207,7 +6429,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         k0 = warp / BESIDE * 2 * TMM__SKINNY_COPIES + lane / LANES * TMM__SKINNY_GRAIN;
     }
     apart = wide ? 1 : LANES;
-    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the same. */
+    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the
+       same. */
     int to[4], at[4];
 #pragma unroll
     for (int n = 0; n < 4; n++) {
@@ -6333,7 +6556,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
     }
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */
-    TMM_SUM *sums = (TMM_SUM *)tmm_memory;
+    TMM_SUM *sums = (TMM_SUM *)tmm__memory;
     tmm__skinny_share_sums(sums, sum, line0, apart, wide, thread);
     __syncthreads();
 
@@ -6423,7 +6646,7 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
     for (int i = 0; i < EDGE; i++, C += ldc) {
         TMM_TYPE old[EDGE];
 #pragma unroll
-        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load_two */
+        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load2 */
             bool inside = row + i < M && col + j * (long long)groups < N;
             old[j] = 0;
             TMM_FN(load_if)(&old[j], C + j * (long long)groups, inside && (TMM_SUM)beta != 0);
@@ -6469,19 +6692,20 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
-   has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k. So
-   128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one request
-   to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
-   bench/notes/tensor_double.md). The four pieces of 32 bytes of a row are swizzled:
-       along k          row line % 16, piece k / 4, at place (k / 4) ^ (line % 4)
-       along the lines  row k, piece line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
+   has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
+   So 128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one
+   request to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
+   bench/notes/tensor_double.md). The four chunks of 32 bytes of a row are swizzled:
+       along k          row line % 16, chunk k / 4, at place (k / 4) ^ (line % 4)
+       along the lines  row k, chunk line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
    A half-warp loads 4 lines x 4 k of a fragment, which lie in 16 different banks of 8 bytes. The
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
    Tiles are divided, moved back inside, and their partial tiles added as in KERNEL PIPELINED. Or
-   each block has a whole tile, and only those of a last, short wave are split along k, among the last
-   s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work at a time form about a square.
+   each block has a whole tile, and only those of a last, short wave are split along k, among the
+   last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
+   at a time form about a square.
 
                                    128 x 128     64 x 64
        global loads, of M N K      1/64          1/32        elements
@@ -6491,9 +6715,10 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
        shared memory               96 KB         48 KB       a block
        cycles a step               2048          512         of the tensor cores
          measured, one NVIDIA H200 2130          630
-   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles
-   of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond a few
-   ms the power limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
+   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
+   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond
+   a few ms the power limit of the device. Before sm_80 there is nothing to gain:
+   see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
    TMM__TENSOR_BYTES of dynamic shared memory. */
@@ -6504,9 +6729,10 @@ static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
 
-/* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines` (8,
-   or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`, and
-   `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not valid. */
+/* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines`
+   (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
+   and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
+   valid. */
 static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, int half,
                                                          const char *from, unsigned stride,
                                                          int width, int lines, int pass, bool valid)
@@ -6515,25 +6741,26 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
     tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
 
-/* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned; a tile
-   beyond the last one ends the work. First come the pieces of its share of the stream-K tiles, steps
-   `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
-static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
-                                                         int share, int *begin, int *end)
+/* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A tile
+   beyond the last one ends its work. First comes its share of the stream-K tiles, steps `start` to
+   `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
+static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, int work, int share,
+                                                        int *begin, int *end)
 {
     long long streamk_steps = (long long)s->streamk_tiles * s->steps;
-    int first = 0, pieces = 0, start = 0, stop = 0;
+    int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (share < s->streamk_blocks) {
         start = (int)(streamk_steps * share / s->streamk_blocks);
         stop = (int)(streamk_steps * (share + 1) / s->streamk_blocks);
     }
     if (start < stop) {
         first = start / s->steps;
-        pieces = (stop - 1) / s->steps + 1 - first;
+        streamk_works = (stop - 1) / s->steps + 1 - first;
     }
-    int tile = first + piece;
+    int tile = first + work;
     *begin = 0, *end = s->steps;
-    if (piece >= pieces) return s->streamk_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
+    if (work >= streamk_works)
+        return s->streamk_tiles + tmm__block() + (work - streamk_works) * (int)gridDim.x;
     if (*begin < start - tile * s->steps) *begin = start - tile * s->steps;
     if (*end > stop - tile * s->steps) *end = stop - tile * s->steps;
     return tile;
@@ -6541,8 +6768,8 @@ static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s,
 #endif
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
-   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor. With
-   2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
+   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
+   With 2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
@@ -6598,8 +6825,8 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
     }
 }
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and adds them
-   in ascending k. */
+/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+   adds them in ascending k. */
 static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
                                                                 int tile, int thread,
                                                                 double (*sum)[4][4])
@@ -6627,8 +6854,9 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
     }
 }
 
-/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row` and
-   8 rows on, as far as these lie from first_row on and before `end`. mask: see tmm__column_mask. */
+/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
+   and 8 rows on, as far as these lie from first_row on and before `end`. mask: see
+   tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
     double *C, long long ldc, long long row, long long col, long long first_row, long long end,
     bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
@@ -6641,21 +6869,21 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < end ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] = TMM_FN(load_two)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
+            old[h][j] = TMM_FN(load2)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
         if (r < first_row || r >= end) continue;
 #pragma unroll
-        for (int j = 0; j < ACROSS; j++) TMM_FN(store_two)
+        for (int j = 0; j < ACROSS; j++) TMM_FN(store2)
         (C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta, old[h][j],
          &sum[j][2 * h]);
     }
 }
 
-/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`: where
-   its first element lies in the stage; `four`, `eight`: the bits that 4 k and 8 lines change. */
+/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
+   where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
 static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
                                                           int half, int i, int four, int eight)
 {
@@ -6704,11 +6932,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
 
+#if TMM__DOUBLE_TENSOR
+    if (s.unless != NULL && *s.unless != 0) return;
+#endif
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
-    for (int piece = 0;; piece++) {
+    for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
+        int tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
         if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
@@ -6829,14 +7060,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             }
         }
         TMM__COPY_WAIT(0);
-        __syncthreads(); /* the next piece's copies may begin */
+        __syncthreads(); /* the copies of the next work may begin */
 
         thread = tmm__thread();
         share = gridDim.x - 1 - tmm__block();
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
-        TMM__HIDE(piece);
-        tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
+        TMM__HIDE(work);
+        tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm__tensor_leave_sums(&s, share, thread, sum);
@@ -6863,7 +7094,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             mask |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
-            /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
+            /* 16 rows after the other, each moved to the place of the first: registers have
+               no index. */
             tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M, aligned,
                                    mask, alpha, beta, sum[0]);
 #pragma unroll
@@ -6884,127 +7116,11 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #undef tmm__tensor_load_B
 #endif
 #endif
-/* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device share.
-   Uses: once/schedule.h. Used by: kernels/float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
-#define TMM__PART_FLOAT_TYPES
-/* ============================== KERNEL TENSOR FLOAT =========================================== */
-/* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
-   makes two FP16 of each element. Three products of FP16 then give one of floats, after Ootomo and
-   Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32
-   theoretical peak performance", 2022. The error is no larger than that of FP32 multiply-adds, in
-   the worst case (K + 2) u (|A||B|)_ij. bench/notes/tensor_float.md derives it.
-
-   An element x of A or B becomes
-       x' = x 2^s      exact; the largest |x'| of the line is in [2^14, 2^15)
-       hi = fp16(x')   11 bits, rounded to nearest; x' - hi is exact in float
-       lo = fp16((x' - hi) 2^11)   the next 11 bits, or 12
-   An element of C is, window by window,
-       c    = sum lo_a hi_b + sum hi_a lo_b      on tensor cores; lo_a lo_b is left out
-       c    = c 2^-11 + sum hi_a hi_b            the largest products come last
-       sum += c                                  by FADD, which rounds; tensor cores cut off
-       C    = alpha (sum 2^-(s_a + s_b)) + beta C
-
-   Glossary:
-     line       a row of op(A) or a column of op(B); its scale is 2^-s
-     window     the 64 k (mma.sync and BF16: 32) that are added up before FADD
-     wide       a line with small elements that FP16 cannot hold: below gemm__least_element, some
-                2^-29 to 2^-35 of the largest, and not zero
-     rejected   an element of C whose scales rule FP16 out: not finite, or their product is out of
-                [scale_min, scale_max]; found by its row and column alone
-     doubtful   an element of C with a wide line whose sum is below doubt_below, too small to prove
-                the bound; the kernels leave a bit for it, and store the others
-     BF16x6     six products of BF16 pieces, without scales: tmm_recheck_bf16x6
-     recheck    computes rejected and doubtful elements again: by FP32 multiply-adds in ascending k,
-                or doubtful ones in large tiles by BF16x6
-   What wide lines lack is less than K 2^-18 of a sum, which is 2^28 where large elements meet. So
-   most of their elements are not doubtful. The bits of an element depend on its row, its column and
-   K alone; with BF16x6, which is for one product only, also on M and N.
-
-   KERNEL CONVERT leaves blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64]. They are
-   padded with zeros to whole blocks, and to an even number along k. A line has 128 bytes of a block,
-   eight chunks of 8 FP16:
-       chunk      0     1     2     3     4     5     6     7       chunk c of line r lies at place
-       k        0-7  8-15 16-23 24-31   0-7  8-15 16-23 24-31      c ^ (r % 8)
-               +-----------------------+-----------------------+
-       line    |          hi           |          lo           |
-               +-----------------------+-----------------------+
-   wgmma calls this a K-major matrix with 128-byte swizzle (PTX ISA 9.7, "Asynchronous Warpgroup
-   Level Matrix Shared Memory Layout"). Eight neighbouring lines, read at the same k, lie in
-   different banks. Plain copies bring a block to shared memory as it is. */
-
-/* An operand as it was given. */
-typedef struct tmm__lines {
-    const float *X;
-    long long lines, line_stride, k_stride; /* in elements */
-    long long product_stride;               /* 0: all products of a batch share it */
-} tmm__lines;
-
-/* An operand as KERNEL CONVERT leaves it. */
-typedef struct tmm__fp16_operand {
-    unsigned char *blocks; /* [product][k / 32][line / 64], 8 KB each */
-    float *scales;         /* [product][line]: 2^-s; negative if the line is wide; 0: not finite */
-    int line_blocks;       /* ceil(lines / 64) */
-    int k_blocks;          /* 2 ceil(K / 64) */
-} tmm__fp16_operand;
-
-/* What the kernels behind KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
-typedef struct tmm__float_job {
-    long long M, N, K;
-    tmm__lines from_a, from_b;
-    tmm__fp16_operand a, b;
-    float *C;
-    long long ldc, batchC;
-    float alpha, beta;
-    float scale_min, scale_max; /* of the product of two scales: see tmm__is_rejected */
-    float doubt_below;          /* see tmm__is_doubtful */
-    unsigned *doubt;            /* [product][row][column / 16]: see tmm__doubt_word */
-    int doubt_pitch;            /* ceil(N / 16) */
-    int batch;
-    tmm__schedule s;              /* the tiles of C */
-    unsigned *pace;               /* a counter that is 0, or NULL: see tmm__keep_pace */
-    int instance, tile_m, tile_n; /* instance: TMM__WGMMA_256x128 and the like */
-    int bf16x6;                   /* whether doubtful elements may go by BF16x6 */
-} tmm__float_job;
-
-enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
-enum { TMM__FLOAT_PACE = 8 }; /* blocks of 32 k from one tmm__keep_pace to the next */
-enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
-
-/* Bits of lo below those of hi: the factor of lo is 2 to this power. */
-enum { TMM__LO_SHIFT = 11 };
-
-/* Up to so many doubtful elements are computed one by one: of a quarter of a region, or of all of
-   it where BF16x6 may compute it. See tmm__is_sparse. */
-enum { TMM__SPARSE_FP32 = 64, TMM__SPARSE_BF16X6 = 64 };
-
-/* Shared memory of the recheck: a region, and two stages of 16 k of A and B, 128 lines each. PITCH:
-   floats from one k to the next. STEP: floats of 16 k of one operand. */
-enum { TMM__RECHECK_PITCH = 132, TMM__RECHECK_STEP = 16 * TMM__RECHECK_PITCH };
-enum { TMM__REGION_BYTES = 1024 };
-#define TMM__RECHECK_BYTES (TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP)
-
-/* Where the recheck of a block is: a region of 128 x 128 of C, and a tile of 64 x 64 or 128 x 128
-   in it. Regions of rejected elements cover C and are distributed over all blocks. Those of doubtful
-   elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
-typedef struct tmm__region {
-    long long next;                 /* tile of the block, behind this one */
-    int pass, end;                  /* of tmm_recheck: this one, behind the last */
-    int own;                        /* see above */
-    int product, row, col;          /* of the tile */
-    int row128, col128;             /* of the region */
-    int row_end, col_end;           /* where what it may have ends */
-    unsigned lowest[8], highest[8]; /* scales of 32 lines each, rows first */
-    unsigned wide[8];               /* and which of these lines are wide */
-    unsigned doubtful[4];           /* elements of each quarter */
-    int inexact;                    /* see tmm_recheck_bf16x6 */
-} tmm__region;
-static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
-#endif
-/* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
-   Uses: kernels/float/types.cuh. Used by: kernels/float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
-#define TMM__PART_FLOAT_NUMBERS
+/* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor cores share.
+   Uses: once/ptx.cuh. Used by: kernels/float/, kernels/double/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
+    !defined(TMM__PART_TENSOR_PTX)
+#define TMM__PART_TENSOR_PTX
 /* wgmma, mbarriers and bulk copies are for this one architecture. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TMM__WGMMA 1
@@ -7012,187 +7128,6 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #define TMM__WGMMA 0
 #endif
 
-static __device__ __forceinline__ unsigned tmm__float_bits(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, 4);
-    return bits;
-}
-
-static __device__ __forceinline__ float tmm__bits_float(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-/* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. And its value. */
-static __device__ __forceinline__ unsigned tmm__to_half(float x)
-{
-    unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
-    if (size > 0x7f800000u) return sign | 0x7e00u;
-    if (size >= 0x47800000u) return sign | 0x7c00u; /* from 2^16 on */
-    if (size < 0x38800000u)                         /* below 2^-14: multiples of 2^-24 */
-        return sign | (tmm__float_bits(tmm__bits_float(size) + 0.5f) - 0x3f000000u);
-    return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
-}
-
-static __device__ __forceinline__ float tmm__from_half(unsigned half)
-{
-    unsigned sign = (half & 0x8000u) << 16, size = half & 0x7fffu;
-    if (size < 0x400u) {
-        float small = (float)size * 5.9604644775390625e-8f; /* 2^-24 */
-        return tmm__bits_float(sign | tmm__float_bits(small));
-    }
-    if (size >= 0x7c00u) return tmm__bits_float(sign | 0x7f800000u | size << 13);
-    return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
-}
-
-static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
-{
-    return tmm__from_half(*(const unsigned short *)at);
-}
-
-/* Three BF16 pieces of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
-   upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are 0
-   if the pieces are exact, which they are where x is 0 or |x| at least 2^-110. */
-static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *pieces)
-{
-    unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-#if defined(__CUDA_ARCH__)
-        pieces[i] = __byte_perm(bits_x, bits_y, 0x7632);
-#else
-        pieces[i] = bits_x >> 16 | (bits_y & 0xffff0000u);
-#endif
-        if (i == 2) break;
-        x -= tmm__bits_float(bits_x & 0xffff0000u), y -= tmm__bits_float(bits_y & 0xffff0000u);
-        bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
-    }
-    return bits_x | bits_y;
-}
-
-/* hi and lo of two neighbours; x goes to the lower 16 bits. */
-static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
-{
-    const float factor = (float)(1 << TMM__LO_SHIFT);
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    /* PTX ISA 9.7, "cvt": the second source goes to the lower half. */
-    float hi_x, hi_y;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(*hi) : "f"(y), "f"(x));
-    asm("{\n.reg .f16 low, high;\nmov.b32 {low, high}, %2;\n"
-        "cvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
-        : "=f"(hi_x), "=f"(hi_y)
-        : "r"(*hi));
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;"
-        : "=r"(*lo)
-        : "f"((y - hi_y) * factor), "f"((x - hi_x) * factor));
-#else
-    unsigned hi_x = tmm__to_half(x), hi_y = tmm__to_half(y);
-    *hi = hi_x | hi_y << 16;
-    *lo = tmm__to_half((x - tmm__from_half(hi_x)) * factor);
-    *lo |= tmm__to_half((y - tmm__from_half(hi_y)) * factor) << 16;
-#endif
-}
-
-/* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by vectors of 16 bytes. */
-static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
-{
-    return from->k_stride == 1 && (size_t)from->X % 16 == 0 && from->line_stride % 4 == 0 &&
-           from->product_stride % 4 == 0;
-}
-
-/* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `vectors`: see
-   tmm__vector_loads. */
-static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
-                                                       long long stride, int left, bool vectors)
-{
-    if (vectors && left >= 8) {
-        float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
-        eight[0] = first.x, eight[1] = first.y, eight[2] = first.z, eight[3] = first.w;
-        eight[4] = second.x, eight[5] = second.y, eight[6] = second.z, eight[7] = second.w;
-    } else {
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            eight[i] = 0;
-            tmm__load_if(&eight[i], x, 4, i < left);
-            x += stride;
-        }
-    }
-}
-
-/* The same by the fewest instructions for addresses, for a loop that is bound by issue. */
-static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float *x,
-                                                       long long stride, int left, bool vectors)
-{
-    if (vectors || left < 8) {
-        tmm__load_eight(eight, x, stride, left, vectors);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const float *one = x + (i & 1) * stride, *other;
-        TMM__HIDE_POINTER(one);
-        one += (i & 2) * stride;
-        TMM__HIDE_POINTER(one);
-        other = one + 4 * stride;
-        eight[i] = *one, eight[4 + i] = *other;
-    }
-}
-
-/* Whether an element of C is rejected: `p` is the product of the scales of its row and column, and
-   [scale_min, scale_max] what its magnitude may be. */
-static __device__ __forceinline__ bool tmm__is_rejected(float p, float scale_min, float scale_max)
-{
-    return !((fabsf(p) >= scale_min) & (fabsf(p) <= scale_max)); /* no branch */
-}
-
-/* Whether an element of C is doubtful: a line is wide, and `sum`, before scaling, is small. */
-static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float col_scale, float sum,
-                                                        float doubt_below)
-{
-    return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
-}
-
-/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane %
-   4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
-   all of its words if one of its lines is wide, else none. The same block reads those whose row is
-   wide, or one of whose 16 columns. */
-static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
-                                                            int row, int col)
-{
-    return job->doubt + (product * job->M + row) * job->doubt_pitch + col / 16;
-}
-
-/* The bit of a column. */
-static __device__ __forceinline__ int tmm__doubt_bit(int col)
-{
-    return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
-}
-
-/* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^ 64. */
-static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
-{
-    size_t block = (size_t)(k / 32) * x->line_blocks + line / 64;
-    return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
-}
-
-/* Whether a quarter has so few doubtful elements that threads compute one each. For K = 4096 that
-   takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x 128
-   by BF16x6 220. */
-static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region, int quarter,
-                                                      bool bf16x6)
-{
-    const unsigned *doubtful = region->doubtful;
-    if (bf16x6) return doubtful[0] + doubtful[1] + doubtful[2] + doubtful[3] <= TMM__SPARSE_BF16X6;
-    return doubtful[quarter] <= TMM__SPARSE_FP32;
-}
-#endif
-/* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores take.
-   Uses: once/ptx.cuh. Used by: kernels/float/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
-#define TMM__PART_FLOAT_PTX
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 /* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
    "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
@@ -7267,6 +7202,352 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
 #define TMM__WGMMA_WAIT(pending) \
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
+   / 16; bit 62, the layout with 128-byte swizzle. */
+static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
+{
+    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
+   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
+   memory then, and took a fifth longer, bound by the power that the device may draw.
+   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
+   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
+   all need be on the device at once: false says that it gave up. */
+static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
+{
+    if (atomicAdd(pace, 1) >= due) return true;
+#pragma unroll 1
+    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
+        if (*(volatile unsigned *)pace >= due) return true;
+    return false;
+}
+#endif /* TMM__WGMMA */
+
+/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
+   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
+   (PTX ISA 9.7, "ldmatrix"). */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        four[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+#endif
+/* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device share.
+   Uses: once/schedule.h. Used by: kernels/float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
+#define TMM__PART_FLOAT_TYPES
+/* ============================== KERNEL TENSOR FLOAT =========================================== */
+/* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
+   makes two FP16 of each element. Three products of FP16 then give one of floats, after Ootomo and
+   Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32
+   theoretical peak performance", 2022. The error is no larger than that of FP32 multiply-adds, in
+   the worst case (K + 2) u (|A||B|)_ij. bench/notes/tensor_float.md derives it.
+
+   An element x of A or B becomes
+       x' = x 2^s      exact; the largest |x'| of the line is in [2^14, 2^15)
+       hi = fp16(x')   11 bits, rounded to nearest; x' - hi is exact in float
+       lo = fp16((x' - hi) 2^11)   the next 11 bits, or 12
+   An element of C is, window by window,
+       c    = sum lo_a hi_b + sum hi_a lo_b      on tensor cores; lo_a lo_b is left out
+       c    = c 2^-11 + sum hi_a hi_b            the largest products come last
+       sum += c                                  by FADD, which rounds; tensor cores cut off
+       C    = alpha (sum 2^-(s_a + s_b)) + beta C
+
+   Glossary:
+     line       a row of op(A) or a column of op(B); its scale is 2^-s
+     window     the 64 k (mma.sync and BF16: 32) that are added up before FADD
+     wide       a line with small elements that FP16 cannot hold: below gemm__least_element, some
+                2^-29 to 2^-35 of the largest, and not zero
+     rejected   an element of C whose scales rule FP16 out: not finite, or their product is out of
+                [scale_min, scale_max]; found by its row and column alone
+     doubtful   an element of C with a wide line whose sum is below doubt_below, too small to prove
+                the bound; the kernels leave a bit for it, and store the others
+     BF16x6     six products of BF16 terms, without scales: recheck_bf16x6
+     recheck    computes rejected and doubtful elements again: by FP32 multiply-adds in ascending k,
+                or doubtful ones in large tiles by BF16x6
+   What wide lines lack is less than K 2^-18 of a sum, which is 2^28 where large elements meet. So
+   most of their elements are not doubtful. The bits of an element depend on its row, its column and
+   K alone; with BF16x6, which is for one product only, also on M and N.
+
+   KERNEL CONVERT leaves blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64]. They are
+   padded with zeros to whole blocks, and to an even number along k. A line has 128 bytes of a block,
+   eight chunks of 8 FP16:
+       chunk      0     1     2     3     4     5     6     7       chunk c of line r lies at place
+       k        0-7  8-15 16-23 24-31   0-7  8-15 16-23 24-31      c ^ (r % 8)
+               +-----------------------+-----------------------+
+       line    |          hi           |          lo           |
+               +-----------------------+-----------------------+
+   wgmma calls this a K-major matrix with 128-byte swizzle (PTX ISA 9.7, "Asynchronous Warpgroup
+   Level Matrix Shared Memory Layout"). Eight neighbouring lines, read at the same k, lie in
+   different banks. Plain copies bring a block to shared memory as it is. */
+
+/* An operand as it was given. */
+typedef struct tmm__lines {
+    const float *X;
+    long long lines, line_stride, k_stride; /* in elements */
+    long long product_stride;               /* 0: all products of a batch share it */
+} tmm__lines;
+
+/* An operand as KERNEL CONVERT leaves it. */
+typedef struct tmm__fp16_operand {
+    unsigned char *blocks; /* [product][k / 32][line / 64], 8 KB each */
+    float *scales;         /* [product][line]: 2^-s; negative if the line is wide; 0: not finite */
+    int line_blocks;       /* ceil(lines / 64) */
+    int k_blocks;          /* 2 ceil(K / 64) */
+} tmm__fp16_operand;
+
+/* What the kernels behind KERNEL CONVERT are to do: `batch` products; number p has C + p batchC. */
+typedef struct tmm__float_job {
+    long long M, N, K;
+    tmm__lines from_a, from_b;
+    tmm__fp16_operand a, b;
+    float *C;
+    long long ldc, batchC;
+    float alpha, beta;
+    float scale_min, scale_max; /* of the product of two scales: see tmm__is_rejected */
+    float doubt_below;          /* see tmm__is_doubtful */
+    unsigned *doubt;            /* [product][row][column / 16]: see tmm__doubt_word */
+    int doubt_pitch;            /* ceil(N / 16) */
+    int batch;
+    tmm__schedule s;              /* the tiles of C */
+    unsigned *pace;               /* a counter that is 0, or NULL: see tmm__keep_pace */
+    int instance, tile_m, tile_n; /* instance: TMM__WGMMA_256x128 and the like */
+    int bf16x6;                   /* whether doubtful elements may go by BF16x6 */
+} tmm__float_job;
+
+enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
+enum { TMM__FLOAT_PACE = 8 }; /* blocks of 32 k from one tmm__keep_pace to the next */
+enum { TMM__CONVERT_LINES = 8, TMM__BLOCK_BYTES = 8192 };
+
+/* Bits of lo below those of hi: the factor of lo is 2 to this power. */
+enum { TMM__LO_SHIFT = 11 };
+
+/* Up to so many doubtful elements are computed one by one: of a quarter of a region, or of all of
+   it where BF16x6 may compute it. See tmm__is_sparse. */
+enum { TMM__SPARSE_FP32 = 64, TMM__SPARSE_BF16X6 = 64 };
+
+/* Shared memory of the recheck: a region, and two stages of 16 k of A and B, 128 lines each. PITCH:
+   floats from one k to the next. STEP: floats of 16 k of one operand. */
+enum { TMM__RECHECK_PITCH = 132, TMM__RECHECK_STEP = 16 * TMM__RECHECK_PITCH };
+enum { TMM__REGION_BYTES = 1024 };
+#define TMM__RECHECK_BYTES (TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP)
+
+/* Where the recheck of a block is: a region of 128 x 128 of C, and a tile of 64 x 64 or 128 x 128
+   in it. Regions of rejected elements cover C and are distributed over all blocks. Those of doubtful
+   elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
+typedef struct tmm__region {
+    long long next;                 /* tile of the block, behind this one */
+    int pass, end;                  /* of recheck: this one, behind the last */
+    int own;                        /* see above */
+    int product, row, col;          /* of the tile */
+    int row128, col128;             /* of the region */
+    int row_end, col_end;           /* where what it may have ends */
+    unsigned lowest[8], highest[8]; /* scales of 32 lines each, rows first */
+    unsigned wide[8];               /* and which of these lines are wide */
+    unsigned doubtful[4];           /* elements of each quarter */
+    int inexact;                    /* see recheck_bf16x6 */
+} tmm__region;
+static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
+#endif
+/* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
+   Uses: kernels/float/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
+#define TMM__PART_FLOAT_NUMBERS
+static __device__ __forceinline__ unsigned tmm__float_bits(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+static __device__ __forceinline__ float tmm__bits_float(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+/* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. And its value. */
+static __device__ __forceinline__ unsigned tmm__to_half(float x)
+{
+    unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
+    if (size > 0x7f800000u) return sign | 0x7e00u;
+    if (size >= 0x47800000u) return sign | 0x7c00u; /* from 2^16 on */
+    if (size < 0x38800000u)                         /* below 2^-14: multiples of 2^-24 */
+        return sign | (tmm__float_bits(tmm__bits_float(size) + 0.5f) - 0x3f000000u);
+    return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
+}
+
+static __device__ __forceinline__ float tmm__from_half(unsigned half)
+{
+    unsigned sign = (half & 0x8000u) << 16, size = half & 0x7fffu;
+    if (size < 0x400u) {
+        float small = (float)size * 5.9604644775390625e-8f; /* 2^-24 */
+        return tmm__bits_float(sign | tmm__float_bits(small));
+    }
+    if (size >= 0x7c00u) return tmm__bits_float(sign | 0x7f800000u | size << 13);
+    return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
+}
+
+static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
+{
+    return tmm__from_half(*(const unsigned short *)at);
+}
+
+/* Three BF16 terms of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
+   upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are 0
+   if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
+static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
+{
+    unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+#if defined(__CUDA_ARCH__)
+        terms[i] = __byte_perm(bits_x, bits_y, 0x7632);
+#else
+        terms[i] = bits_x >> 16 | (bits_y & 0xffff0000u);
+#endif
+        if (i == 2) break;
+        x -= tmm__bits_float(bits_x & 0xffff0000u), y -= tmm__bits_float(bits_y & 0xffff0000u);
+        bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
+    }
+    return bits_x | bits_y;
+}
+
+/* hi and lo of two neighbours; x goes to the lower 16 bits. */
+static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
+{
+    const float factor = (float)(1 << TMM__LO_SHIFT);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    /* PTX ISA 9.7, "cvt": the second source goes to the lower half. */
+    float hi_x, hi_y;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(*hi) : "f"(y), "f"(x));
+    asm("{\n.reg .f16 low, high;\nmov.b32 {low, high}, %2;\n"
+        "cvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+        : "=f"(hi_x), "=f"(hi_y)
+        : "r"(*hi));
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;"
+        : "=r"(*lo)
+        : "f"((y - hi_y) * factor), "f"((x - hi_x) * factor));
+#else
+    unsigned hi_x = tmm__to_half(x), hi_y = tmm__to_half(y);
+    *hi = hi_x | hi_y << 16;
+    *lo = tmm__to_half((x - tmm__from_half(hi_x)) * factor);
+    *lo |= tmm__to_half((y - tmm__from_half(hi_y)) * factor) << 16;
+#endif
+}
+
+/* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by vectors of 16 bytes. */
+static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
+{
+    return from->k_stride == 1 && (size_t)from->X % 16 == 0 && from->line_stride % 4 == 0 &&
+           from->product_stride % 4 == 0;
+}
+
+/* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `vectors`: see
+   tmm__vector_loads. */
+static __device__ __forceinline__ void tmm__load8(float *x8, const float *x, long long stride,
+                                                  int left, bool vectors)
+{
+    if (vectors && left >= 8) {
+        float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
+        x8[0] = first.x, x8[1] = first.y, x8[2] = first.z, x8[3] = first.w;
+        x8[4] = second.x, x8[5] = second.y, x8[6] = second.z, x8[7] = second.w;
+    } else {
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            x8[i] = 0;
+            tmm__load_if(&x8[i], x, 4, i < left);
+            x += stride;
+        }
+    }
+}
+
+/* The same by the fewest instructions for addresses, for a loop that is bound by issue. */
+static __device__ __forceinline__ void tmm__load_chunk(float *x8, const float *x, long long stride,
+                                                       int left, bool vectors)
+{
+    if (vectors || left < 8) {
+        tmm__load8(x8, x, stride, left, vectors);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const float *one = x + (i & 1) * stride, *other;
+        TMM__HIDE_POINTER(one);
+        one += (i & 2) * stride;
+        TMM__HIDE_POINTER(one);
+        other = one + 4 * stride;
+        x8[i] = *one, x8[4 + i] = *other;
+    }
+}
+
+/* Whether an element of C is rejected: `p` is the product of the scales of its row and column, and
+   [scale_min, scale_max] what its magnitude may be. */
+static __device__ __forceinline__ bool tmm__is_rejected(float p, float scale_min, float scale_max)
+{
+    return !((fabsf(p) >= scale_min) & (fabsf(p) <= scale_max)); /* no branch */
+}
+
+/* Whether an element of C is doubtful: a line is wide, and `sum`, before scaling, is small. */
+static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float col_scale, float sum,
+                                                        float doubt_below)
+{
+    return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
+}
+
+/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane %
+   4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
+   all of its words if one of its lines is wide, else none. The same block reads those whose row is
+   wide, or one of whose 16 columns. */
+static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
+                                                            int row, int col)
+{
+    return job->doubt + (product * job->M + row) * job->doubt_pitch + col / 16;
+}
+
+/* The bit of a column. */
+static __device__ __forceinline__ int tmm__doubt_bit(int col)
+{
+    return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
+}
+
+/* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^ 64. */
+static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
+{
+    size_t block = (size_t)(k / 32) * x->line_blocks + line / 64;
+    return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
+}
+
+/* Whether a quarter has so few doubtful elements that threads compute one each. For K = 4096 that
+   takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x 128
+   by BF16x6 220. */
+static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region, int quarter,
+                                                      bool bf16x6)
+{
+    const unsigned *doubtful = region->doubtful;
+    if (bf16x6) return doubtful[0] + doubtful[1] + doubtful[2] + doubtful[3] <= TMM__SPARSE_BF16X6;
+    return doubtful[quarter] <= TMM__SPARSE_FP32;
+}
+#endif
+/* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores take.
+   Uses: kernels/tensor_ptx.cuh. Used by: kernels/float/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
+#define TMM__PART_FLOAT_PTX
+#if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
    them; before that the compiler must not touch them. */
 static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int pending)
@@ -7277,13 +7558,6 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
         TMM__WGMMA_WAIT(1);
 #pragma unroll
     for (int i = 0; i < count; i++) asm volatile("" : "+f"(c[i])::"memory");
-}
-
-/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
-   / 16; bit 62, the layout with 128-byte swizzle. */
-static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
-{
-    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
 /* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
@@ -7333,41 +7607,7 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
                  : "l"(a), "l"(b), "r"(add));
 }
 
-/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
-   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
-   memory then, and took a fifth longer, bound by the power that the device may draw.
-   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
-   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
-   all need be on the device at once: false says that it gave up. */
-static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
-{
-    if (atomicAdd(pace, 1) >= due) return true;
-#pragma unroll 1
-    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
-        if (*(volatile unsigned *)pace >= due) return true;
-    return false;
-}
 #endif /* TMM__WGMMA */
-
-/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
-   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
-   (PTX ISA 9.7, "ldmatrix"). */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
-{
-#if TMM__ASYNC
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
-                 : "r"((unsigned)__cvta_generic_to_shared(row))
-                 : "memory");
-#else
-    int lane = threadIdx.x % 32;
-    for (int i = 0; i < 4; i++) {
-        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        four[i] = ((const unsigned *)from)[lane % 4];
-    }
-#endif
-}
 
 /* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
    lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
@@ -7436,9 +7676,9 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A line
    of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    tmm_gemm_convert(int K, float least_element, int groups_A, const tmm__lines a,
-                     const tmm__fp16_operand out_a, const tmm__lines b,
-                     const tmm__fp16_operand out_b)
+    TMM_FN(gemm_convert)(int K, float least_element, int groups_A, const tmm__lines a,
+                         const tmm__fp16_operand out_a, const tmm__lines b,
+                         const tmm__fp16_operand out_b)
 {
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
@@ -7459,17 +7699,17 @@ TMM_KERNEL void __launch_bounds__(1024)
     const float *x = from.X + product * from.product_stride + line * from.line_stride;
     int here = line < from.lines ? K : 0; /* elements of this line */
     bool vectors = tmm__vector_loads(&from);
-    float eight[AHEAD][8];
+    float chunk[AHEAD][8];
     unsigned most = 0;
     for (int k = 0; k < K; k += AHEAD * depth) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + k0 + i * depth;
-            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
+            tmm__load8(chunk[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD * 8; i++) {
-            unsigned size = tmm__float_bits(eight[i / 8][i % 8]) & 0x7fffffffu;
+            unsigned size = tmm__float_bits(chunk[i / 8][i % 8]) & 0x7fffffffu;
             most = most > size ? most : size;
         }
     }
@@ -7498,23 +7738,22 @@ TMM_KERNEL void __launch_bounds__(1024)
         for (int i = 0; i < AHEAD; i++) {
             int at = k + i * depth;
             if (again)
-                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at,
-                                vectors);
+                tmm__load8(chunk[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             uint4 hi, lo;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
-                eight[i][j] *= scale;
+                chunk[i][j] *= scale;
                 /* Zero becomes the largest number there is. */
-                unsigned size = (tmm__float_bits(eight[i][j]) & 0x7fffffffu) - 1;
+                unsigned size = (tmm__float_bits(chunk[i][j]) & 0x7fffffffu) - 1;
                 least_size = least_size < size ? least_size : size;
             }
-            tmm__fp16_pair(eight[i][0], eight[i][1], &hi.x, &lo.x);
-            tmm__fp16_pair(eight[i][2], eight[i][3], &hi.y, &lo.y);
-            tmm__fp16_pair(eight[i][4], eight[i][5], &hi.z, &lo.z);
-            tmm__fp16_pair(eight[i][6], eight[i][7], &hi.w, &lo.w);
+            tmm__fp16_pair(chunk[i][0], chunk[i][1], &hi.x, &lo.x);
+            tmm__fp16_pair(chunk[i][2], chunk[i][3], &hi.y, &lo.y);
+            tmm__fp16_pair(chunk[i][4], chunk[i][5], &hi.z, &lo.z);
+            tmm__fp16_pair(chunk[i][6], chunk[i][7], &hi.w, &lo.w);
             if (k + i * depth < padded) {
                 size_t chunk = tmm__chunk_at(&to, line, k + i * depth);
                 *(uint4 *)(blocks + chunk) = hi;
@@ -7529,11 +7768,13 @@ TMM_KERNEL void __launch_bounds__(1024)
             fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
 }
 #endif
-/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 pieces.
+/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 terms.
    Uses: kernels/float/numbers.cuh, kernels/float/ptx.cuh. Used by: kernels/float/recheck.cuh. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
+    !defined(TMM__PART_FLOAT_BF16X6)
+#define TMM__PART_FLOAT_BF16X6
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
-   element is the sum of three pieces of 8 bits:
+   element is the sum of three terms of 8 bits:
        x1 = x cut to 8 bits    x2 = x - x1 cut to 8 bits    x3 = x - x1 - x2
    An element of C is, over windows of 32 k,
        c    = sum a3 b1 + sum a1 b3 + sum a2 b2    the smallest products first
@@ -7541,7 +7782,7 @@ TMM_KERNEL void __launch_bounds__(1024)
        c   += sum a1 b1
        sum += c
    a2 b3, a3 b2 and a3 b3 are left out. bench/notes/tensor_float.md derives the bound, which needs no
-   scales. False: some x3 is not exact (see tmm__bf16_triple), and sum has not changed.
+   scales. Where some x3 is not exact (see tmm__bf16_triple), there is no result.
 
    A thread has four chunks of 8 k of a window at a time, two of A and two of B. Where an operand is
    contiguous along k, four lanes load a line. Else 32 lanes load one chunk each of as many lines. So
@@ -7549,19 +7790,105 @@ TMM_KERNEL void __launch_bounds__(1024)
    (x1 | x2), then as many (x3 | nothing), chunks placed as by KERNEL CONVERT. There are two stages for
    wgmma, one for mma.sync:
        tensor cores  | window 0         | window 1         |      window 2 begins when window 1 is
-       registers       pieces of 1        pieces of 2             complete and added
+       registers       terms of 1         terms of 2              complete and added
    A warp has 16 rows x 128 columns of C in either case, as in a fragment of wgmma.
 
    A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB: 192 operations
    a byte. It takes some 2900 clocks. Converting and adding is 430 instructions for each of two warps a
    scheduler, which issue one in three clocks. So it is bound by latency; there are no registers for a
    third warp. */
-static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *job,
-                                                          tmm__region *region,
-                                                          unsigned char *stages, int thread,
-                                                          bool named, float (*sum)[8])
+
+/* Bytes: x1 | x2 or x3 of an operand, an operand, a stage. PITCH: elements of a row of sums. */
+enum { TMM__BF16_THIRD = 128 * 128, TMM__BF16_OPERAND = 2 * TMM__BF16_THIRD };
+enum { TMM__BF16_STAGE = 2 * TMM__BF16_OPERAND, TMM__BF16_PITCH = 136 };
+
+/* Which terms of A and B are multiplied: a digit for each product, the first one on the right. */
+enum { TMM__BF16_TERMS_A = 0x001102, TMM__BF16_TERMS_B = 0x010120 };
+
+#if TMM__WGMMA
+/* c = the products of a window, whose stage is at `address` in shared memory; enqueued. */
+static __device__ __forceinline__ void tmm__bf16_multiply(float *c, unsigned address, int half)
 {
-    enum { THIRD = 128 * 128, OPERAND = 2 * THIRD, STAGE = 2 * OPERAND, PITCH = 136 };
+    TMM__WGMMA_BEGIN();
+#pragma unroll
+    for (int i = 0; i < 12; i++) {
+        int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
+        tmm__wgmma_bfloat(c,
+                          tmm__descriptor(address + half * (64 * 128)) +
+                              (a / 2 * TMM__BF16_THIRD + a % 2 * 64 + i % 2 * 32) / 16,
+                          tmm__descriptor(address + TMM__BF16_OPERAND) +
+                              (b / 2 * TMM__BF16_THIRD + b % 2 * 64 + i % 2 * 32) / 16,
+                          i > 0);
+    }
+    TMM__WGMMA_COMMIT();
+}
+#else
+/* total += the products of the window in `stage`. */
+static __device__ __forceinline__ void tmm__bf16_multiply(float *total, const unsigned char *stage,
+                                                          int thread)
+{
+    int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
+    int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
+    unsigned a[3][2][4], b[3][2][4];
+#pragma unroll
+    for (int i = 0; i < 6; i++) {
+        int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_a) ^ row_a % 8;
+        tmm__load_matrices(a[i / 2][i % 2],
+                           stage + i / 4 * TMM__BF16_THIRD + row_a * 128 + chunk * 16);
+    }
+#pragma unroll
+    for (int j = 0; j < 8; j++) { /* 16 columns */
+        float c[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++) c[i] = 0;
+#pragma unroll
+        for (int i = 0; i < 6; i++) {
+            int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_b) ^ row_b % 8;
+            tmm__load_matrices(b[i / 2][i % 2], stage + TMM__BF16_OPERAND +
+                                                    i / 4 * TMM__BF16_THIRD +
+                                                    (16 * j + row_b) * 128 + chunk * 16);
+        }
+#pragma unroll
+        for (int i = 0; i < 12; i++) {
+            const unsigned *from_a = a[TMM__BF16_TERMS_A >> i / 2 * 4 & 3][i % 2];
+            const unsigned *from_b = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
+            tmm__mma_16(c, from_a, from_b, true);
+            tmm__mma_16(c + 4, from_a, from_b + 2, true);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) total[8 * j + i] += c[i];
+    }
+}
+#endif
+
+/* The sums of a thread go to the threads of recheck_tile that store them. */
+static __device__ __forceinline__ void tmm__bf16_hand_over(unsigned char *stages, int thread,
+                                                           bool named, const float *total,
+                                                           float (*sum)[8])
+{
+    enum { PITCH = TMM__BF16_PITCH };
+    float *tile = (float *)stages;
+    float *to = tile + (thread / 32 * 16 + thread % 32 / 4) * PITCH + thread % 4 * 2;
+    const float *own = tile + thread / 16 * 4 * PITCH + thread % 16 * 4;
+#pragma unroll
+    for (int i = 0; i < 32; i++)
+        *(float2 *)(to + i % 2 * 8 * PITCH + i / 2 * 8) =
+            make_float2(total[2 * i], total[2 * i + 1]);
+    tmm__sync_256(named);
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        float4 v = *(const float4 *)(own + (i / 8 * 64 + i / 2 % 4) * PITCH + i % 2 * 64);
+        float *row = sum[i / 2] + i % 2 * 4;
+        row[0] = v.x, row[1] = v.y, row[2] = v.z, row[3] = v.w;
+    }
+}
+
+/* The sums of the region, described above. False: some x3 is not exact. */
+static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job *job,
+                                                           tmm__region *region,
+                                                           unsigned char *stages, int thread,
+                                                           bool named, float (*sum)[8])
+{
     const int K = (int)job->K, half = thread / 128;
     /* Of A and B: where this thread's first chunk is in memory, and how far behind it the second;
        how many elements there are from each on; where they lie in a stage. */
@@ -7586,14 +7913,12 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
             bool exists =
                 at + first + (along_k ? 64 * j : 0) < (i == 0 ? region->row_end : region->col_end);
             left[i][j] = exists ? K - 8 * chunk - (along_k ? 0 : 8 * j) : 0;
-            place[i][j] = i * OPERAND + first * 128 + (chunk ^ first % 8) * 16;
+            place[i][j] = i * TMM__BF16_OPERAND + first * 128 + (chunk ^ first % 8) * 16;
         }
         place[i][1] = along_k ? place[i][0] + 64 * 128 : place[i][0] ^ 16;
     }
     float total[64], next[32];
     unsigned inexact = 0;
-    /* Which pieces of A and B are multiplied: a digit for each product, the first one on the right. */
-    const unsigned pieces_a = 0x001102, pieces_b = 0x010120;
 #if TMM__WGMMA
     const unsigned address = (unsigned)__cvta_generic_to_shared(stages);
     float c[64];
@@ -7606,7 +7931,7 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
     for (int i = 0; i < 32; i++) next[i] = 0;
 #pragma unroll 1
     for (int k = -32;; k += 32) { /* the first time only to load, the last one only to add */
-        const int at = TMM__WGMMA ? (k & 32) * (STAGE / 32) : 0;
+        const int at = TMM__WGMMA ? (k & 32) * (TMM__BF16_STAGE / 32) : 0;
         if (!TMM__WGMMA) tmm__sync_256(named); /* all have read the stage */
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -7616,7 +7941,7 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
                 inexact |= tmm__bf16_triple(next[8 * i + 2 * j], next[8 * i + 2 * j + 1], words[j]);
             unsigned char *chunk = stages + at + place[i / 2][i % 2];
             *(uint4 *)chunk = make_uint4(words[0][0], words[1][0], words[2][0], words[3][0]);
-            *(uint4 *)(chunk + THIRD) =
+            *(uint4 *)(chunk + TMM__BF16_THIRD) =
                 make_uint4(words[0][2], words[1][2], words[2][2], words[3][2]);
             chunk = stages + at + (place[i / 2][i % 2] ^ 64);
             *(uint4 *)chunk = make_uint4(words[0][1], words[1][1], words[2][1], words[3][1]);
@@ -7636,72 +7961,18 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
         if (k >= K) break;
         if (k < 0) continue;
         tmm__sync_256(named);
-        TMM__WGMMA_BEGIN();
-#pragma unroll
-        for (int i = 0; i < 12; i++) {
-            int a = pieces_a >> i / 2 * 4 & 3, b = pieces_b >> i / 2 * 4 & 3;
-            tmm__wgmma_bfloat(c,
-                              tmm__descriptor(address + at + half * (64 * 128)) +
-                                  (a / 2 * THIRD + a % 2 * 64 + i % 2 * 32) / 16,
-                              tmm__descriptor(address + at + OPERAND) +
-                                  (b / 2 * THIRD + b % 2 * 64 + i % 2 * 32) / 16,
-                              i > 0);
-        }
-        TMM__WGMMA_COMMIT();
+        tmm__bf16_multiply(c, address + at, half);
 #else
         tmm__sync_256(named);
         if (k >= K) break;
         if (k < 0) continue;
-        int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
-        int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
-        unsigned a[3][2][4], b[3][2][4];
-#pragma unroll
-        for (int i = 0; i < 6; i++) {
-            int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_a) ^ row_a % 8;
-            tmm__load_matrices(a[i / 2][i % 2], stages + i / 4 * THIRD + row_a * 128 + chunk * 16);
-        }
-#pragma unroll
-        for (int j = 0; j < 8; j++) { /* 16 columns */
-            float c[8];
-#pragma unroll
-            for (int i = 0; i < 8; i++) c[i] = 0;
-#pragma unroll
-            for (int i = 0; i < 6; i++) {
-                int chunk = (i / 2 % 2 * 4 + i % 2 * 2 + chunk_b) ^ row_b % 8;
-                tmm__load_matrices(b[i / 2][i % 2], stages + OPERAND + i / 4 * THIRD +
-                                                        (16 * j + row_b) * 128 + chunk * 16);
-            }
-#pragma unroll
-            for (int i = 0; i < 12; i++) {
-                const unsigned *from_a = a[pieces_a >> i / 2 * 4 & 3][i % 2];
-                const unsigned *from_b = b[pieces_b >> i / 2 * 4 & 3][i % 2];
-                tmm__mma_16(c, from_a, from_b, true);
-                tmm__mma_16(c + 4, from_a, from_b + 2, true);
-            }
-#pragma unroll
-            for (int i = 0; i < 8; i++) total[8 * j + i] += c[i];
-        }
+        tmm__bf16_multiply(total, stages, thread);
 #endif
     }
     if (inexact & 0xffff) region->inexact = 1;
     tmm__sync_256(named);
     if (region->inexact) return false;
-
-    /* The sums go to the threads of tmm_recheck_tile that store them. */
-    float *tile = (float *)stages;
-    float *to = tile + (thread / 32 * 16 + thread % 32 / 4) * PITCH + thread % 4 * 2;
-    const float *own = tile + thread / 16 * 4 * PITCH + thread % 16 * 4;
-#pragma unroll
-    for (int i = 0; i < 32; i++)
-        *(float2 *)(to + i % 2 * 8 * PITCH + i / 2 * 8) =
-            make_float2(total[2 * i], total[2 * i + 1]);
-    tmm__sync_256(named);
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        float4 four = *(const float4 *)(own + (i / 8 * 64 + i / 2 % 4) * PITCH + i % 2 * 64);
-        float *row = sum[i / 2] + i % 2 * 4;
-        row[0] = four.x, row[1] = four.y, row[2] = four.z, row[3] = four.w;
-    }
+    tmm__bf16_hand_over(stages, thread, named, total, sum);
     return true;
 }
 #endif
@@ -7709,28 +7980,28 @@ static __device__ __forceinline__ bool tmm_recheck_bf16x6(const tmm__float_job *
    Uses: kernels/float/bf16x6.cuh, kernels/store.cuh. Used by: kernels/float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
-/* 256 threads copy 64 `fours` lines x 16 k to shared memory, as [k][line], with zeros beyond the `lines`
+/* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond the `lines`
    and `depth` that are left. Element by element, which transposes. A thread begins with line *line and
    k *k, to which `at` points. */
-static __device__ __forceinline__ void tmm_recheck_first(const tmm__lines *from, int fours,
-                                                         int thread, int *line, int *k)
+static __device__ __forceinline__ void TMM_FN(recheck_first)(const tmm__lines *from, int vectors,
+                                                             int thread, int *line, int *k)
 {
     bool along_k = from->k_stride == 1;
-    *line = along_k ? thread / 16 : thread % (64 * fours);
-    *k = along_k ? thread % 16 : thread / (64 * fours);
+    *line = along_k ? thread / 16 : thread % (64 * vectors);
+    *k = along_k ? thread % 16 : thread / (64 * vectors);
 }
 
-static __device__ __forceinline__ void tmm_recheck_copy(float *to, const tmm__lines *from,
-                                                        const float *at, int fours, int lines,
-                                                        int depth, int thread)
+static __device__ __forceinline__ void TMM_FN(recheck_copy)(float *to, const tmm__lines *from,
+                                                            const float *at, int vectors, int lines,
+                                                            int depth, int thread)
 {
-    int deeper = from->k_stride == 1 ? 0 : 4 / fours, further = from->k_stride == 1 ? 16 : 0;
+    int deeper = from->k_stride == 1 ? 0 : 4 / vectors, further = from->k_stride == 1 ? 16 : 0;
     long long stride = deeper * from->k_stride + further * from->line_stride;
     int line, k;
-    tmm_recheck_first(from, fours, thread, &line, &k);
+    TMM_FN(recheck_first)(from, vectors, thread, &line, &k);
     to += k * TMM__RECHECK_PITCH + line;
 #pragma unroll 4
-    for (int i = 0; i < 4 * fours; i++) {
+    for (int i = 0; i < 4 * vectors; i++) {
         bool exists = line < lines && k < depth;
         tmm__copy_async(to, exists ? at : from->X, 4, exists);
         at += stride, k += deeper, line += further;
@@ -7739,8 +8010,8 @@ static __device__ __forceinline__ void tmm_recheck_copy(float *to, const tmm__li
 }
 
 /* One element of C by FP32 multiply-adds of one thread, with 24 loads of A and of B under way. */
-static __device__ __forceinline__ void tmm_recheck_element(const tmm__float_job *job, int product,
-                                                           int row, int col)
+static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_job *job,
+                                                               int product, int row, int col)
 {
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
@@ -7760,15 +8031,17 @@ static __device__ __forceinline__ void tmm_recheck_element(const tmm__float_job 
 #pragma unroll
         for (int i = 0; i < 24; i++) sum += x[i] * y[i];
     }
-    tmm_store_some(job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1,
-                   job->alpha, job->beta, &sum);
+    TMM_FN(store_masked)
+    (job->C + product * job->batchC + row * job->ldc + col, row, col, 1, 1, job->alpha, job->beta,
+     &sum);
 }
 
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the region in
    shared memory, with `doubtful` 0. `named`: there are other threads in the block. */
-static __device__ __forceinline__ bool tmm_recheck_find(const tmm__float_job *job, tmm__region *to,
-                                                        long long n, int thread, bool named,
-                                                        bool own, int edge, int tile_m, int tile_n)
+static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
+                                                            tmm__region *to, long long n,
+                                                            int thread, bool named, bool own,
+                                                            int edge, int tile_m, int tile_n)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -7783,7 +8056,7 @@ static __device__ __forceinline__ bool tmm_recheck_find(const tmm__float_job *jo
     int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
     if (own) {
         int part = (int)(n % all_own), r, c;
-        tmm_find_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
+        TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
         row = part / across_own * edge, col = part % across_own * edge;
         row128 = r + row / 128 * 128, col128 = c + col / 128 * 128;
@@ -7827,8 +8100,9 @@ static __device__ __forceinline__ bool tmm_recheck_find(const tmm__float_job *jo
 
 /* Counts doubtful elements. A thread has half of a row of the region: the bits of its four times 16
    elements go to words[4]. Returns how many; all threads then have the region's `doubtful`. */
-static __device__ __forceinline__ int tmm_recheck_count(const tmm__float_job *job, tmm__region *in,
-                                                        int thread, bool named, unsigned *words)
+static __device__ __forceinline__ int TMM_FN(recheck_count)(const tmm__float_job *job,
+                                                            tmm__region *in, int thread, bool named,
+                                                            unsigned *words)
 {
     int half = thread / 128, row = in->row128 + thread % 128, col = in->col128 + half * 64,
         count = 0;
@@ -7848,9 +8122,9 @@ static __device__ __forceinline__ int tmm_recheck_count(const tmm__float_job *jo
 
 /* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The list is
    a count, and from word 4 on product, row and column of each. */
-static __device__ __forceinline__ void tmm_recheck_list(const tmm__region *region, int thread,
-                                                        bool bf16x6, int count,
-                                                        const unsigned *words, int *list)
+static __device__ __forceinline__ void TMM_FN(recheck_list)(const tmm__region *region, int thread,
+                                                            bool bf16x6, int count,
+                                                            const unsigned *words, int *list)
 {
     int quarter = thread % 128 / 64 * 2 + thread / 128;
     if (count == 0 || !tmm__is_sparse(region, quarter, bf16x6)) return;
@@ -7866,43 +8140,44 @@ static __device__ __forceinline__ void tmm_recheck_list(const tmm__region *regio
 }
 
 /* Computes the listed elements, one by each thread: when there are 256, or at the end, `last`. */
-static __device__ __forceinline__ void tmm_recheck_flush(const tmm__float_job *job, int thread,
-                                                         bool named, bool last, int *list)
+static __device__ __forceinline__ void TMM_FN(recheck_flush)(const tmm__float_job *job, int thread,
+                                                             bool named, bool last, int *list)
 {
     int count = *list, *entries = list + 4;
     tmm__sync_256(named);
     if (count < 256 && !last) return;
     for (int i = thread; i < count; i += 256)
-        tmm_recheck_element(job, entries[3 * i], entries[3 * i + 1], entries[3 * i + 2]);
+        TMM_FN(recheck_element)(job, entries[3 * i], entries[3 * i + 1], entries[3 * i + 2]);
     if (thread == 0) *list = 0;
     tmm__sync_256(named);
 }
 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and b. */
-static __device__ __forceinline__ void tmm_recheck_add(const float *a, const float *b, int depth,
-                                                       const int FOURS, float (*sum)[8])
+static __device__ __forceinline__ void TMM_FN(recheck_add)(const float *a, const float *b,
+                                                           int depth, const int VECTORS,
+                                                           float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
         float xs[8], ys[8];
 #pragma unroll
-        for (int i = 0; i < FOURS; i++) {
+        for (int i = 0; i < VECTORS; i++) {
             float4 x = *(const float4 *)(a + k * TMM__RECHECK_PITCH + 64 * i);
             float4 y = *(const float4 *)(b + k * TMM__RECHECK_PITCH + 64 * i);
             xs[4 * i] = x.x, xs[4 * i + 1] = x.y, xs[4 * i + 2] = x.z, xs[4 * i + 3] = x.w;
             ys[4 * i] = y.x, ys[4 * i + 1] = y.y, ys[4 * i + 2] = y.z, ys[4 * i + 3] = y.w;
         }
 #pragma unroll
-        for (int i = 0; i < 4 * FOURS; i++)
+        for (int i = 0; i < 4 * VECTORS; i++)
 #pragma unroll
-            for (int j = 0; j < 4 * FOURS; j++) sum[i][j] += xs[i] * ys[j];
+            for (int j = 0; j < 4 * VECTORS; j++) sum[i][j] += xs[i] * ys[j];
     }
 }
 
-/* Adds up a tile of 64 `fours` x 64 `fours` (1 or 2) by FP32 multiply-adds, in ascending k as KERNEL
-   GLOBAL. A thread has 4 fours x 4 fours elements of it:
+/* Adds up a tile of 64 or 128 squared (`vectors` is 1 or 2) by FP32 multiply-adds, in ascending k as KERNEL
+   GLOBAL. A thread has 4 x 4 or 8 x 8 elements of it:
 
-               columns      4 (t % 16) ..           64 + 4 (t % 16) ..      fours = 2, thread t
+               columns      4 (t % 16) ..           64 + 4 (t % 16) ..      vectors = 2, thread t
        rows               +-----------------------+-----------------------+
        4 (t / 16) ..      | sum[0..3][0..3]       | sum[0..3][4..7]       |  64
                           +-----------------------+-----------------------+
@@ -7911,10 +8186,10 @@ static __device__ __forceinline__ void tmm_recheck_add(const float *a, const flo
    For one k of 128 x 128 a thread does 64 multiply-adds, 128 clocks of a multiprocessor. Its four
    loads of 16 bytes, of which many threads share each, take 48. Copies of the next 16 k are under
    way. */
-static __device__ __forceinline__ void tmm_recheck_fp32(const tmm__float_job *job,
-                                                        const tmm__region *region, float *memory,
-                                                        int thread, bool named, int fours,
-                                                        float (*sum)[8])
+static __device__ __forceinline__ void TMM_FN(recheck_fp32)(const tmm__float_job *job,
+                                                            const tmm__region *region,
+                                                            float *memory, int thread, bool named,
+                                                            int vectors, float (*sum)[8])
 {
     enum { STEP = TMM__RECHECK_STEP };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
@@ -7923,10 +8198,10 @@ static __device__ __forceinline__ void tmm_recheck_fp32(const tmm__float_job *jo
     int row = thread / 16 * 4, col = thread % 16 * 4;
     int rows = region->row_end - row0, cols = region->col_end - col0;
     float *stage = memory; /* A, then B; the other stage is that of the next 16 k */
-    tmm_recheck_first(&from_a, fours, thread, &line, &k_from);
+    TMM_FN(recheck_first)(&from_a, vectors, thread, &line, &k_from);
     const float *next_a = from_a.X + product * from_a.product_stride +
                           (row0 + line) * from_a.line_stride + k_from * from_a.k_stride;
-    tmm_recheck_first(&from_b, fours, thread, &line, &k_from);
+    TMM_FN(recheck_first)(&from_b, vectors, thread, &line, &k_from);
     const float *next_b = from_b.X + product * from_b.product_stride +
                           (col0 + line) * from_b.line_stride + k_from * from_b.k_stride;
 #pragma unroll 1
@@ -7937,8 +8212,8 @@ static __device__ __forceinline__ void tmm_recheck_fp32(const tmm__float_job *jo
         stage = stage == memory ? memory + 2 * STEP : memory;
         int left = K - k0;
         if (left > 16) {
-            tmm_recheck_copy(stage, &from_a, next_a, fours, rows, left - 16, thread);
-            tmm_recheck_copy(stage + STEP, &from_b, next_b, fours, cols, left - 16, thread);
+            TMM_FN(recheck_copy)(stage, &from_a, next_a, vectors, rows, left - 16, thread);
+            TMM_FN(recheck_copy)(stage + STEP, &from_b, next_b, vectors, cols, left - 16, thread);
         }
         tmm__copy_commit();
         next_a += 16 * from_a.k_stride;
@@ -7946,18 +8221,18 @@ static __device__ __forceinline__ void tmm_recheck_fp32(const tmm__float_job *jo
         int depth = k0 < 0 ? 0 : left < 16 ? left : 16;
         /* A call for each: in one loop for both, the compiler merges their additions, and no
            multiply-adds are left. */
-        if (fours == 2)
-            tmm_recheck_add(tile_a, tile_b, depth, 2, sum);
+        if (vectors == 2)
+            TMM_FN(recheck_add)(tile_a, tile_b, depth, 2, sum);
         else
-            tmm_recheck_add(tile_a, tile_b, depth, 1, sum);
+            TMM_FN(recheck_add)(tile_a, tile_b, depth, 1, sum);
     }
 }
 
 /* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A thread
-   has the elements of tmm_recheck_fp32. */
-static __device__ __forceinline__ void tmm_recheck_tile(const tmm__float_job *job,
-                                                        tmm__region *region, float *memory,
-                                                        int thread, bool named, int fours)
+   has the elements of recheck_fp32. */
+static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job *job,
+                                                            tmm__region *region, float *memory,
+                                                            int thread, bool named, int vectors)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     int row = thread / 16 * 4, col = thread % 16 * 4;
@@ -7965,28 +8240,28 @@ static __device__ __forceinline__ void tmm_recheck_tile(const tmm__float_job *jo
     bool done = false;
 #pragma unroll
     for (int i = 0; i < 64; i++) sum[i / 8][i % 8] = 0;
-    if (fours == 2 && region->own && job->bf16x6)
-        done = tmm_recheck_bf16x6(job, region, (unsigned char *)memory, thread, named, sum);
-    if (!done) tmm_recheck_fp32(job, region, memory, thread, named, fours, sum);
+    if (vectors == 2 && region->own && job->bf16x6)
+        done = tmm__recheck_bf16x6(job, region, (unsigned char *)memory, thread, named, sum);
+    if (!done) TMM_FN(recheck_fp32)(job, region, memory, thread, named, vectors, sum);
     int row0 = region->row, col0 = region->col, product = region->product;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales;
     if (job->from_a.product_stride) scale_a += product * 64ll * job->a.line_blocks;
     if (job->from_b.product_stride) scale_b += product * 64ll * job->b.line_blocks;
 #pragma unroll 1
-    for (int i = 0; i < 4 * fours; i++) {
+    for (int i = 0; i < 4 * vectors; i++) {
         /* Each row is moved to the place of the first, so that there is code for one row. */
         int r = row0 + row + i / 4 * 64 + i % 4;
         if (r >= region->row_end) break;
         float row_scale = scale_a[r];
 #pragma unroll
         for (int j = 0; j < 2; j++) {
-            if (j == fours) break;
+            if (j == vectors) break;
             int c = col0 + col + 64 * j, at = c - region->col128;
             unsigned mask = tmm__column_mask(c, 4, 0, region->col_end);
             if (region->own) {
                 int quarter = (r - region->row128) / 64 * 2 + at / 64;
                 bool cols_wide = region->wide[4 + at / 32] >> at % 32 / 16 * 16 & 0xffff;
-                if (tmm__is_sparse(region, quarter, fours == 2 && job->bf16x6)) mask = 0;
+                if (tmm__is_sparse(region, quarter, vectors == 2 && job->bf16x6)) mask = 0;
                 if (mask && (row_scale < 0 || cols_wide)) {
                     unsigned of_16 = *tmm__doubt_word(job, product, r, c);
                     of_16 >>= tmm__doubt_bit(c);
@@ -8002,7 +8277,7 @@ static __device__ __forceinline__ void tmm_recheck_tile(const tmm__float_job *jo
                         mask &= ~(1u << m);
             }
             float *to = job->C + product * job->batchC + r * job->ldc + c;
-            tmm_store_some(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
+            TMM_FN(store_masked)(to, r, c, 4, mask, job->alpha, job->beta, &sum[0][4 * j]);
         }
 #pragma unroll
         for (int j = 0; j < 56; j++) sum[j / 8][j % 8] = sum[j / 8 + 1][j % 8];
@@ -8018,10 +8293,10 @@ static __device__ __forceinline__ void tmm_recheck_tile(const tmm__float_job *jo
    are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles go by
    BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is small: then
    there is no code for large ones. */
-static __device__ __forceinline__ void tmm_recheck(const tmm__float_job *job, float *memory,
-                                                   int self, bool named, bool rejected,
-                                                   bool doubtful, const bool large_tiles,
-                                                   int tile_m, int tile_n)
+static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job, float *memory,
+                                                       int self, bool named, bool rejected,
+                                                       bool doubtful, const bool large_tiles,
+                                                       int tile_m, int tile_n)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -8038,14 +8313,14 @@ static __device__ __forceinline__ void tmm_recheck(const tmm__float_job *job, fl
         TMM__HIDE(thread); /* nothing of it stays in registers across the loop */
         bool own = pass >= SPARSE, small = pass == REJECTED_SMALL || pass == DOUBTFUL_SMALL;
         if (thread == 0) region->pass = pass;
-        bool more =
-            tmm_recheck_find(job, region, n, thread, named, own, small ? 64 : 128, tile_m, tile_n);
+        bool more = TMM_FN(recheck_find)(job, region, n, thread, named, own, small ? 64 : 128,
+                                         tile_m, tile_n);
         unsigned quarters = 0, words[4]; /* quarters: that need a tile */
-        int count = own && more ? tmm_recheck_count(job, region, thread, named, words) : 0;
+        int count = own && more ? TMM_FN(recheck_count)(job, region, thread, named, words) : 0;
         if (pass == SPARSE) {
-            tmm_recheck_list(region, thread, bf16x6, count, words, (int *)memory);
+            TMM_FN(recheck_list)(region, thread, bf16x6, count, words, (int *)memory);
             tmm__sync_256(named);
-            tmm_recheck_flush(job, thread, named, !more, (int *)memory);
+            TMM_FN(recheck_flush)(job, thread, named, !more, (int *)memory);
         }
         if (!more) {
             pass += all_small && pass == SPARSE ? 2 : 1, n = 0;
@@ -8073,11 +8348,12 @@ static __device__ __forceinline__ void tmm_recheck(const tmm__float_job *job, fl
             if (own) need = region->doubtful[i] > 0 && !tmm__is_sparse(region, i, bf16x6);
             if (need) quarters |= 1u << i;
         }
-        int mine = (region->row - region->row128) / 64 * 2 + (region->col - region->col128) / 64;
+        int quarter = (region->row - region->row128) / 64 * 2 + (region->col - region->col128) / 64;
         bool large = !all_small && __popc(quarters) >= (own && bf16x6 ? 1 : 3);
-        bool here = small ? !large && (quarters >> mine & 1) : large && pass != SPARSE;
+        bool here = small ? !large && (quarters >> quarter & 1) : large && pass != SPARSE;
         tmm__sync_256(named); /* before anything is written again */
-        if (here) tmm_recheck_tile(job, region, memory, thread, named, all_small || small ? 1 : 2);
+        if (here)
+            TMM_FN(recheck_tile)(job, region, memory, thread, named, all_small || small ? 1 : 2);
         n = region->next, pass = region->pass; /* did not stay in registers */
         tmm__sync_256(named);
     }
@@ -8093,7 +8369,7 @@ static __device__ __forceinline__ void tmm_recheck(const tmm__float_job *job, fl
    the work of REGISTER. It is there for right results everywhere; its speed was not measured. */
 #define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
 static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
-TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA
     const tmm__fp16_operand a = job.a, b = job.b;
@@ -8102,8 +8378,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
     const float scale_min = job.scale_min, scale_max = job.scale_max, alpha = job.alpha,
                 beta = job.beta;
     const tmm__schedule s = job.s;
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    float2(*pairs_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    float2(*pairs_a)[68] = (float2(*)[68])tmm__memory; /* [k][line]: hi and lo */
     float2(*pairs_b)[68] = pairs_a + 32;
     __shared__ int doubtful; /* whether there are such elements */
     int thread = threadIdx.x, row = thread / 16 * 4, col = thread % 16 * 4;
@@ -8113,7 +8389,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
          tile += gridDim.x) {
         int tiles = s.tiles_down * s.tiles_across, down, across;
         long long product = tile / tiles;
-        tmm_find_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
+        TMM_FN(find_tile)(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
         long long row0 = down * 64ll, col0 = across * 64ll;
         long long product_a = from_a.product_stride ? product : 0;
         long long product_b = from_b.product_stride ? product : 0;
@@ -8180,13 +8456,14 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
             mask &= ~doubt;
             if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm_store_four(to, r, col0 + col, false, mask, alpha,
-                               tmm_load_four(to, false, mask, beta).v, sum[i]);
+                TMM_FN(store4)
+                (to, r, col0 + col, false, mask, alpha, TMM_FN(load4)(to, false, mask, beta).v,
+                 sum[i]);
             }
         }
     }
     __syncthreads();
-    tmm_recheck(&job, (float *)tmm_memory, thread, false, true, doubtful, false, 64, 64);
+    TMM_FN(recheck)(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64);
 #else
     (void)job;
 #endif
@@ -8231,6 +8508,20 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
 
+/* Functions of this pass's instance. */
+#define tmm__wgmma_small         TMM__INSTANCE(wgmma_small_, WGMMA)
+#define tmm__wgmma_large         TMM__INSTANCE(wgmma_large_, WGMMA)
+#define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
+#define tmm__wgmma_begin         TMM__INSTANCE(wgmma_begin_, WGMMA)
+#define tmm__wgmma_finish        TMM__INSTANCE(wgmma_finish_, WGMMA)
+#define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
+#define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
+#define tmm__wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
+#define tmm__wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
+#define tmm__wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
+#define tmm__wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
+#define tmm__wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
+
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
 #define TMM__WGMMA_ENUMERATOR(pass, name, ...) TMM__WGMMA_##name,
 enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
@@ -8251,15 +8542,13 @@ typedef struct TMM_FN(wgmma_place) {
 
 /* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
    tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
-static __device__ __forceinline__ void tmm_wgmma_scales(const tmm__float_job *job, int tile,
-                                                        int tile_m, int tile_n, int row, int col,
-                                                        int downs, int cols, int thread,
-                                                        int *product, int *row0, int *col0,
-                                                        float *col_scale, float *row_scale)
+static __device__ __forceinline__ void TMM_FN(wgmma_scales)(
+    const tmm__float_job *job, int tile, int tile_m, int tile_n, int row, int col, int downs,
+    int cols, int thread, int *product, int *row0, int *col0, float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
-    tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
+    TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
     *row0 = down * tile_m + row + thread % 128 / 32 * 16 + lane / 4;
     *col0 = across * tile_n + col + lane % 4 * 2;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
@@ -8284,8 +8573,9 @@ static __device__ __forceinline__ void tmm_wgmma_scales(const tmm__float_job *jo
 
 #if TMM__WGMMA
 /* Least and largest scales of A and B, without sign, by 96 threads. */
-static __device__ __forceinline__ void tmm_wgmma_scale_range(const tmm__float_job *job, int thread,
-                                                             unsigned *lowest, unsigned *highest)
+static __device__ __forceinline__ void TMM_FN(wgmma_scale_range)(const tmm__float_job *job,
+                                                                 int thread, unsigned *lowest,
+                                                                 unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
@@ -8348,8 +8638,8 @@ enum {
 
 /* Begins group S, c = lo_a hi_b + hi_a lo_b: 64 rows, `d` times 64 from row `rows` on, and WIDTH
    columns, `half` times WIDTH from the first on. `at`: the window's two stages. */
-static __device__ __forceinline__ void tmm_wgmma_small(float *c, const unsigned *at, int rows,
-                                                       int d, int half)
+static __device__ __forceinline__ void tmm__wgmma_small(float *c, const unsigned *at, int rows,
+                                                        int d, int half)
 {
     TMM__WGMMA_BEGIN();
 #pragma unroll
@@ -8366,8 +8656,8 @@ static __device__ __forceinline__ void tmm_wgmma_small(float *c, const unsigned 
 }
 
 /* Begins group L, c = 2^-11 c + hi_a hi_b, of the same rows and columns. */
-static __device__ __forceinline__ void tmm_wgmma_large(float *c, const unsigned *at, int rows,
-                                                       int d, int half)
+static __device__ __forceinline__ void tmm__wgmma_large(float *c, const unsigned *at, int rows,
+                                                        int d, int half)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT);
@@ -8384,40 +8674,41 @@ static __device__ __forceinline__ void tmm_wgmma_large(float *c, const unsigned 
     TMM__WGMMA_COMMIT();
 }
 
-static __device__ __forceinline__ void tmm_wgmma_add(float *sum, const float *c)
+static __device__ __forceinline__ void tmm__wgmma_add(float *sum, const float *c)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) sum[i] += c[i];
 }
 
 /* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
-static __device__ __forceinline__ void tmm_wgmma_begin(TMM_FN(wgmma_ring) * ring, unsigned *at,
-                                                       float *c, int rows)
+static __device__ __forceinline__ void tmm__wgmma_begin(TMM_FN(wgmma_ring) * ring, unsigned *at,
+                                                        float *c, int rows)
 {
     at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
     tmm__barrier_wait(ring->fulls + 8 * ring->stage, ring->parity);
     tmm__barrier_wait(ring->fulls + 8 * ring->stage + 8, ring->parity);
-    tmm_wgmma_small(c, at, rows, 0, 0);
+    tmm__wgmma_small(c, at, rows, 0, 0);
     ring->stage += 2 * TMM__WGMMA_K_GROUPS;
     if (ring->stage >= TMM__WGMMA_STAGES) ring->stage -= TMM__WGMMA_STAGES, ring->parity ^= 1;
 }
 
 /* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
    stage < 0. */
-static __device__ __forceinline__ void tmm_wgmma_finish(const TMM_FN(wgmma_ring) * ring, float *sum,
-                                                        float *c, int pending, int stage)
+static __device__ __forceinline__ void tmm__wgmma_finish(const TMM_FN(wgmma_ring) * ring,
+                                                         float *sum, float *c, int pending,
+                                                         int stage)
 {
     tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
     if (ring->lane == 0 && stage >= 0) {
         tmm__barrier_arrive(ring->empties + 8 * stage);
         tmm__barrier_arrive(ring->empties + 8 * stage + 8);
     }
-    tmm_wgmma_add(sum, c);
+    tmm__wgmma_add(sum, c);
 }
 
 /* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
-static __device__ __forceinline__ void tmm_wgmma_sum_pairs(TMM_FN(wgmma_ring) * ring, float *sum,
-                                                           int rows, int block, int blocks)
+static __device__ __forceinline__ void tmm__wgmma_sum_pairs(TMM_FN(wgmma_ring) * ring, float *sum,
+                                                            int rows, int block, int blocks)
 {
     enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
     float c0[HALF], c1[HALF];
@@ -8428,33 +8719,33 @@ static __device__ __forceinline__ void tmm_wgmma_sum_pairs(TMM_FN(wgmma_ring) * 
 #pragma unroll 1
     for (; block + STRIDE < blocks; block += 2 * STRIDE) {
         stage0 = ring->stage;
-        tmm_wgmma_begin(ring, at0, c0, rows);
-        tmm_wgmma_finish(ring, sum, c1, 1, stage1);
+        tmm__wgmma_begin(ring, at0, c0, rows);
+        tmm__wgmma_finish(ring, sum, c1, 1, stage1);
         stage1 = ring->stage;
-        tmm_wgmma_begin(ring, at1, c1, rows);
+        tmm__wgmma_begin(ring, at1, c1, rows);
         tmm__wgmma_wait(c0, HALF, 1);
-        tmm_wgmma_large(c0, at0, rows, 0, 0);
+        tmm__wgmma_large(c0, at0, rows, 0, 0);
         tmm__wgmma_wait(c1, HALF, 1);
-        tmm_wgmma_large(c1, at1, rows, 0, 0);
-        tmm_wgmma_finish(ring, sum, c0, 1, stage0);
+        tmm__wgmma_large(c1, at1, rows, 0, 0);
+        tmm__wgmma_finish(ring, sum, c0, 1, stage0);
     }
     if (block < blocks) {
         stage0 = ring->stage;
-        tmm_wgmma_begin(ring, at0, c0, rows);
-        tmm_wgmma_finish(ring, sum, c1, 1, stage1);
+        tmm__wgmma_begin(ring, at0, c0, rows);
+        tmm__wgmma_finish(ring, sum, c1, 1, stage1);
         tmm__wgmma_wait(c0, HALF, 0);
-        tmm_wgmma_large(c0, at0, rows, 0, 0);
-        tmm_wgmma_finish(ring, sum, c0, 0, stage0);
+        tmm__wgmma_large(c0, at0, rows, 0, 0);
+        tmm__wgmma_finish(ring, sum, c0, 0, stage0);
     } else {
-        tmm_wgmma_finish(ring, sum, c1, 0, stage1);
+        tmm__wgmma_finish(ring, sum, c1, 0, stage1);
     }
 }
 
 /* All windows of a tile, one half of the columns after the other: while registers of one half are
    worked on, tensor cores have wgmma of the other half to do. */
-static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) * ring,
-                                                            float (*sum)[TMM__WGMMA_SUMS], int rows,
-                                                            int blocks)
+static __device__ __forceinline__ void tmm__wgmma_sum_halves(TMM_FN(wgmma_ring) * ring,
+                                                             float (*sum)[TMM__WGMMA_SUMS],
+                                                             int rows, int blocks)
 {
     enum { DOWN = TMM__WGMMA_DOWN, STAGES = TMM__WGMMA_STAGES, HALF = TMM__WGMMA_WIDTH / 2 };
 #pragma unroll 1
@@ -8468,25 +8759,25 @@ static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) *
         float c0[HALF], c1[HALF];
 #pragma unroll
         for (int d = 0; d < DOWN; d++) {
-            tmm_wgmma_small(c0, at, rows, d, 0);
+            tmm__wgmma_small(c0, at, rows, d, 0);
             if (d > 0) {
                 tmm__wgmma_wait(c1, HALF, 1);
-                tmm_wgmma_add(sum[d - 1] + HALF, c1);
+                tmm__wgmma_add(sum[d - 1] + HALF, c1);
             }
-            tmm_wgmma_small(c1, at, rows, d, 1);
+            tmm__wgmma_small(c1, at, rows, d, 1);
             tmm__wgmma_wait(c0, HALF, 1);
-            tmm_wgmma_large(c0, at, rows, d, 0);
+            tmm__wgmma_large(c0, at, rows, d, 0);
             tmm__wgmma_wait(c1, HALF, 1);
-            tmm_wgmma_large(c1, at, rows, d, 1);
+            tmm__wgmma_large(c1, at, rows, d, 1);
             tmm__wgmma_wait(c0, HALF, 1);
-            tmm_wgmma_add(sum[d], c0);
+            tmm__wgmma_add(sum[d], c0);
         }
         tmm__wgmma_wait(c1, HALF, 0);
         if (ring->lane == 0) {
             tmm__barrier_arrive(ring->empties + 8 * stage);
             tmm__barrier_arrive(ring->empties + 8 * second);
         }
-        tmm_wgmma_add(sum[DOWN - 1] + HALF, c1);
+        tmm__wgmma_add(sum[DOWN - 1] + HALF, c1);
         ring->stage = second + 1, ring->parity = second_parity;
         if (ring->stage == STAGES) ring->stage = 0, ring->parity ^= 1;
     }
@@ -8495,8 +8786,8 @@ static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) *
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
    read: no more copies come, for such a block has one tile. */
-static __device__ __forceinline__ void tmm_wgmma_exchange(unsigned char *memory, float *sum,
-                                                          int group)
+static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory, float *sum,
+                                                           int group)
 {
     enum { SUMS = TMM__WGMMA_SUMS };
     int place = threadIdx.x % 128;
@@ -8521,16 +8812,16 @@ static __device__ __forceinline__ void tmm_wgmma_exchange(unsigned char *memory,
 
 /* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
    `cols` elements exist from c on. */
-static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job *job, float *c,
-                                                           int row, int col, int cols,
-                                                           const float *sum, float row_scale,
-                                                           const float *col_scale)
+static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job *job, float *c,
+                                                            int row, int col, int cols,
+                                                            const float *sum, float row_scale,
+                                                            const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
     const float alpha = job->alpha, beta = job->beta;
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
-        tmm_two old[AHEAD];
+        TMM_FN(elements2) old[AHEAD];
 #pragma unroll
         for (int j = 0; j < AHEAD; j++) old[j].v[0] = old[j].v[1] = 0;
         if (beta != 0) {
@@ -8548,8 +8839,8 @@ static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job 
 #pragma unroll
             for (int k = 0; k < 2; k++) {
                 float scale = row_scale * col_scale[2 * pair + k];
-                old[j].v[k] = tmm_value(sum[4 * pair + k] * scale, alpha, old[j].v[k],
-                                        8 * pair < cols, row, col + 8 * pair + k);
+                old[j].v[k] = TMM_FN(value)(sum[4 * pair + k] * scale, alpha, old[j].v[k],
+                                            8 * pair < cols, row, col + 8 * pair + k);
             }
             tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
         }
@@ -8559,11 +8850,11 @@ static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job 
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
    doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the place
    of these, and these behind the last. */
-static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_job *job, float *c,
-                                                               const TMM_FN(wgmma_place) * place,
-                                                               int row, int cols, float *sum,
-                                                               float row_scale, float *col_scale,
-                                                               bool wide, int *doubtful)
+static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
+                                                                const TMM_FN(wgmma_place) * place,
+                                                                int row, int cols, float *sum,
+                                                                float row_scale, float *col_scale,
+                                                                bool wide, int *doubtful)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS };
     int lane = threadIdx.x % 32;
@@ -8581,8 +8872,8 @@ static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_
             bool doubt = fits & tmm__is_doubtful(row_scale, col_scale[j], x, job->doubt_below);
             if (doubt) bits |= 1u << j % 4;
             x *= scale;
-            tmm_store_some(c + col, row, place->col + col, 1, fits & !doubt, job->alpha, job->beta,
-                           &x);
+            TMM_FN(store_masked)
+            (c + col, row, place->col + col, 1, fits & !doubt, job->alpha, job->beta, &x);
             if (j % 4 == 3) {
                 if (wide && col - 9 < cols + lane % 4 * 2)
                     bytes[col / 16 * 4] = (unsigned char)bits;
@@ -8607,9 +8898,9 @@ static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_
    stages and their barriers. *doubtful becomes 1 if there are such elements.
    Range and rows of the store stand here: as a function of their own they took the main loop of
    128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
-static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *job,
-                                                          unsigned char *memory, unsigned fulls,
-                                                          unsigned empties, int *doubtful)
+static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
+                                                           unsigned char *memory, unsigned fulls,
+                                                           unsigned empties, int *doubtful)
 {
     enum {
         DOWN = TMM__WGMMA_DOWN,
@@ -8640,22 +8931,23 @@ static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *
         int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
-            tmm_wgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                             thread, &product, &row0, &col0, col_scale, row_scale);
+            TMM_FN(wgmma_scales)
+        (job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED, thread, &product, &row0,
+         &col0, col_scale, row_scale);
 #pragma unroll
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
             for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
         if (TMM__WGMMA_AT_ONCE)
-            tmm_wgmma_sum_pairs(&ring, sum[0], rows, first, a.k_blocks);
+            tmm__wgmma_sum_pairs(&ring, sum[0], rows, first, a.k_blocks);
         else
-            tmm_wgmma_sum_halves(&ring, sum, rows, a.k_blocks);
-        if (K_GROUPS > 1) tmm_wgmma_exchange(memory, sum[0], group);
+            tmm__wgmma_sum_halves(&ring, sum, rows, a.k_blocks);
+        if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
-        if (!TMM__WGMMA_AT_ONCE)
-            tmm_wgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                             thread, &product, &row0, &col0, col_scale, row_scale);
+        if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
+        (job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED, thread, &product, &row0,
+         &col0, col_scale, row_scale);
         TMM_FN(wgmma_place) place = {product, row0, col0};
         float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
@@ -8685,10 +8977,10 @@ static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *
             float *c = to + row * ldc;
             if (row >= M) break;
             if (fast)
-                tmm_wgmma_store_row(job, c, row, place.col, cols, sum[0], row_scale[0], col_scale);
+                tmm__wgmma_store_row(job, c, row, place.col, cols, sum[0], row_scale[0], col_scale);
             else
-                tmm_wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
-                                        wide, doubtful);
+                tmm__wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
+                                         wide, doubtful);
 #pragma unroll
             for (int j = 0; j < 2 * PAIRS; j++) {
                 int at = 4 * (j / 2) + j % 2;
@@ -8704,9 +8996,9 @@ static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *
 }
 
 /* The copies of a block's tiles, by one thread. */
-static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
-                                                      unsigned char *memory, unsigned fulls,
-                                                      unsigned empties)
+static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job,
+                                                       unsigned char *memory, unsigned fulls,
+                                                       unsigned empties)
 {
     enum { BLOCKS_A = TMM__WGMMA_ROWS / 64, BLOCKS_B = TMM__WGMMA_COLS / 64 };
     const tmm__fp16_operand a = job->a, b = job->b;
@@ -8718,7 +9010,7 @@ static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
     int stage = 0;
     for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
         int product = tile / tiles, down, across;
-        tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
         int blocks_a = a.line_blocks - down * BLOCKS_A,
             blocks_b = b.line_blocks - across * BLOCKS_B;
         if (blocks_a > BLOCKS_A) blocks_a = BLOCKS_A;
@@ -8775,7 +9067,8 @@ static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
    a clock, all that shared memory gives. For longer than some ms, what bounds it on an H200 is the
    power that the device may draw. Reads of memory take more than reads of L2, so blocks keep together
    along k (tmm__keep_pace). */
-TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(384, 1)
+    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)(const tmm__float_job job)
 {
 #if TMM__WGMMA
     enum {
@@ -8784,11 +9077,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
         STAGES = (int)STAGES_1 > (int)STAGES_2 ? (int)STAGES_1 : (int)STAGES_2,
         AREA = TMM__WGMMA_1(TMM_FN(wgmma_rows_)) * TMM__WGMMA_1(TMM_FN(wgmma_cols_))
     };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     __shared__ unsigned scales_lowest[2], scales_highest[2]; /* of A and B */
     __shared__ int doubtful;                                 /* whether there are such elements */
-    unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm_memory) & 1023;
+    unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm__memory) & 1023;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
 
@@ -8814,18 +9107,18 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x >= 32) {
-            tmm_wgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
+            TMM_FN(wgmma_scale_range)(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
         } else if (threadIdx.x == 0) {
             if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-                TMM__WGMMA_1(TMM_FN(wgmma_copy_))(&job, tmm_memory + skip, fulls, empties);
+                TMM__WGMMA_1(TMM_FN(wgmma_copy_))(&job, tmm__memory + skip, fulls, empties);
             } else {
-                TMM__WGMMA_2(TMM_FN(wgmma_copy_))(&job, tmm_memory + skip, fulls, empties);
+                TMM__WGMMA_2(TMM_FN(wgmma_copy_))(&job, tmm__memory + skip, fulls, empties);
             }
         }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        unsigned char *memory = tmm_memory + skip;
+        unsigned char *memory = tmm__memory + skip;
         if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
             TMM__WGMMA_1(TMM_FN(wgmma_multiply_))(&job, memory, fulls, empties, &doubtful);
         } else {
@@ -8836,9 +9129,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
         float highest = __uint_as_float(scales_highest[0]) * __uint_as_float(scales_highest[1]);
         bool rejected = tmm__is_rejected(lowest, job.scale_min, job.scale_max) ||
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
-        if (rejected || doubtful)
-            tmm_recheck(&job, (float *)(tmm_memory + skip), threadIdx.x - 128, true, rejected,
-                        doubtful, AREA > 128 * 64, job.tile_m, job.tile_n);
+        if (rejected || doubtful) TMM_FN(recheck)
+        (&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected, doubtful,
+         AREA > 128 * 64, job.tile_m, job.tile_n);
     }
 #else
     (void)job;
@@ -8858,6 +9151,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
 #define TMM__MMA_BLOCKS (TMM__MMA_LIST(TMM__VALUE_3) 0)
 #define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
 #define TMM__MMA_STAGE  (2 * TMM__MMA_EDGE * 128) /* bytes */
+
+/* Functions of this pass's instance. */
+#define tmm__mma_copy    TMM__INSTANCE(mma_copy_, MMA)
+#define tmm__mma_store   TMM__INSTANCE(mma_store_, MMA)
+#define tmm__mma_recheck TMM__INSTANCE(mma_recheck_, MMA)
 
 /* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
 #define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
@@ -8905,9 +9203,9 @@ typedef struct TMM__INSTANCE(mma_copies_, MMA) {
 } TMM__INSTANCE(mma_copies_, MMA);
 
 /* Begins to copy a stage, if there is one, and steps on. */
-static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, MMA) * next,
-                                                    const tmm__float_job *job,
-                                                    unsigned char *memory)
+static __device__ __forceinline__ void tmm__mma_copy(TMM__INSTANCE(mma_copies_, MMA) * next,
+                                                     const tmm__float_job *job,
+                                                     unsigned char *memory)
 {
     enum { EDGE = TMM__MMA_EDGE, STAGE = TMM__MMA_STAGE, COPIES = STAGE / 4096 };
     const tmm__fp16_operand *a = &job->a, *b = &job->b;
@@ -8917,7 +9215,8 @@ static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, M
         size_t step_b = (size_t)b->line_blocks * TMM__BLOCK_BYTES;
         if (next->block == 0) {
             int product = next->tile / tiles, down, across;
-            tmm_find_tile(&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
+            TMM_FN(find_tile)
+            (&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
             next->blocks_a = a->line_blocks - down * (EDGE / 64);
             next->blocks_b = b->line_blocks - across * (EDGE / 64);
             next->a = a->blocks + down * (size_t)(EDGE / 64 * TMM__BLOCK_BYTES);
@@ -8944,16 +9243,16 @@ static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, M
 
 /* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements, and
    leaves the bits of these. Returns whether this thread has doubtful ones. */
-static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, int tile,
-                                                     int warp_row, int warp_col,
-                                                     float (*sum)[TMM__MMA_PARTS][4])
+static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job, int tile,
+                                                      int warp_row, int warp_col,
+                                                      float (*sum)[TMM__MMA_PARTS][4])
 {
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS };
     const long long M = job->M, N = job->N;
     int lane = threadIdx.x % 32, tiles = job->s.tiles_down * job->s.tiles_across;
     int product = tile / tiles, down, across;
     bool doubtful = false;
-    tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+    TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
     int row0 = down * TMM__MMA_EDGE + warp_row + lane / 4;
     int col0 = across * TMM__MMA_EDGE + warp_col + lane % 4 * 2;
     const float *scale_a =
@@ -8975,7 +9274,7 @@ static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, 
         bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
         float *C = job->C + product * job->batchC + row * job->ldc;
         bool aligned = ((size_t)(C + col0) & 7) == 0;
-        tmm_two old[COLS];
+        TMM_FN(elements2) old[COLS];
         unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
 #pragma unroll
         for (int j = 0; j < COLS; j++) {
@@ -8993,7 +9292,7 @@ static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, 
                 *x *= p;
             }
             old[j].v[0] = old[j].v[1] = 0;
-            if (job->beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, mask[j]);
+            if (job->beta != 0) old[j] = TMM_FN(load2)(C + col0 + 8 * j, aligned, mask[j]);
         }
         if (wide && row < M) {
             unsigned char *bytes =
@@ -9005,17 +9304,17 @@ static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, 
             doubtful |= bits != 0;
         }
 #pragma unroll
-        for (int j = 0; j < COLS; j++)
-            tmm_store_two(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
-                          job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+        for (int j = 0; j < COLS; j++) TMM_FN(store2)
+        (C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha, job->beta, old[j],
+         &sum[i / 2][j][i % 2 * 2]);
     }
     return doubtful;
 }
 
 /* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are there
    `doubtful` ones of any thread? Then they are computed again. */
-static __device__ __forceinline__ void tmm_mma_recheck(const tmm__float_job *job,
-                                                       unsigned char *memory, bool doubtful)
+static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *job,
+                                                        unsigned char *memory, bool doubtful)
 {
     int thread = threadIdx.x;
     unsigned *scales = (unsigned *)memory; /* A: least, largest; B: likewise; doubtful */
@@ -9048,18 +9347,19 @@ static __device__ __forceinline__ void tmm_mma_recheck(const tmm__float_job *job
                     tmm__is_rejected(highest, job->scale_min, job->scale_max);
     doubtful = scales[4] != 0;
     __syncthreads();
-    if (rejected || doubtful)
-        tmm_recheck(job, (float *)memory, thread, false, rejected, doubtful,
-                    TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE);
+    if (rejected || doubtful) TMM_FN(recheck)
+    (job, (float *)memory, thread, false, rejected, doubtful,
+     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE);
 }
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
+    TMM__INSTANCE(gemm_float_mma_, MMA)(const tmm__float_job job)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
     static_assert(TMM__MMA_EDGE % 64 == 0, "tiles are made of whole blocks");
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, stage = 0;
     int all = job.s.tiles_down * job.s.tiles_across * job.batch;
     bool doubtful = false;
@@ -9067,7 +9367,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
     tmm__let_next_begin();
     tmm__wait_for_previous();
     TMM__INSTANCE(mma_copies_, MMA) next = {(int)blockIdx.x, 0, 0, 0, 0, NULL, NULL};
-    for (int i = 0; i < STAGES - 1; i++) tmm_mma_copy(&next, &job, tmm_memory);
+    for (int i = 0; i < STAGES - 1; i++) tmm__mma_copy(&next, &job, tmm__memory);
 
     /* Rows of the matrices whose addresses this lane gives; and the chunk of the first 8 k of hi */
     int warp_row = warp / 4 * (16 * DOWN), warp_col = warp % 4 * (8 * COLS);
@@ -9082,7 +9382,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
         for (int block = 0; block < job.a.k_blocks; block++) {
             TMM__COPY_WAIT(STAGES - 2);
             __syncthreads();
-            const unsigned char *lines_a = tmm_memory + stage * TMM__MMA_STAGE;
+            const unsigned char *lines_a = tmm__memory + stage * TMM__MMA_STAGE;
             const unsigned char *lines_b = lines_a + TMM__MMA_EDGE * 128;
             if (++stage == STAGES) stage = 0;
             /* Chunk c of line r is at place c ^ (r % 8); tiles of 16 and 8 lines keep r % 8. lo is
@@ -9097,7 +9397,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
                     tmm__load_matrices(&hi_b[k][j][0], line + place);
                     tmm__load_matrices(&lo_b[k][j][0], line + (place ^ 64));
                 }
-            tmm_mma_copy(&next, &job, tmm_memory);
+            tmm__mma_copy(&next, &job, tmm__memory);
 #pragma unroll
             for (int i = 0; i < DOWN; i++) {
                 unsigned hi_a[2][4], lo_a[2][4];
@@ -9128,61 +9428,1337 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
                 for (int j = 0; j < COLS * 4; j++) sum[i][j / 4][j % 4] += c[j / 4][j % 4];
             }
         }
-        doubtful |= tmm_mma_store(&job, tile, warp_row, warp_col, sum);
+        doubtful |= tmm__mma_store(&job, tile, warp_row, warp_col, sum);
     }
     TMM__COPY_WAIT(0);
     __syncthreads();
-    tmm_mma_recheck(&job, tmm_memory, doubtful);
+    tmm__mma_recheck(&job, tmm__memory, doubtful);
 #else
     (void)job;
 #endif
+}
+#endif
+/* src/tiledmm/kernels/double/types.cuh. Doubles on INT8 tensor cores: the method, and what host and device share.
+   Uses: once/schedule.h. Used by: kernels/double/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_TYPES)
+#define TMM__PART_DOUBLE_TYPES
+/* ============================== KERNEL TENSOR INT8 ============================================ */
+/* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after Ozaki,
+   Uchino and Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix
+   multiplication using an integer modular technique", 2025. Lines, rows of op(A) and columns of
+   op(B), are scaled and rounded to integers. Their product is computed modulo L coprime numbers of at
+   most 256, and put together by the Chinese remainder theorem. u is 2^-53 throughout.
+
+   1. Scale.     a_s = 2^s a, exactly; s the largest integer with |a_s|_2 <= S(L)
+   2. Integers.  a' = rint(a_s), |a'| < 2^63. |A'B'| < 0.49 P by Cauchy and Schwarz, P the product
+                 of the L moduli: (S + sqrt(K) / 2)^2 <= 0.49 P
+   3. Residues   of a' q_l and b' modulo p_l, a byte each; q_l = (P / p_l)^-1 mod p_l
+   4. Products   y_l = sum a b mod p_l by tensor cores; exact in 32 bits up to K = 66048
+   5. Sums.      A'B' = sum y_l P / p_l - q P in 128 bits, q = round(sum y_l / p_l); then rounded to
+                 double: three roundings at most, none for integers; times 2^-(s_i + s_j)
+
+   The bound. Rounding to integers changes an element by 1/2 at most, so with everything scaled
+       |C - AB|_ij <= E (1 + 3 u) + 3 u (|a_s| |b_s|)_ij,   E = (|a_s|_1 + |b_s|_1) / 2 + K / 4
+   which is at most (K + 2) u (|a_s| |b_s|)_ij, as of every other kernel, if
+       (|a_s| |b_s|)_ij >= T_ij = E (1 + 1e-5) / ((K - 2) u)                                    (*)
+   An element for which (*) is shown is `proved`. There are two ways to show it, both rigorous:
+       |A'B'|_ij itself is T_ij or more
+       the product of units is: of some blocks of 128 k, each |x| is cut down to a multiple of its
+       line's unit, mean |x| / 32, and to 255 units at most. INT8 tensor cores multiply these bytes,
+       too. Sums over some k of what is cut down are lower bounds of |a| |b|.
+   All others are `open`, and computed again by FP64 multiply-adds in ascending k: lines with NaN,
+   infinity or magnitudes beyond 2^+-800 make T NaN, so all of their elements are. A line of zeros has
+   T = 0. For how many elements are open by data and L see bench/notes/tensor_int8.md.
+
+   How many moduli. T depends on L by s alone, and s by the line's norm, which is kept. So the products
+   of units come first, and tell of each element which L prove it. The device takes the L from 13 to
+   16, or FP64 for all, that costs least: see tmm__int8_decide. The host does not wait. Products whose
+   bits must not depend on M, N or other lines (batches, blocks of host matrices) take 16.
+
+   Launches: norms, scales, units, products of units, choice, residues, products, sums, open elements;
+   where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at once if the
+   choice leaves it nothing to do.
+
+   Memory, in bytes: of A and B 16 for an element, and 1 for one of `every`; of C 17 and 1/8.
+       planes of A and B   [modulus][k / 128][line / 64], blocks of 8 KB: 64 lines x 128 k. 16 bytes
+                           from k on of line r lie at r * 128 + (k / 16 ^ r % 8) * 16, K-major with
+                           128-byte swizzle (PTX ISA 9.7, "Asynchronous Warpgroup Level Matrix Shared
+                           Memory Layout"). Lines that follow each other are contiguous for one
+                           block of k, and plain copies bring them to shared memory as they are.
+       planes of C         [row / 64][column / 32][plane], pieces of 2 KB: 64 x 32 elements in the
+                           order of fragments. Thread t of 128 has 16 bytes at 16 t,
+                               byte 4 j + 2 h + i = element (t / 32 * 16 + t % 32 / 4 + 8 h,
+                                                             8 j + 2 (t % 4) + i)
+                           Plane 16 has the products of units, as logarithms. */
+enum {
+    TMM__INT8_LEAST = 13, /* moduli */
+    TMM__INT8_MOST = 16,
+    TMM__INT8_CHOICES = TMM__INT8_MOST - TMM__INT8_LEAST + 1,
+    TMM__INT8_UNITS = TMM__INT8_MOST, /* the plane of C with the products of units */
+    TMM__INT8_PLANES = TMM__INT8_MOST + 1,
+    TMM__INT8_GROUPS = 6, /* of up to three moduli: see tmm__int8_tables */
+    TMM__INT8_K = 128,    /* of a block */
+    TMM__INT8_LINES = 64,
+    TMM__INT8_BLOCK = TMM__INT8_K * TMM__INT8_LINES,
+    TMM__INT8_PIECE = 2048,   /* bytes of 64 x 32 elements of C */
+    TMM__INT8_NORM_K = 512,   /* that a block of KERNEL NORMS adds up */
+    TMM__INT8_EXPONENT = 800, /* of the largest magnitude of a line, at most */
+    TMM__INT8_K_MOST = 65536, /* to a launch: 255^2 times it is below 2^32 */
+    TMM__INT8_SPARSE = 64,    /* open elements of a tile of 64 x 64 that are computed one by one */
+    TMM__INT8_BAND = 4        /* rows of tiles that are walked together */
+};
+
+/* An operand as it is given. */
+typedef struct tmm__int8_lines {
+    const double *X;
+    long long lines, line_stride, k_stride; /* in elements */
+} tmm__int8_lines;
+
+/* What is kept of a line. Its 2-norm is at most 2^(size / 256); `one` and `unit` are in units of
+   2^(size / 256, rounded down), e below. A line of zeros: all 0. One that is not to be used: `one`
+   is NaN, the others 0. */
+typedef struct alignas(16) tmm__int8_line {
+    int size;
+    float one;      /* |x|_1 */
+    float unit;     /* of what proves the bound */
+    float per_unit; /* a little less than 1 / unit */
+} tmm__int8_line;
+
+/* 1-norm, largest magnitude and sum of squares of a line's elements in a chunk of k. */
+typedef struct tmm__int8_norm {
+    double one, most, two;
+} tmm__int8_norm;
+
+/* An operand as the kernels make it. */
+typedef struct tmm__int8_operand {
+    tmm__int8_line *lines; /* 64 line_blocks of them */
+    unsigned char *units;  /* one plane of every `every`-th block of k */
+    unsigned char *planes;
+    int line_blocks;
+} tmm__int8_operand;
+
+/* How a residue is computed: see TMM_FN(gemm_int8_bytes). */
+typedef struct tmm__int8_modulus {
+    unsigned weights[2]; /* of the eight bytes of x' + 2^63: 2^(8 i) mod p, signed bytes */
+    unsigned first;      /* 1.5 * 2^23 as a float, plus what -2^63 gives */
+} tmm__int8_modulus;
+
+/* What depends on the moduli and K: made by the host, passed to kernels by value. Of four choices of
+   L. Moduli go by groups of up to three: n = sum y_l Q / p_l is below 3 Q, Q their product. Group 0 to
+   2 have moduli 0 to 8, group 3: 9, 10, 13; group 4: 11, 12, 14; group 5: 15. */
+typedef struct tmm__int8_residues {
+    tmm__int8_modulus a[TMM__INT8_CHOICES][TMM__INT8_MOST], b[TMM__INT8_MOST];
+    float reciprocal[TMM__INT8_MOST], minus_p[TMM__INT8_MOST], half[TMM__INT8_MOST];
+    int limit[TMM__INT8_CHOICES]; /* 256 log2 S */
+} tmm__int8_residues;
+
+typedef struct tmm__int8_sums {
+    unsigned factor[TMM__INT8_CHOICES][TMM__INT8_MOST];      /* Q / p_l; 0: no such modulus */
+    unsigned weight[TMM__INT8_CHOICES][TMM__INT8_GROUPS][4]; /* P / Q, low word first */
+    unsigned quotient[TMM__INT8_CHOICES][TMM__INT8_GROUPS];  /* 2^44 / Q; of group 5, 2^24 / p */
+    unsigned minus_P[TMM__INT8_CHOICES][4];                  /* 2^128 - P */
+    int limit[TMM__INT8_CHOICES];
+    float kappa,
+        half_K; /* T = kappa (one_i g_j + one_j g_i + half_K g_i g_j): tmm__int8_threshold */
+} tmm__int8_sums;
+
+/* What is decided on the device. `decided` comes last. */
+typedef struct tmm__int8_state {
+    unsigned long long failed[TMM__INT8_CHOICES]; /* elements that so many moduli leave open */
+    unsigned arrived;                             /* blocks that have counted */
+    unsigned moduli;                              /* 0: FP64 for all */
+    unsigned open;                                /* whether there are open elements */
+    unsigned pace;                                /* see tmm__keep_pace */
+} tmm__int8_state;
+
+/* The products of bytes of a launch. */
+typedef struct tmm__int8_products {
+    const unsigned char *a, *b; /* planes */
+    unsigned char *C;           /* planes */
+    tmm__int8_state *state;     /* whose `moduli` says how many; NULL: the plane of units */
+    int a_blocks, b_blocks;     /* of 64 lines */
+    int k_blocks;
+    int pieces_down, pieces_across; /* of C: 64 rows, 32 columns */
+    int tiles_down, tiles_across;   /* of the kernel */
+    int keep_pace;
+    unsigned p[TMM__INT8_MOST], inverse[TMM__INT8_MOST]; /* floor(2^32 / p) */
+} tmm__int8_products;
+
+/* A product, as what comes after the products of bytes takes it. */
+typedef struct tmm__int8_job {
+    tmm__int8_lines from_a, from_b;
+    tmm__int8_operand a, b;
+    const unsigned char *planes; /* of C */
+    unsigned short *open;        /* [piece][thread]: bit 4 j + 2 h + i */
+    tmm__int8_state *state;
+    double *C;
+    long long ldc, K;
+    int M, N, pieces_down, pieces_across;
+    int fp64_elsewhere; /* whether KERNEL TENSOR computes all if FP64 is chosen */
+    double alpha, beta;
+} tmm__int8_job;
+#endif
+/* src/tiledmm/kernels/double/numbers.cuh. Residues, 128-bit sums, and which elements of C are proved.
+   Uses: kernels/double/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_NUMBERS)
+#define TMM__PART_DOUBLE_NUMBERS
+static __device__ __forceinline__ float tmm__float_from(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+static __device__ __forceinline__ unsigned tmm__bits_from(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+/* 2^n, n within the range of normal numbers. */
+static __device__ __forceinline__ double tmm__power_of_two(int n)
+{
+    unsigned long long bits = (unsigned long long)(1023 + n) << 52;
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+/* c + sum of four products of the bytes of a, unsigned, and of b, signed: PTX ISA 9.7, "dp4a". */
+static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b, unsigned c)
+{
+#if defined(__CUDA_ARCH__)
+    unsigned d;
+    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+#else
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (unsigned)(int)(signed char)(b >> i);
+    return c;
+#endif
+}
+
+/* The lowest bytes of four words, a's first. */
+static __device__ __forceinline__ unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c,
+                                                          unsigned d)
+{
+    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+}
+
+/* The integer nearest to x, ties to even, |x| < 2^63. */
+static __device__ __forceinline__ long long tmm__nearest(double x)
+{
+#if defined(__CUDA_ARCH__)
+    return __double2ll_rn(x);
+#else
+    return llrint(x);
+#endif
+}
+
+/* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 / p).
+   The quotient found is right or 1 too small. */
+static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsigned p,
+                                                               unsigned inverse)
+{
+    x -= __umulhi(x, inverse) * p;
+    unsigned less = x - p;
+    return x < less ? x : less;
+}
+
+/* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at least
+   tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
+static __device__ __forceinline__ unsigned tmm__int8_log(unsigned x)
+{
+    /* To float by cutting off: 24 bits at most are left after that. */
+    float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
+    return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
+}
+
+static __device__ __forceinline__ float tmm__int8_from_log(unsigned code)
+{
+    return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
+}
+
+/* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
+static __device__ __forceinline__ int tmm__int8_shift(int limit, int size)
+{
+    return (limit - size) >> 8;
+}
+
+/* g = 2^-(s + e), so that |x_s|_1 g = one; 0 for a line of zeros, which makes T = 0. */
+static __device__ __forceinline__ float tmm__int8_rest(int limit, const tmm__int8_line *line)
+{
+    int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
+    return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
+}
+
+/* T_ij for one line, to be put together by tmm__int8_threshold; all in units of 2^(e_i + e_j). */
+typedef struct tmm__int8_part {
+    float slope, own; /* T = slope g_j + own one_j */
+} tmm__int8_part;
+
+static __device__ __forceinline__ tmm__int8_part tmm__int8_half(const tmm__int8_line *line, float g,
+                                                                float kappa, float half_K)
+{
+    tmm__int8_part part;
+    part.own = kappa * g;
+    part.slope = kappa * line->one + part.own * half_K;
+    return part;
+}
+
+static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, float col_g,
+                                                            float col_one)
+{
+    return row.slope * col_g + row.own * col_one;
+}
+
+/* Which L costs least, 0 for FP64: `all` elements, of which L leaves so many open. Costs are in units
+   of a product of bytes; `fp64`: all elements by FP64; `each`: `all` elements one by one. */
+static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
+                                                            double all, float fp64, float each)
+{
+    unsigned best = 0;
+    float least = fp64;
+    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+        float cost = TMM__INT8_LEAST + i + each * (float)((double)state->failed[i] / all);
+        if (cost < least) least = cost, best = TMM__INT8_LEAST + i;
+    }
+    return best;
+}
+
+/* c += a b by a warp, of bytes without sign: a 16 x 32, b 32 x 8, modulo 2^32. For lane l, g = l / 4 and
+   t = l % 4; each word of a and b is four neighbours along k (PTX ISA 9.7, "Matrix Fragments for
+   mma.m16n8k32"; before sm_80 "mma.m8n8k16", four of which are as much):
+       a[0] = a(g, 4t)  a[1] = a(g + 8, 4t)  a[2] = a(g, 4t + 16)  a[3] = a(g + 8, 4t + 16)
+       b[0] = b(4t, g)  b[1] = b(4t + 16, g)
+       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
+static __device__ __forceinline__ void tmm__mma_bytes(unsigned *c, const unsigned *a,
+                                                      const unsigned *b)
+{
+#if TMM__ASYNC
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        asm volatile(
+            "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+r"(c[i % 2 * 2]), "+r"(c[i % 2 * 2 + 1])
+            : "r"(a[i]), "r"(b[i / 2]));
+#else
+    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
+    if (!__any_sync(0xffffffffu, (a[0] | a[1] | a[2] | a[3]) != 0)) return; /* padding */
+    if (!__any_sync(0xffffffffu, (b[0] | b[1]) != 0)) return;
+    const unsigned long long near_a = (unsigned long long)a[1] << 32 | a[0];
+    const unsigned long long far_a = (unsigned long long)a[3] << 32 | a[2];
+    const unsigned long long both_b = (unsigned long long)b[1] << 32 | b[0];
+    for (int k = 0; k < 4; k++) { /* words along k, and those 16 k further on */
+        unsigned long long two_a[2] = {__shfl_sync(0xffffffffu, near_a, g + k),
+                                       __shfl_sync(0xffffffffu, far_a, g + k)};
+        unsigned long long two_b[2] = {__shfl_sync(0xffffffffu, both_b, t + k),
+                                       __shfl_sync(0xffffffffu, both_b, t + 4 + k)};
+        for (int n = 0; n < 8; n++) /* bytes, of the near words first */
+            for (int i = 0; i < 4; i++)
+                c[i] += (unsigned)(two_a[n / 4] >> (i / 2 * 32 + n % 4 * 8) & 255) *
+                        (unsigned)(two_b[i % 2] >> 8 * n & 255);
+    }
+#endif
+}
+
+/* Four sums of a thread as a word of a plane of C. */
+static __device__ __forceinline__ unsigned tmm__int8_word(const unsigned *c, unsigned p,
+                                                          unsigned inverse, bool units)
+{
+    return units ? tmm__low_bytes(tmm__int8_log(c[0]), tmm__int8_log(c[1]), tmm__int8_log(c[2]),
+                                  tmm__int8_log(c[3]))
+                 : tmm__low_bytes(tmm__int8_remainder(c[0], p, inverse),
+                                  tmm__int8_remainder(c[1], p, inverse),
+                                  tmm__int8_remainder(c[2], p, inverse),
+                                  tmm__int8_remainder(c[3], p, inverse));
+}
+
+/* Where tile number `tile` of a plane is: bands of TMM__INT8_BAND rows, walked column by column. */
+static __device__ __forceinline__ void tmm__int8_find(int tile, int down, int across, int *row,
+                                                      int *col)
+{
+    int band = tile / (TMM__INT8_BAND * across), in = tile - band * TMM__INT8_BAND * across;
+    int height = down - band * TMM__INT8_BAND;
+    if (height > TMM__INT8_BAND) height = TMM__INT8_BAND;
+    *col = in / height;
+    *row = band * TMM__INT8_BAND + in - *col * height;
+}
+
+/* A piece of C: where its planes are. */
+static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, int pieces_across)
+{
+    return ((size_t)row * pieces_across + col) * (TMM__INT8_PLANES * TMM__INT8_PIECE);
+}
+#endif
+/* src/tiledmm/kernels/double/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL CHOICE: how many moduli.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The first
+   groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
+       k contiguous        warp w has lines 8 w to 8 w + 7, its lanes neighbours along k
+       lines contiguous    thread t has line t % 64, and k = t / 64, t / 64 + 4, ...
+   The order of additions depends on K and the op alone, and so do the scales. Reads 8 bytes an
+   element, for 3 operations: bound by memory. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_norms)(long long K, int groups_A, const tmm__int8_lines a,
+                            const tmm__int8_lines b, tmm__int8_norm *norms)
+{
+    __shared__ tmm__int8_norm of_threads[4][64];
+    bool is_A = (int)blockIdx.x < groups_A;
+    const tmm__int8_lines from = is_A ? a : b;
+    const int thread = threadIdx.x, lane = thread % 32;
+    long long line0 = 64ll * ((int)blockIdx.x - (is_A ? 0 : groups_A));
+    long long k0 = (long long)blockIdx.y * TMM__INT8_NORM_K;
+    int left = K - k0 < TMM__INT8_NORM_K ? (int)(K - k0) : (int)TMM__INT8_NORM_K;
+    tmm__int8_norm *to = norms + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * 64;
+    if (from.k_stride == 1) {
+#pragma unroll 1
+        for (int i = 0; i < 8; i++) {
+            int line = thread / 32 * 8 + i;
+            double one = 0, most = 0, two = 0, x[16];
+            int here = line0 + line < from.lines ? left : 0;
+            const double *at = from.X + (line0 + line) * from.line_stride + k0 + lane;
+#pragma unroll
+            for (int j = 0; j < 16; j++) {
+                x[j] = 0;
+                tmm__load_if(&x[j], at + 32 * j, 8, lane + 32 * j < here);
+            }
+#pragma unroll
+            for (int j = 0; j < 16; j++) {
+                one += fabs(x[j]), two += x[j] * x[j];
+                most = fmax(most, fabs(x[j]));
+            }
+#pragma unroll
+            for (int d = 16; d > 0; d /= 2) {
+                one += __shfl_xor_sync(0xffffffffu, one, d);
+                two += __shfl_xor_sync(0xffffffffu, two, d);
+                most = fmax(most, __shfl_xor_sync(0xffffffffu, most, d));
+            }
+            if (lane == 0) to[line].one = one, to[line].most = most, to[line].two = two;
+        }
+        return;
+    }
+    int line = thread % 64, part = thread / 64;
+    double one = 0, most = 0, two = 0;
+    if (line0 + line >= from.lines) left = 0;
+    const double *at = from.X + (line0 + line) * from.line_stride + (k0 + part) * from.k_stride;
+#pragma unroll 1
+    for (int k = part; k < left; k += 32) {
+        double x[8];
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            x[j] = 0;
+            tmm__load_if(&x[j], at + 4 * j * from.k_stride, 8, k + 4 * j < left);
+        }
+        at += 32 * from.k_stride;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            one += fabs(x[j]), two += x[j] * x[j];
+            most = fmax(most, fabs(x[j]));
+        }
+    }
+    of_threads[part][line].one = one, of_threads[part][line].two = two;
+    of_threads[part][line].most = most;
+    __syncthreads();
+    if (part > 0) return;
+#pragma unroll
+    for (int i = 1; i < 4; i++) {
+        one += of_threads[i][line].one, two += of_threads[i][line].two;
+        most = fmax(most, of_threads[i][line].most);
+    }
+    to[line].one = one, to[line].most = most, to[line].two = two;
+}
+
+/* KERNEL SCALES. Puts the chunks together: a thread has a line. A norm is the smaller of
+   sqrt(most * one), which cannot overflow, and sqrt(two), where squares neither overflow nor
+   underflow; a little more, for what rounding did. A NaN or infinity is in `one`. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_scales)(long long K, int chunks, int lines_A, int lines_B,
+                             const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
+{
+    int line = blockIdx.x * 256 + threadIdx.x;
+    if (line >= lines_A + lines_B) return;
+    double one = 0, most = 0, two = 0;
+#pragma unroll 4
+    for (int i = 0; i < chunks; i++) {
+        tmm__int8_norm n = norms[(size_t)i * (lines_A + lines_B) + line];
+        one += n.one, two += n.two, most = fmax(most, n.most);
+    }
+    tmm__int8_line to = {0, 0, 0, 0};
+    if (one != 0) {
+        double norm = sqrt(most) * sqrt(one);
+        if (most > 1e-130 && most < 1e130) norm = fmin(norm, sqrt(two));
+        unsigned long long bits;
+        norm *= 1 + 1e-9;
+        memcpy(&bits, &norm, 8);
+        int exponent = (int)(bits >> 52) - 1023;
+        bool usable = one < tmm__power_of_two(1023) &&
+                      most < tmm__power_of_two(TMM__INT8_EXPONENT) &&
+                      most > tmm__power_of_two(-TMM__INT8_EXPONENT);
+        to.one = tmm__float_from(0x7fc00000u);
+        if (usable) {
+            float fraction = (float)(norm * tmm__power_of_two(-exponent));
+            to.size = exponent * 256 + (int)ceilf(256 * log2f(fraction) + 0.01f);
+            double unit = tmm__power_of_two(-(to.size >> 8));
+            to.one = (float)(one * unit) * 1.000001f;
+            to.unit = (float)(one * unit / (double)K) / 32;
+            to.per_unit = (1 - 1e-6f) / to.unit;
+        }
+    }
+    if (line < lines_A)
+        a[line] = to;
+    else
+        b[line - lines_A] = to;
+}
+
+/* KERNEL CHOICE. How many moduli prove an element, for all of C; the block that is last to count
+   decides. Reads a byte an element. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, float fp64,
+                             float each)
+{
+    __shared__ unsigned failed[TMM__INT8_CHOICES];
+    const int lane = threadIdx.x % 32, t = threadIdx.x % 128;
+    unsigned count[TMM__INT8_CHOICES] = {0, 0, 0, 0};
+    if (threadIdx.x < TMM__INT8_CHOICES) failed[threadIdx.x] = 0;
+    __syncthreads();
+    int pieces = job.pieces_down * job.pieces_across;
+#pragma unroll 1
+    for (int n = blockIdx.x * 2 + threadIdx.x / 128; n < pieces; n += gridDim.x * 2) {
+        int piece_row = n / job.pieces_across, piece_col = n % job.pieces_across;
+        int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+        uint4 codes = *(const uint4 *)(job.planes +
+                                       tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
+                                       TMM__INT8_UNITS * TMM__INT8_PIECE + t * 16);
+        tmm__int8_line rows[2] = {job.a.lines[row], job.a.lines[row + 8]};
+#pragma unroll 1
+        for (int j = 0; j < 4; j++) {
+            unsigned word = j == 0 ? codes.x : j == 1 ? codes.y : j == 2 ? codes.z : codes.w;
+            tmm__int8_line cols[2] = {job.b.lines[col + 8 * j], job.b.lines[col + 8 * j + 1]};
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const tmm__int8_line *r = &rows[e / 2], *c = &cols[e % 2];
+                bool exists = row + e / 2 * 8 < job.M && col + 8 * j + e % 2 < job.N;
+                float size = tmm__int8_from_log(word >> 8 * e & 255) * r->unit * c->unit * 0.9999f;
+#pragma unroll
+                for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+                    float g = tmm__int8_rest(tables.limit[i], r);
+                    float col_g = tmm__int8_rest(tables.limit[i], c);
+                    tmm__int8_part part = tmm__int8_half(r, g, tables.kappa, tables.half_K);
+                    if (exists && !(size >= tmm__int8_threshold(part, col_g, c->one))) count[i]++;
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+#pragma unroll
+        for (int d = 16; d > 0; d /= 2) count[i] += __shfl_xor_sync(0xffffffffu, count[i], d);
+        if (lane == 0 && count[i] > 0) atomicAdd(&failed[i], count[i]);
+    }
+    __syncthreads();
+    if (threadIdx.x < TMM__INT8_CHOICES && failed[threadIdx.x] > 0)
+        atomicAdd(&job.state->failed[threadIdx.x], (unsigned long long)failed[threadIdx.x]);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(&job.state->arrived, 1u) == gridDim.x - 1) {
+        __threadfence();
+        job.state->moduli = tmm__int8_decide(job.state, (double)job.M * (double)job.N, fp64, each);
+    }
+}
+#endif
+/* src/tiledmm/kernels/double/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* 32 elements of a thread, of the 64 lines x 128 k of its block, times 2^shift. If k is contiguous: 8
+   lines from thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from
+   thread / 64 * 32 on. Zeros where there is no element, and of lines not to be used. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_load)(const tmm__int8_lines from,
+                                                              const tmm__int8_line *lines,
+                                                              long long line0, long long k0,
+                                                              long long K, int limit, bool units,
+                                                              unsigned *lo, unsigned *hi)
+{
+    const int thread = threadIdx.x;
+    const bool along_k = from.k_stride == 1;
+    bool pairs = along_k && ((size_t)from.X | (size_t)from.line_stride * 8) % 16 == 0;
+    long long k = k0 + (along_k ? thread % 32 * 4 : thread / 64 * 32);
+#pragma unroll
+    for (int i = 0; i < 8; i++) { /* four elements */
+        int line = along_k ? thread / 32 * 8 + i : thread % 64;
+        long long at_k = along_k ? k : k + 4 * i;
+        tmm__int8_line l = lines[line0 + line];
+        const double *x = from.X + (line0 + line) * from.line_stride + at_k * from.k_stride;
+        int left = line0 + line < from.lines && l.one > 0 && K > at_k
+                       ? (int)(K - at_k < 4 ? K - at_k : 4)
+                       : 0;
+        double four[4] = {0, 0, 0, 0};
+        if (pairs && left == 4) {
+            double2 first = *(const double2 *)x, second = *(const double2 *)(x + 2);
+            four[0] = first.x, four[1] = first.y, four[2] = second.x, four[3] = second.y;
+        } else {
+#pragma unroll
+            for (int j = 0; j < 4; j++) tmm__load_if(&four[j], x + j * from.k_stride, 8, j < left);
+        }
+        double scale = tmm__power_of_two(units ? -(l.size >> 8) : tmm__int8_shift(limit, l.size));
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            if (units) {
+                lo[4 * i + j] = (unsigned)fminf((float)fabs(four[j] * scale) * l.per_unit, 255.0f);
+            } else {
+                unsigned long long n = (unsigned long long)tmm__nearest(four[j] * scale);
+                lo[4 * i + j] = (unsigned)n, hi[4 * i + j] = (unsigned)(n >> 32) ^ 0x80000000u;
+            }
+        }
+    }
+}
+
+/* Residues of four elements: x' + 2^63 has eight bytes. Those times 2^(8 i) mod p, and what -2^63
+   gives, are added up to 18 bits, as the mantissa of a float; the quotient is rounded by adding
+   1.5 * 2^23, and what remains is the float's low byte. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_bytes)(const tmm__int8_modulus m,
+                                                                   float reciprocal, float minus_p,
+                                                                   float half, const unsigned *lo,
+                                                                   const unsigned *hi)
+{
+    const float magic = 12582912.0f;
+    unsigned residue[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        unsigned sum = tmm__dot_bytes(lo[j], m.weights[0], m.first);
+        float s = tmm__float_from(tmm__dot_bytes(hi[j], m.weights[1], sum));
+        float q = __fadd_rn(__fmaf_rn(__fsub_rn(s, half), reciprocal, magic), -magic);
+        residue[j] = tmm__bits_from(__fmaf_rn(q, minus_p, s));
+    }
+    return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
+}
+
+/* KERNEL RESIDUES. A block of 256 threads has 64 lines x 128 k in registers, 32 elements a thread, and
+   makes a block of 8 KB of each modulus, through a ring in shared memory:
+       registers      | residues 0 | residues 1 | residues 2 | ...
+       bulk copies                 | 0 to memory| 1 to memory|
+   The first groups_A blocks along x have lines of A. `state`: says how many moduli; NULL: units of
+   every `every`-th block of k. Reads 8 bytes an element and writes L, for 6 instructions each:
+   bound by memory. */
+TMM_KERNEL void __launch_bounds__(256, 2)
+    TMM_FN(gemm_int8_residues)(long long K, int groups_A, int every, const tmm__int8_lines a,
+                               const tmm__int8_lines b, const tmm__int8_operand to_a,
+                               const tmm__int8_operand to_b, const tmm__int8_state *state,
+                               const tmm__int8_residues tables)
+{
+    enum { RING = 4 };
+    __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
+    const bool is_A = (int)blockIdx.x < groups_A, units = state == NULL;
+    const int thread = threadIdx.x, group = (int)blockIdx.x - (is_A ? 0 : groups_A);
+    const int moduli = units ? 1 : (int)state->moduli;
+    if (moduli == 0) return; /* FP64 for all */
+    const int choice = units ? 0 : moduli - TMM__INT8_LEAST;
+    const tmm__int8_operand to = is_A ? to_a : to_b;
+    const tmm__int8_lines from = is_A ? a : b;
+    const bool along_k = from.k_stride == 1;
+    unsigned lo[32], hi[32];
+    TMM_FN(gemm_int8_load)
+    (from, to.lines, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K,
+     tables.limit[choice], units, lo, hi);
+    size_t step = (size_t)gridDim.y * to.line_blocks * TMM__INT8_BLOCK;
+    unsigned char *out = (units ? to.units : to.planes) +
+                         ((size_t)blockIdx.y * to.line_blocks + group) * TMM__INT8_BLOCK;
+#pragma unroll 1
+    for (int l = 0; l < moduli; l++, out += step) {
+        unsigned char *at = ring[l % RING];
+        unsigned word[8];
+        if (units) {
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                word[i] = tmm__low_bytes(lo[4 * i], lo[4 * i + 1], lo[4 * i + 2], lo[4 * i + 3]);
+        } else {
+            tmm__int8_modulus m = tables.b[l];
+            if (is_A) m = tables.a[choice][l];
+            const float reciprocal = tables.reciprocal[l], minus_p = tables.minus_p[l];
+            const float half = tables.half[l];
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                word[i] =
+                    TMM_FN(gemm_int8_bytes)(m, reciprocal, minus_p, half, lo + 4 * i, hi + 4 * i);
+        }
+        if (along_k) {
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                *(unsigned *)(at + (thread / 32 * 8 + i) * 128 + ((thread % 32 / 4) ^ i) * 16 +
+                              thread % 4 * 4) = word[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                *(uint4 *)(at + thread % 64 * 128 + ((thread / 64 * 2 + i) ^ thread % 8) * 16) =
+                    make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
+        }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been read,
+           whose place block l + 1 takes. */
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        if (thread == 0)
+            asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(RING - 2) : "memory");
+        __syncthreads();
+        if (thread == 0) {
+            asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),
+                         "r"((unsigned)__cvta_generic_to_shared(at)), "r"((unsigned)TMM__INT8_BLOCK)
+                         : "memory");
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        }
+#else
+        __syncthreads();
+        for (int i = thread; i < TMM__INT8_BLOCK / 16; i += 256)
+            ((uint4 *)out)[i] = ((const uint4 *)at)[i];
+#endif
+    }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+#endif
+}
+#endif
+/* src/tiledmm/kernels/double/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
+   Uses: kernels/double/numbers.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+#ifndef TMM__INT8_WGMMA_ONCE
+#define TMM__INT8_WGMMA_ONCE
+/* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
+enum {
+    TMM__INT8_WGMMA_ROWS = 256,
+    TMM__INT8_WGMMA_COLS = 192,
+    TMM__INT8_WGMMA_STAGES = 4,
+    TMM__INT8_WGMMA_CLUSTER = 2,
+    TMM__INT8_WGMMA_DOWN = TMM__INT8_WGMMA_ROWS / 128,      /* times 64 rows of a warpgroup */
+    TMM__INT8_WGMMA_SUMS = TMM__INT8_WGMMA_COLS / 2,        /* of a thread, in 64 rows */
+    TMM__INT8_WGMMA_A = TMM__INT8_WGMMA_ROWS * TMM__INT8_K, /* bytes of a stage */
+    TMM__INT8_WGMMA_B = TMM__INT8_WGMMA_COLS * TMM__INT8_K,
+    TMM__INT8_WGMMA_STAGE = TMM__INT8_WGMMA_A + TMM__INT8_WGMMA_B,
+    TMM__INT8_WGMMA_BYTES = TMM__INT8_WGMMA_STAGES * TMM__INT8_WGMMA_STAGE + 1024, /* to align */
+    TMM__INT8_PACE = 4 /* blocks of k from one tmm__keep_pace to the next */
+};
+
+#if TMM__WGMMA
+/* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
+   "mbarrier.arrive"). */
+static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
+}
+
+/* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the barriers
+   of all of them count the bytes. */
+static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const void *global,
+                                                         unsigned bytes, unsigned barrier,
+                                                         unsigned short blocks)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier), "h"(blocks)
+                 : "memory");
+}
+
+/* c = a b + (add ? c : 0) by a warpgroup, of bytes without sign: a 64 x 32, b 32 x 192. Of c its thread
+   t has, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
+   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk32"). */
+#define TMM__R4(i)  "+r"(c[i]), "+r"(c[(i) + 1]), "+r"(c[(i) + 2]), "+r"(c[(i) + 3])
+#define TMM__R16(i) TMM__R4(i), TMM__R4((i) + 4), TMM__R4((i) + 8), TMM__R4((i) + 12)
+static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned long long a,
+                                                        unsigned long long b, int add)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n192k32.s32.u8.u8 {"
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
+                 "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
+                 "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "
+                 "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, "
+                 "%66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "
+                 "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+                 "}, %96, %97, p;\n}"
+                 : TMM__R16(0), TMM__R16(16), TMM__R16(32), TMM__R16(48), TMM__R16(64), TMM__R16(80)
+                 : "l"(a), "l"(b), "r"(add));
+}
+#undef TMM__R4
+#undef TMM__R16
+
+/* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both blocks
+   have the same columns: each copies half of the lines of B, to both. */
+static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *job, int units,
+                                                      unsigned stages, unsigned fulls,
+                                                      unsigned empties)
+{
+    enum {
+        CLUSTER = TMM__INT8_WGMMA_CLUSTER,
+        HALF = TMM__INT8_WGMMA_B / CLUSTER,
+        ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
+    };
+    const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
+    const size_t step_a = (size_t)job->a_blocks * TMM__INT8_BLOCK;
+    const size_t step_b = (size_t)job->b_blocks * TMM__INT8_BLOCK;
+    int stage = 0;
+    unsigned parity = 1, due = 0;
+    bool paced = job->keep_pace;
+    for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
+        int modulus = unit / tiles, row, col;
+        tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
+        const unsigned char *a = job->a + modulus * job->k_blocks * step_a +
+                                 (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
+        const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
+                                 (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
+        for (int k = 0; k < job->k_blocks; k++, a += step_a, b += step_b) {
+            unsigned to = stages + stage * TMM__INT8_WGMMA_STAGE, full = fulls + 8 * stage;
+            if (paced && k % TMM__INT8_PACE == 0) {
+                paced = tmm__keep_pace(&job->state->pace, due);
+                due += gridDim.x;
+            }
+            tmm__barrier_wait(empties + 8 * stage, parity);
+            tmm__barrier_expect(full, TMM__INT8_WGMMA_STAGE);
+            tmm__copy_bulk(to, a, TMM__INT8_WGMMA_A, full);
+            tmm__copy_bulk_to(to + TMM__INT8_WGMMA_A + rank * HALF, b, HALF, full,
+                              (1 << CLUSTER) - 1);
+            if (++stage == TMM__INT8_WGMMA_STAGES) stage = 0, parity ^= 1;
+        }
+    }
+    if (job->keep_pace) atomicMax(&job->state->pace, 1u << 30); /* no more to wait for */
+}
+
+/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
+static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
+                                                          unsigned stages, unsigned fulls,
+                                                          unsigned empties)
+{
+    enum { CLUSTER = TMM__INT8_WGMMA_CLUSTER, DOWN = TMM__INT8_WGMMA_DOWN };
+    enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
+    const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
+    const int group = threadIdx.x / 128 - 1, t = threadIdx.x % 128, lane = t % 32;
+    int stage = 0;
+    unsigned parity = 0;
+    for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
+        unsigned c[DOWN][SUMS];
+        int last = 0, row, col;
+#pragma unroll 1
+        for (int k = 0; k < job->k_blocks; k++) {
+            unsigned at = stages + stage * TMM__INT8_WGMMA_STAGE;
+            tmm__barrier_wait(fulls + 8 * stage, parity);
+            unsigned long long a = tmm__descriptor(at + group * (DOWN * TMM__INT8_BLOCK));
+            unsigned long long b = tmm__descriptor(at + TMM__INT8_WGMMA_A);
+            TMM__WGMMA_BEGIN();
+#pragma unroll
+            for (int i = 0; i < TMM__INT8_K / 32; i++)
+#pragma unroll
+                for (int d = 0; d < DOWN; d++)
+                    tmm__wgmma_bytes(c[d], a + 2 * i + d * (TMM__INT8_BLOCK / 16), b + 2 * i,
+                                     k + i > 0);
+            TMM__WGMMA_COMMIT();
+            if (k > 0) { /* the stage before is read */
+                TMM__WGMMA_WAIT(1);
+                if (lane < CLUSTER) tmm__barrier_arrive_at(empties + 8 * last, lane);
+            }
+            last = stage;
+            if (++stage == TMM__INT8_WGMMA_STAGES) stage = 0, parity ^= 1;
+        }
+        TMM__WGMMA_WAIT(0);
+#pragma unroll
+        for (int i = 0; i < DOWN * SUMS; i++)
+            asm volatile("" : "+r"(c[i / SUMS][i % SUMS])::"memory");
+        if (lane < CLUSTER) tmm__barrier_arrive_at(empties + 8 * last, lane);
+
+        const int modulus = unit / tiles;
+        const bool logs = job->state == NULL;
+        const unsigned p = job->p[modulus], inverse = job->inverse[modulus];
+        tmm__int8_find(unit - modulus * tiles, job->tiles_down, job->tiles_across, &row, &col);
+        const int piece_row = ((row * CLUSTER + rank) * 2 + group) * DOWN;
+        unsigned char *to = job->C +
+                            tmm__int8_piece_at(piece_row, col * PIECES, job->pieces_across) +
+                            (logs ? (int)TMM__INT8_UNITS : modulus) * TMM__INT8_PIECE + t * 16;
+        const size_t next_row = tmm__int8_piece_at(1, 0, job->pieces_across);
+#pragma unroll
+        for (int m = 0; m < DOWN * PIECES; m++) {
+            unsigned word[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                word[j] = tmm__int8_word(&c[m / PIECES][m % PIECES * 16 + 4 * j], p, inverse, logs);
+            if (piece_row + m / PIECES < job->pieces_down &&
+                col * PIECES + m % PIECES < job->pieces_across)
+                __stcs((uint4 *)(to + m / PIECES * next_row +
+                                 m % PIECES * (TMM__INT8_PLANES * TMM__INT8_PIECE)),
+                       make_uint4(word[0], word[1], word[2], word[3]));
+        }
+    }
+}
+#endif
+#endif
+
+/* KERNEL TENSOR INT8 by wgmma. 384 threads, persistent, in clusters of two that are above each other in
+   C and share what is copied of B. Of the first warpgroup one thread copies, two multiply. A unit is
+   a plane of a cluster's tiles, modulus by modulus; a plane in bands of four.
+                +----------------------+              copies          | s0 | s1 | s2 | s3 | s0 |
+       block 0  |   256 x 192          |              warpgroup 1,2        | s0 | s1 | s2 | s3 |
+                +----------------------+
+       block 1  |   256 x 192          |   each warpgroup has 128 x 192 of it, as 2 wgmma of 64 x 192
+                +----------------------+   with 192 sums of 232 registers a thread
+
+   A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied. So
+   280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes; it reads
+   224 KB of shared memory in 768 clocks of multiplication, more than half of what that gives.
+   Longer than some ms it is bound by the power that the device may draw: so blocks keep together
+   along k (tmm__keep_pace), and what is copied twice is little. */
+TMM_KERNEL void __launch_bounds__(384, 1)
+    TMM_FN(gemm_int8_wgmma)(const __grid_constant__ tmm__int8_products job)
+{
+#if TMM__WGMMA
+    enum { STAGES = TMM__INT8_WGMMA_STAGES, CLUSTER = TMM__INT8_WGMMA_CLUSTER };
+    extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    unsigned stages = ((unsigned)__cvta_generic_to_shared(tmm__int8_stages) + 1023) & ~1023u;
+    unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
+    unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    const int planes = job.state == NULL ? 1 : (int)job.state->moduli;
+    const int units = planes * job.tiles_down * job.tiles_across;
+    if (units == 0) return; /* FP64 for all */
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (int i = 0; i < STAGES; i++) {
+            tmm__barrier_init(fulls + 8 * i, 1);
+            tmm__barrier_init(empties + 8 * i, 8 * CLUSTER);
+        }
+        /* So that the other block and copies find the barriers (PTX ISA 9.7, "fence"). */
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    __syncthreads();
+    tmm__cluster_arrive(true);
+    tmm__cluster_wait();
+    if (threadIdx.x < 128) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
+        if (threadIdx.x == 0) tmm__int8_copy(&job, units, stages, fulls, empties);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        tmm__int8_multiply(&job, units, stages, fulls, empties);
+    }
+    __syncwarp();
+    tmm__cluster_arrive(false); /* none leaves while the other may arrive at its barriers */
+    tmm__cluster_wait();
+#else
+    (void)job;
+#endif
+}
+#endif
+/* src/tiledmm/kernels/double/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+/* The instances: pass, name, columns of a warp's part. */
+#ifndef TMM__INT8_MMA_LIST
+#define TMM__INT8_MMA_LIST(_) \
+    _(1, 128x256, 64)         \
+    _(2, 128x128, 32)
+#define TMM__INT8_MMA_COLS  (TMM__INT8_MMA_LIST(TMM__VALUE_1) 0)
+#define TMM__INT8_MMA_ROWS  128
+#define TMM__INT8_MMA_STAGE ((TMM__INT8_MMA_ROWS + 4 * TMM__INT8_MMA_COLS) * TMM__INT8_K)
+#endif
+
+#if defined(TMM__PASS) && TMM__DOUBLE_TENSOR && (TMM__INT8_MMA_LIST(TMM__IN_PASS) 0)
+/* KERNEL TENSOR INT8 by mma.sync, unless compiled for sm_90a, where wgmma is twice as fast. A block of
+   256 threads has a tile of 128 x 256 (128 x 128) of one plane of C. Each of its eight warps has 64 x 64
+   (64 x 32) of it, as 4 x 8 (4 x 4) matrices of 16 x 8:
+                   +----+----+----+----+        two stages of 128 k, filled by cp.async:
+             64    | w0 | w2 | w4 | w6 |            copies        | s1 | s0 | s1 |
+                   +----+----+----+----+            tensor cores  | s0 | s1 | s0 |
+             64    | w1 | w3 | w5 | w7 |        lines of A, then of B, 128 bytes each, as KERNEL
+                   +----+----+----+----+        RESIDUES leaves them: ldmatrix has no bank conflicts
+   blockIdx.x counts tiles, modulus by modulus: L times the tiles, of 16 that are launched.
+
+   A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
+   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes of
+   shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
+enum { TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA) = 2 * TMM__INT8_MMA_STAGE };
+
+#if TMM__BODIES && !TMM__WGMMA
+/* Begins to copy block `k` of 128 k of the tile's lines: 128 of A, `cols` of B. */
+static __device__ __forceinline__ void TMM__INSTANCE(gemm_int8_mma_copy_,
+                                                     INT8_MMA)(unsigned char *stage,
+                                                               const tmm__int8_products *job,
+                                                               int modulus, int row, int col, int k)
+{
+    enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
+    size_t block = (size_t)modulus * job->k_blocks + k;
+    const unsigned char *a = job->a + (block * job->a_blocks + row * ROWS) * TMM__INT8_BLOCK;
+    const unsigned char *b = job->b + (block * job->b_blocks + col * COLS) * TMM__INT8_BLOCK;
+    const int at = threadIdx.x * 16;
+#pragma unroll
+    for (int i = 0; i < 2 * (ROWS + COLS); i++) { /* half a block of 8 KB */
+        bool is_A = i < 2 * ROWS;
+        int n = is_A ? i : i - 2 * ROWS;
+        bool exists =
+            is_A ? row * ROWS + n / 2 < job->a_blocks : col * COLS + n / 2 < job->b_blocks;
+        tmm__copy_async(stage + i * 4096 + at, exists ? (is_A ? a : b) + n * 4096 + at : job->a, 16,
+                        exists);
+    }
+    tmm__copy_commit();
+}
+#endif
+
+TMM_KERNEL void __launch_bounds__(256, 1)
+    TMM__INSTANCE(gemm_int8_mma_, INT8_MMA)(const tmm__int8_products job)
+{
+#if TMM__BODIES && !TMM__WGMMA
+    enum { WIDE = TMM__INT8_MMA_COLS / 8, STAGE = TMM__INT8_MMA_STAGE };
+    extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
+    const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 % 2, warp_col = threadIdx.x / 64;
+    const int tiles = job.tiles_down * job.tiles_across, modulus = blockIdx.x / tiles;
+    const bool units = job.state == NULL;
+    if (!units && modulus >= (int)job.state->moduli) return;
+    int row, col;
+    tmm__int8_find((int)blockIdx.x - modulus * tiles, job.tiles_down, job.tiles_across, &row, &col);
+    unsigned c[4][WIDE][4];
+#pragma unroll
+    for (int i = 0; i < 16 * WIDE; i++) c[i / (4 * WIDE)][i / 4 % WIDE][i % 4] = 0;
+    /* Where this lane's line and chunk are for ldmatrix: of A line lane % 16, chunk lane / 16; of B
+       line lane % 8 + lane / 16 * 8, chunk lane / 8 % 2. Both lines are lane % 8 modulo 8. */
+    const int line_a = warp_row * 64 + lane % 16, chunk_a = lane / 16;
+    const int line_b =
+        TMM__INT8_MMA_ROWS + warp_col * TMM__INT8_MMA_COLS + lane % 8 + lane / 16 * 8;
+    const int chunk_b = lane / 8 % 2;
+    TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)(tmm__int8_stages, &job, modulus, row, col, 0);
+#pragma unroll 1
+    for (int k = 0; k < job.k_blocks; k++) {
+        const unsigned char *stage = tmm__int8_stages + k % 2 * STAGE;
+        TMM__COPY_WAIT(0);
+        __syncthreads(); /* this stage is here, and all have read the other */
+        if (k + 1 < job.k_blocks) TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
+        (tmm__int8_stages + (k + 1) % 2 * STAGE, &job, modulus, row, col, k + 1);
+#pragma unroll
+        for (int s = 0; s < 4; s++) { /* 32 k */
+            unsigned a[4][4], b[WIDE / 2][4];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                tmm__load_matrices(a[i], stage + (line_a + 16 * i) * 128 +
+                                             ((2 * s + chunk_a) ^ lane % 8) * 16);
+#pragma unroll
+            for (int j = 0; j < WIDE / 2; j++)
+                tmm__load_matrices(b[j], stage + (line_b + 16 * j) * 128 +
+                                             ((2 * s + chunk_b) ^ lane % 8) * 16);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < WIDE; j++) tmm__mma_bytes(c[i][j], a[i], b[j / 2] + j % 2 * 2);
+        }
+    }
+    const int piece_row = row * 2 + warp_row;
+    const unsigned p = units ? 1 : job.p[modulus], inverse = units ? 0 : job.inverse[modulus];
+#pragma unroll
+    for (int m = 0; m < WIDE / 4; m++) { /* pieces */
+        int piece_col = (col * 4 + warp_col) * (WIDE / 4) + m;
+        if (piece_row >= job.pieces_down || piece_col >= job.pieces_across) continue;
+        unsigned char *to = job.C + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
+                            (units ? (int)TMM__INT8_UNITS : modulus) * TMM__INT8_PIECE + lane * 16;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            unsigned word[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                word[j] = tmm__int8_word(c[i][4 * m + j], p, inverse, units);
+            __stcs((uint4 *)(to + i * 512), make_uint4(word[0], word[1], word[2], word[3]));
+        }
+    }
+#else
+    (void)job;
+#endif
+}
+#endif
+/* src/tiledmm/kernels/double/sums.cuh. KERNEL SUMS: residues become elements of C.
+   Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient, which
+   has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const unsigned *weight,
+                                                             unsigned for_quotient,
+                                                             unsigned quotient,
+                                                             unsigned long long *e, unsigned *top,
+                                                             unsigned *q)
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
+    *top += n * weight[3];
+    *q += __umulhi(for_quotient, quotient);
+}
+
+/* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a double.
+   For L = 16 there is a sixth group. */
+static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
+                                                                   const tmm__int8_sums *tables,
+                                                                   int choice)
+{
+    const unsigned *f = tables->factor[choice];
+    unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
+    unsigned long long e[3] = {0, 0, 0};
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_MOST; l++) y[l] = words[l] >> 8 * byte & 255;
+#pragma unroll
+    for (int g = 0; g < 3; g++)
+        n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
+    n[3] = y[9] * f[9] + y[10] * f[10] + y[13] * f[13];
+    n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
+    n[5] = y[15];
+#pragma unroll
+    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
+    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
+    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
+    q >>= 12;
+#pragma unroll
+    for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
+    top += q * tables->minus_P[choice][3];
+    e[1] += e[0] >> 32;
+    e[2] += e[1] >> 32;
+    top += (unsigned)(e[2] >> 32);
+    unsigned long long low = (e[1] << 32) | (unsigned)e[0];
+    unsigned long long high = ((unsigned long long)top << 32) | (unsigned)e[2];
+    /* The magnitude first: then a small negative number has no bits to be rounded away. */
+    bool negative = (long long)high < 0;
+    if (negative) low = 0 - low, high = ~high + (low == 0);
+    double x = (double)high * 18446744073709551616.0 + (double)low;
+    return negative ? -x : x;
+}
+
+/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
+   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
+   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
+   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
+TMM_KERNEL void __launch_bounds__(128, 4)
+    TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
+{
+    const unsigned moduli = job.state->moduli;
+    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
+    if (moduli == 0) return;
+    const int choice = (int)moduli - TMM__INT8_LEAST, piece_row = n / job.pieces_across;
+    const int piece_col = n - piece_row * job.pieces_across, limit = tables.limit[choice];
+    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+    const unsigned char *from =
+        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
+    uint4 four[TMM__INT8_PLANES];
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_PLANES; l++) {
+        four[l] = make_uint4(0, 0, 0, 0);
+        if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
+            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
+    }
+    tmm__int8_part parts[2];
+    float row_g[2], row_unit[2];
+    double row_scale[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        tmm__int8_line line = job.a.lines[row + 8 * h];
+        row_g[h] = tmm__int8_rest(limit, &line), row_unit[h] = line.unit * 0.9999f;
+        parts[h] = tmm__int8_half(&line, row_g[h], tables.kappa, tables.half_K);
+        row_scale[h] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
+    }
+    double *C = job.C + row * job.ldc + col;
+    const bool aligned = ((size_t)C | (size_t)job.ldc * 8) % 16 == 0;
+    unsigned open = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        unsigned words[TMM__INT8_PLANES];
+#pragma unroll
+        for (int l = 0; l < TMM__INT8_PLANES; l++)
+            words[l] = j == 0 ? four[l].x : j == 1 ? four[l].y : j == 2 ? four[l].z : four[l].w;
+        float col_g[2], col_one[2], col_unit[2];
+        double col_scale[2];
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            tmm__int8_line line = job.b.lines[col + 8 * j + i];
+            col_g[i] = tmm__int8_rest(limit, &line), col_one[i] = line.one;
+            col_unit[i] = line.unit;
+            col_scale[i] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
+        }
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            double sum[2];
+            unsigned proved = 0;
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, &tables, choice);
+                float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
+                float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
+                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
+                shown |= units * row_unit[h] * col_unit[i] >= T;
+                bool exists = row + 8 * h < job.M && col + 8 * j + i < job.N;
+                if (exists && shown) proved |= 1u << i;
+                if (exists && !shown) open |= 1u << (4 * j + 2 * h + i);
+                sum[i] = x * row_scale[h] * col_scale[i];
+            }
+            double *to = C + 8 * h * job.ldc + 8 * j;
+            TMM_FN(elements2) old = {{0, 0}};
+            if (job.beta != 0) old = TMM_FN(load2)(to, aligned, proved);
+            TMM_FN(store2)
+            (to, row + 8 * h, col + 8 * j, aligned, proved, job.alpha, job.beta, old, sum);
+        }
+    }
+    job.open[(size_t)n * 128 + t] = (unsigned short)open;
+    if (open != 0) job.state->open = 1;
+}
+#endif
+/* src/tiledmm/kernels/double/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
+   Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* One element of C by multiply-adds in ascending k, with 16 loads of A and of B under way. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_element)(const tmm__int8_job *job, int row,
+                                                                 int col)
+{
+    const double *a = job->from_a.X + row * job->from_a.line_stride;
+    const double *b = job->from_b.X + col * job->from_b.line_stride;
+    double sum = 0;
+#pragma unroll 1
+    for (long long k = 0; k < job->K; k += 16) {
+        double x[16], y[16];
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            x[i] = y[i] = 0;
+            tmm__load_if(&x[i], a, 8, k + i < job->K);
+            tmm__load_if(&y[i], b, 8, k + i < job->K);
+            a += job->from_a.k_stride, b += job->from_b.k_stride;
+        }
+#pragma unroll
+        for (int i = 0; i < 16; i++) sum += x[i] * y[i];
+    }
+    TMM_FN(store_masked)
+    (job->C + row * job->ldc + col, row, col, 1, 1, job->alpha, job->beta, &sum);
+}
+
+/* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is nothing. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_open_copy)(double (*to)[66],
+                                                                   const tmm__int8_lines *from,
+                                                                   int line0, long long k0,
+                                                                   long long K)
+{
+    const bool along_k = from->k_stride == 1;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        int n = threadIdx.x + 256 * i, line = along_k ? n / 16 : n % 64,
+            k = along_k ? n % 16 : n / 64;
+        double x = 0;
+        tmm__load_if(&x, from->X + (line0 + line) * from->line_stride + (k0 + k) * from->k_stride,
+                     8, line0 + line < from->lines && k0 + k < K);
+        to[k][line] = x;
+    }
+}
+
+/* The bit of element (row, col) of a tile of 64 x 64 in its two pieces' words. */
+static __device__ __forceinline__ bool TMM_FN(gemm_int8_is_open)(const tmm__int8_job *job,
+                                                                 int tile_row, int tile_col,
+                                                                 int row, int col)
+{
+    size_t piece = (size_t)tile_row * job->pieces_across + 2 * tile_col + col / 32;
+    int thread = row / 16 * 32 + row % 8 * 4 + col % 8 / 2;
+    int bit = col % 32 / 8 * 4 + row % 16 / 8 * 2 + col % 2;
+    return job->open[piece * 128 + thread] >> bit & 1;
+}
+
+/* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16, ...
+   Stores those elements that are open, or all. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_open_tile)(const tmm__int8_job *job,
+                                                                   int tile_row, int tile_col,
+                                                                   bool all, double (*a)[66],
+                                                                   double (*b)[66])
+{
+    const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16;
+    double sum[4][4];
+#pragma unroll
+    for (int i = 0; i < 16; i++) sum[i / 4][i % 4] = 0;
+#pragma unroll 1
+    for (long long k0 = 0; k0 < job->K; k0 += 16) {
+        TMM_FN(gemm_int8_open_copy)(a, &job->from_a, tile_row * 64, k0, job->K);
+        TMM_FN(gemm_int8_open_copy)(b, &job->from_b, tile_col * 64, k0, job->K);
+        int depth = job->K - k0 < 16 ? (int)(job->K - k0) : 16;
+        __syncthreads();
+#pragma unroll 4
+        for (int k = 0; k < depth; k++) {
+            double x[4], y[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) x[i] = a[k][row + i], y[i] = b[k][col + 16 * i];
+#pragma unroll
+            for (int i = 0; i < 16; i++) sum[i / 4][i % 4] += x[i / 4] * y[i % 4];
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        int r = row + i / 4, c = col + i % 4 * 16;
+        bool wanted = tile_row * 64 + r < job->M && tile_col * 64 + c < job->N;
+        if (wanted && !all) wanted = TMM_FN(gemm_int8_is_open)(job, tile_row, tile_col, r, c);
+        double *to = job->C + (tile_row * 64ll + r) * job->ldc + tile_col * 64 + c;
+        TMM_FN(store_masked)
+        (to, tile_row * 64 + r, tile_col * 64 + c, 1, wanted, job->alpha, job->beta,
+         &sum[i / 4][i % 4]);
+    }
+}
+
+/* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
+   there are few, they go to a list, and each thread computes one when there are 256, or at the end; a
+   tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
+   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen and
+   nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared memory in
+   tiles, by latency in lists; with nothing open by the launch. */
+TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_job job)
+{
+    enum { LIST = 256 + TMM__INT8_SPARSE };
+    __shared__ double a[16][66], b[16][66];
+    __shared__ int list[LIST][2], listed, counted;
+    const bool all = job.state->moduli == 0;
+    if (all ? job.fp64_elsewhere : !job.state->open) return;
+    const int thread = threadIdx.x, across = (job.pieces_across + 1) / 2;
+    const int tiles = job.pieces_down * across;
+    if (thread == 0) listed = counted = 0;
+    __syncthreads();
+#pragma unroll 1
+    for (int tile = blockIdx.x;; tile += gridDim.x) {
+        int tile_row = tile / across, tile_col = tile - tile_row * across, piece_col, here = 0;
+        unsigned bits = 0;
+        piece_col = 2 * tile_col + thread / 128;
+        if (tile < tiles && !all && piece_col < job.pieces_across)
+            bits =
+                job.open[((size_t)tile_row * job.pieces_across + piece_col) * 128 + thread % 128];
+        if (bits != 0) atomicAdd(&counted, __popc(bits));
+        __syncthreads();
+        here = counted;
+        __syncthreads();
+        if (thread == 0) counted = 0;
+        if (tile < tiles && (all || here > TMM__INT8_SPARSE)) {
+            TMM_FN(gemm_int8_open_tile)(&job, tile_row, tile_col, all, a, b);
+        } else if (bits != 0) {
+            int place = atomicAdd(&listed, __popc(bits)), t = thread % 128, lane = t % 32;
+            for (int i = 0; i < 16; i++)
+                if (bits >> i & 1) {
+                    list[place][0] = tile_row * 64 + t / 32 * 16 + lane / 4 + i / 2 % 2 * 8;
+                    list[place][1] = piece_col * 32 + i / 4 * 8 + lane % 4 * 2 + i % 2;
+                    place++;
+                }
+        }
+        __syncthreads();
+        const int entries = listed;
+        const bool last = tile >= tiles;
+        if (entries >= 256 || last) {
+            for (int i = thread; i < entries; i += 256)
+                TMM_FN(gemm_int8_element)(&job, list[i][0], list[i][1]);
+            __syncthreads();
+            if (thread == 0) listed = 0;
+            __syncthreads();
+        }
+        if (last) break;
+    }
 }
 #endif
 /* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
    Uses: once/passes.h, kernels/. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. */
-#define tmm_two                 TMM_FN(elements2)
-#define tmm_load_four           TMM_FN(load_four)
-#define tmm_store_four          TMM_FN(store_four)
-#define tmm_load_two            TMM_FN(load_two)
-#define tmm_store_two           TMM_FN(store_two)
-#define tmm_store_some          TMM_FN(store_masked)
-#define tmm_value               TMM_FN(value)
-#define tmm_find_tile           TMM_FN(find_tile)
-#define tmm_gemm_convert        TMM_FN(gemm_convert)
-#define tmm_gemm_float_portable TMM_FN(gemm_float_portable)
-#define tmm_wgmma_scale_range   TMM_FN(wgmma_scale_range)
-#define tmm_recheck             TMM_FN(recheck)
-#define tmm_recheck_first       TMM_FN(recheck_first)
-#define tmm_recheck_copy        TMM_FN(recheck_copy)
-#define tmm_recheck_element     TMM_FN(recheck_element)
-#define tmm_recheck_find        TMM_FN(recheck_find)
-#define tmm_recheck_count       TMM_FN(recheck_count)
-#define tmm_recheck_list        TMM_FN(recheck_list)
-#define tmm_recheck_flush       TMM_FN(recheck_flush)
-#define tmm_recheck_bf16x6      TMM_FN(recheck_bf16x6)
-#define tmm_recheck_add         TMM_FN(recheck_add)
-#define tmm_recheck_fp32        TMM_FN(recheck_fp32)
-#define tmm_recheck_tile        TMM_FN(recheck_tile)
-#define tmm_wgmma_small         TMM__INSTANCE(wgmma_small_, WGMMA)
-#define tmm_wgmma_large         TMM__INSTANCE(wgmma_large_, WGMMA)
-#define tmm_wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
-#define tmm_wgmma_begin         TMM__INSTANCE(wgmma_begin_, WGMMA)
-#define tmm_wgmma_finish        TMM__INSTANCE(wgmma_finish_, WGMMA)
-#define tmm_wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
-#define tmm_wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
-#define tmm_wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
-#define tmm_wgmma_scales        TMM_FN(wgmma_scales)
-#define tmm_wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
-#define tmm_wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
-#define tmm_wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
-#define tmm_wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
-#define tmm_mma_copy            TMM__INSTANCE(mma_copy_, MMA)
-#define tmm_mma_store           TMM__INSTANCE(mma_store_, MMA)
-#define tmm_mma_recheck         TMM__INSTANCE(mma_recheck_, MMA)
-#define tmm_gemm_float_wgmma    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)
-#define tmm_gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
 
 #define TMM__PASS 1
 #include "tiledmm.cuh"
@@ -9211,10 +10787,10 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
    Uses: nothing. Used by: the launchers, tests/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
-/* What a plan should take, by the number of its instance, how K is cut (tmm__cut) and the pieces of a
-   tile: bench/shapes times plans one by one. */
+/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on) and the slices
+   of a tile: bench/shapes times plans one by one. */
 #ifndef TMM__PLAN_GUESS
-#define TMM__PLAN_GUESS(instance, cut, pieces, time) (time)
+#define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
 #endif
 #endif
 
@@ -9251,6 +10827,20 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
+/* KERNEL TENSOR INT8: bytes of its workspace; how many moduli, 0 for the choice of the device; the
+   number of its instance; whether KERNEL TENSOR computes what FP64 was chosen for. */
+#ifndef TMM__INT8_BUDGET
+#define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_FIXED
+#define TMM__INT8_FIXED(moduli) (moduli)
+#endif
+#ifndef TMM__INT8_INSTANCE
+#define TMM__INT8_INSTANCE(instance) (instance)
+#endif
+#ifndef TMM__INT8_FP64
+#define TMM__INT8_FP64(pays) (pays)
+#endif
 #endif
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
    Uses: once/costs.h. Used by: the launchers, type/dispatch.h. */
@@ -9271,6 +10861,9 @@ typedef struct TMM_FN(gemm__product) {
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them */
     tmm_stream stream;
+#if TMM__DOUBLE_TENSOR
+    const unsigned *unless; /* see tmm__schedule */
+#endif
 } TMM_FN(gemm__product);
 
 /* Sizes and strides, for leading dimensions and ops; all else is zero. */
@@ -9428,15 +11021,15 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 }
 #endif
 
-/* KERNEL REDUCE, for `pieces` pieces of each tile. `rows`: of C that a thread owns; `tensor`: whether
+/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`: whether
    KERNEL TENSOR left them. */
 static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__schedule *s, int rows,
-                                              int warps_down, int pieces, int tensor)
+                                              int warps_down, int slices, int tensor)
 {
     int tiles = s->tiles_down * s->tiles_across;
-    int parts = pieces >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+    int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
     void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
-                         &rows, &warps_down, &pieces,   &parts,   &tensor, s};
+                         &rows, &warps_down, &slices,   &parts,   &tensor, s};
     return tmm__launch((const void *)TMM_FN(gemm_reduce),
                        dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
                        p->stream);
@@ -9560,7 +11153,7 @@ typedef struct tmm__division {
     int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
     int processors, blocks;              /* multiprocessors, and blocks that fit on one */
     int large;                           /* tiles of 128 x 128, not half of that */
-    int drift;                           /* integers: see KERNEL PIPELINED */
+    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
     int cut_k;                           /* whether a tile may be cut along K */
     int instance;                        /* its number, for hooks */
     const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
@@ -9597,17 +11190,17 @@ static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int m
     return blocks;
 }
 
-/* The time with each tile in so many pieces, each by a block. */
-static inline double tmm__pieces_time(const tmm__division *d, const tmm__block_costs *costs,
-                                      int depth, int pieces)
+/* The time with each tile in so many slices, each by a block. */
+static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
+                                      int depth, int slices)
 {
     tmm__load load = d->load;
-    load.blocks *= pieces;
-    load.k = (double)depth * ((d->steps + pieces - 1) / pieces);
+    load.blocks *= slices;
+    load.k = (double)depth * ((d->steps + slices - 1) / slices);
     return tmm__launch_time(costs, &load);
 }
 
-/* Takes the division that should be fastest: whole tiles, each tile in so many whole pieces, by
+/* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
    clusters or without, or even shares. Returns the blocks to launch. *time: nanoseconds that it should
    take. */
 static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *time)
@@ -9619,30 +11212,30 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
     const double clock = tmm__in_nanoseconds(TMM__COST_PIPELINED, d->load.type, 1);
     int best = 1, blocks = tmm__plan_whole(s, d, (int)most);
-    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__pieces_time(d, costs, depth, 1));
+    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
     for (int turns = 1; d->cut_k && turns <= per; turns++) {
-        const int pieces = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
-        const int reduce = pieces >= t->pipelined.reduce_from;
-        if (pieces < 2) continue;
-        double guess = tmm__pieces_time(d, costs, depth, pieces) +
+        const int slices = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
+        const int reduce = slices >= t->pipelined.reduce_from;
+        if (slices < 2) continue;
+        double guess = tmm__slices_time(d, costs, depth, slices) +
                        clock * (reduce ? t->pipelined.reduce[large]
-                                       : t->pipelined.cut + pieces * t->pipelined.cut_piece[large]);
-        guess = TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_PIECES, pieces,
+                                       : t->pipelined.cut + slices * t->pipelined.cut_slice[large]);
+        guess = TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, slices,
                                 guess);
-        if (guess < *time) *time = guess, best = pieces;
+        if (guess < *time) *time = guess, best = slices;
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
        than two large tiles were slow. */
-    int most_pieces = large ? 2 : TMM__MOST_CLUSTER;
-    for (int pieces = 2; d->cut_k && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
-        const double rounds = ceil(tiles * pieces / processors);
-        double guess = tmm__pieces_time(d, costs, depth, pieces) + clock * t->pipelined.cluster;
-        guess += clock * rounds * t->pipelined.cluster_round[large] * (pieces - 1) / pieces;
-        if (tiles > d->clusters[pieces]) continue;
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, pieces, guess);
+    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
+    for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
+        const double rounds = ceil(tiles * slices / processors);
+        double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;
+        guess += clock * rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
+        if (tiles > d->clusters[slices]) continue;
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, slices, guess);
         if (guess >= *time) continue;
-        *time = guess, best = pieces;
-        s->cluster = pieces;
+        *time = guess, best = slices;
+        s->cluster = slices;
     }
     if (best > 1) {
         s->streamk_tiles = (int)tiles;
@@ -9664,7 +11257,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     /* Many tiles with few steps: one a block, so that some begin while others end. */
     if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
     s->streamk_blocks = blocks;
-    if (d->drift && tiles >= 2 * most) {
+    if (d->data_parallel && tiles >= 2 * most) {
         int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
         s->streamk_tiles = s->streamk_blocks = 0;
         blocks = (int)tiles;
@@ -9719,7 +11312,7 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
     d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
-    d.large = !any, d.drift = TMM__IS_INTEGER, d.instance = number;
+    d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
     d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(instance), any ? 16 : 32,
                                sizeof(TMM_FN(sums4)));
@@ -9728,7 +11321,7 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
-    c->s.tall = any && tall < wide;
+    c->s.is_128x64 = any && tall < wide;
 }
 
 /* The instance and the plan that should be fastest. */
@@ -9811,7 +11404,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
                              p->stream);
         if (status == TMM_OK && c.s.reduce)
             status = TMM_FN(gemm__reduce)(p, &c.s, c.instance == TMM_FN(pipelined_any) ? 8 : 16,
-                                          c.s.tall ? 4 : 2,
+                                          c.s.is_128x64 ? 4 : 2,
                                           c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
@@ -9861,15 +11454,15 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
-    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__pieces_time(d, &costs, depth, 1));
+    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
     if (!d->cut_k || steps == 0) return blocks;
-    /* So many pieces of each that KERNEL REDUCE is worth its launch. */
+    /* So many slices of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
     for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
-        double guess = tmm__pieces_time(d, &costs, depth, n) + clock * t->tensor.reduce;
+        double guess = tmm__slices_time(d, &costs, depth, n) + clock * t->tensor.reduce;
         guess += clock * n *
-                 (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_piece_wide
-                                                  : t->tensor.reduce_piece);
+                 (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
+                                                  : t->tensor.reduce_slice);
         guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_REDUCE, n, guess);
         if (guess >= *time) continue;
         *time = guess;
@@ -9877,23 +11470,23 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         s->streamk_tiles = tiles;
         s->reduce = 1;
     }
-    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
+    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
-    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
-    if (i->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
+    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
+    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
         (long long)rest * steps <= INT_MAX) {
         tmm__load load = d->load;
         load.blocks = tiles - rest;
         double guess = tmm__launch_time(&costs, &load) +
-                       clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / pieces + costs.more +
-                                t->tensor.last + t->tensor.last_piece * (pieces - 1));
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_LAST_ROUND, pieces, guess);
+                       clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
+                                t->tensor.last + t->tensor.last_slice * (slices - 1));
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_LAST_ROUND, slices, guess);
         if (guess < *time) {
             *time = guess;
-            blocks = tiles - rest + rest * pieces;
+            blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
-            s->streamk_blocks = rest * pieces;
+            s->streamk_blocks = rest * slices;
             s->reduce = 0;
         }
     }
@@ -10058,6 +11651,9 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
         if (TMM_FN(gemm__allocate)(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
     }
     tmm_status status = TMM_FN(gemm__pack)(p, &c.s, &memory, c.pitchA, c.pitchB);
+#if TMM__DOUBLE_TENSOR
+    c.s.unless = p->unless;
+#endif
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
@@ -10117,8 +11713,8 @@ typedef struct TMM_FN(small__instance) {
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
     long long parts;
-    double time;                   /* nanoseconds that it should take */
-    TMM_FN(small__instance) whole; /* to take if there is no memory for parts */
+    double time;                     /* nanoseconds that it should take */
+    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts */
 } TMM_FN(small__choice);
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
@@ -10177,7 +11773,7 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
             t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(tiles, load.k)) - 1);
         if (n > 0 && i->bytes > device->shared) continue;
         double time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
-        if (time <= whole) whole = time, c->whole = *i;
+        if (time <= whole) whole = time, c->unsplit = *i;
         if (time <= c->time) c->time = time, c->instance = *i, c->parts = 1;
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
@@ -10195,11 +11791,11 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                 c->time = time, c->instance = *i, c->parts = (long long)parts;
         }
     }
-    if (c->whole.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
+    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
-                         c->whole.bytes / 3 * 2, device->shared);
+                         c->unsplit.bytes / 3 * 2, device->shared);
     return TMM_OK;
 }
 
@@ -10215,7 +11811,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     if (c.parts > 1)
         partials =
             tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.whole;
+    if (partials == NULL) c.parts = 1, c.instance = c.unsplit;
     const long long tiles =
         ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
     int team_log2 = TMM_FN(gemm__small_team)((double)tiles, (double)p->K);
@@ -10287,7 +11883,7 @@ typedef struct TMM_FN(skinny__instance) {
 /* How a launch of KERNEL SKINNY is made. L is the large operand, S the narrow one. */
 typedef struct TMM_FN(skinny__choice) {
     TMM_FN(skinny__instance) instance;
-    int few_rows;
+    int narrow_m;
     long long lines, width, blocks, parts;
     double time; /* nanoseconds that it should take */
 } TMM_FN(skinny__choice);
@@ -10321,10 +11917,10 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     const tmm__costs *t = tmm__tuned();
     TMM_FN(skinny__choice) c;
     memset(&c, 0, sizeof c);
-    c.few_rows = p->M < p->N;
-    c.lines = c.few_rows ? p->N : p->M, c.width = c.few_rows ? p->M : p->N;
-    const TMM_TYPE *L = c.few_rows ? p->B : p->A;
-    const long long lineL = c.few_rows ? p->csB : p->rsA, kL = c.few_rows ? p->rsB : p->csA;
+    c.narrow_m = p->M < p->N;
+    c.lines = c.narrow_m ? p->N : p->M, c.width = c.narrow_m ? p->M : p->N;
+    const TMM_TYPE *L = c.narrow_m ? p->B : p->A;
+    const long long lineL = c.narrow_m ? p->csB : p->rsA, kL = c.narrow_m ? p->rsB : p->csA;
     const TMM_FN(skinny__instance) *best = NULL;
     for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
         const TMM_FN(skinny__instance) *i = &instances[n];
@@ -10375,12 +11971,12 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
     (void)row;
     const tmm__device *device = tmm__current_device();
     TMM_FN(skinny__choice) c = TMM_FN(gemm__skinny_plan)(p);
-    const int few_rows = c.few_rows;
-    const TMM_TYPE *L = few_rows ? p->B : p->A, *S = few_rows ? p->A : p->B;
-    long long lineL = few_rows ? p->csB : p->rsA, kL = few_rows ? p->rsB : p->csA;
-    long long kS = few_rows ? p->csA : p->rsB, jS = few_rows ? p->rsA : p->csB;
-    long long strideL = few_rows ? p->strideB : p->strideA;
-    long long strideS = few_rows ? p->strideA : p->strideB;
+    const int narrow_m = c.narrow_m;
+    const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
+    long long lineL = narrow_m ? p->csB : p->rsA, kL = narrow_m ? p->rsB : p->csA;
+    long long kS = narrow_m ? p->csA : p->rsB, jS = narrow_m ? p->rsA : p->csB;
+    long long strideL = narrow_m ? p->strideB : p->strideA;
+    long long strideS = narrow_m ? p->strideA : p->strideB;
     if (c.instance.least > device->shared)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
@@ -10394,7 +11990,7 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
     int bytes = (int)tmm__min(c.instance.bytes, device->shared); /* as for SMALL */
     void *arguments[] = {&c.lines, &c.width, &p->K,   &p->alpha,   &L,          &lineL,
                          &kL,      &strideL, &S,      &kS,         &jS,         &strideS,
-                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.few_rows, &partials};
+                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.narrow_m, &partials};
     tmm_status status =
         tmm__launch(c.instance.kernel, dim3((unsigned)c.blocks, (unsigned)c.parts, p->batch),
                     dim3(256), bytes, arguments, p->stream);
@@ -10629,11 +12225,11 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                                unsigned batch, tmm_stream stream)
 {
     const tmm__costs *t = tmm__tuned();
-    int all = groups[0] + groups[1], few = all <= tmm__current_device()->processors;
-    int threads = K <= t->fp16.convert_256_k          ? 256
-                  : K <= t->fp16.convert_few_k && few ? 1024
-                  : K <= t->fp16.convert_512_k        ? 512
-                                                      : 1024;
+    int all = groups[0] + groups[1], one_wave = all <= tmm__current_device()->processors;
+    int threads = K <= t->fp16.convert_256_k                    ? 256
+                  : K <= t->fp16.convert_one_wave_k && one_wave ? 1024
+                  : K <= t->fp16.convert_512_k                  ? 512
+                                                                : 1024;
     if (all == 0) return TMM_OK;
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
@@ -10743,11 +12339,10 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
 }
 
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
-   converted already, or NULL. `memory`: the caller's; NULL: from the pool, and *done is 0 if that has
-   none. */
+   converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
+   nothing is done; else 0. */
 static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
-                                             const tmm__fp16_operand *const *ready, char *memory,
-                                             int *done)
+                                             const tmm__fp16_operand *const *ready, size_t *missing)
 {
     const long long M = p->M, N = p->N, K = p->K;
     const unsigned batch = p->batch;
@@ -10760,12 +12355,12 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     size_t each = TMM_FN(gemm__doubt_bytes)(M, N), bytes = 0;
     for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    char *own = NULL;
+    char *memory = NULL;
     for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
-        if (pass == 1 && memory == NULL && bytes > 0) {
-            memory = own = (char *)tmm__workspace(bytes, stream);
-            *done = own != NULL;
-            if (own == NULL) return TMM_OK;
+        if (pass == 1) {
+            memory = (char *)tmm__workspace(bytes, stream);
+            *missing = memory == NULL ? bytes : 0;
+            if (memory == NULL) return TMM_OK;
         }
         bytes = 0;
         for (int i = 0; i < 2; i++) {
@@ -10778,7 +12373,6 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         if (memory != NULL) doubt = (unsigned *)(memory + bytes);
         bytes += TMM_FN(gemm__doubt_bytes)(M, N) * most + TMM__FLOAT_PACE_BYTES;
     }
-    *done = 1;
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
@@ -10798,12 +12392,491 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }
-    if (own != NULL) (void)cudaFreeAsync(own, stream);
+    (void)cudaFreeAsync(memory, stream);
     return status;
 }
 #endif
+/* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its workspace.
+   Uses: kernels/double/types.cuh, once/device.h. Used by: kernels/double/launch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
+    !defined(TMM__PART_DOUBLE_TABLES)
+#define TMM__PART_DOUBLE_TABLES
+/* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2, of
+   15 117.8, of 16 125.4. */
+static const int tmm__int8_moduli[TMM__INT8_MOST] = {256, 255, 253, 251, 247, 241, 239, 233,
+                                                     229, 227, 223, 217, 211, 199, 197, 193};
+/* The group of each: see tmm__int8_sums. */
+static const int tmm__int8_group[TMM__INT8_MOST] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 3, 4, 5};
+
+static inline int tmm__int8_inverse(int a, int p)
+{
+    for (int i = 1; i < p; i++)
+        if (a * i % p == 1) return i;
+    return 0;
+}
+
+/* What remains of a, in [-p / 2, p / 2). */
+static inline int tmm__int8_centred(long long a, int p)
+{
+    int r = (int)((a % p + p) % p);
+    return r >= (p + 1) / 2 ? r - p : r;
+}
+
+/* How an element times `factor` is taken modulo p. */
+static inline tmm__int8_modulus tmm__int8_make_modulus(int p, int factor)
+{
+    tmm__int8_modulus m = {{0, 0}, 0};
+    long long power = factor;
+    for (int i = 0; i < 8; i++) {
+        m.weights[i / 4] |= (unsigned)(tmm__int8_centred(power, p) & 255) << i % 4 * 8;
+        if (i == 7) /* minus 2^63 */
+            m.first = 0x4b400000u + (unsigned)tmm__int8_centred(-power * 128, p);
+        power = power * 256 % p;
+    }
+    return m;
+}
+
+/* A number of four words, low word first, times a small one. */
+static inline void tmm__int8_multiply(unsigned *words, unsigned factor)
+{
+    unsigned long long carry = 0;
+    for (int i = 0; i < 4; i++) {
+        carry += (unsigned long long)words[i] * factor;
+        words[i] = (unsigned)carry;
+        carry >>= 32;
+    }
+}
+
+/* The tables for sums of K products. */
+static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *s, long long K)
+{
+    const int *p = tmm__int8_moduli;
+    memset(r, 0, sizeof *r);
+    memset(s, 0, sizeof *s);
+    for (int l = 0; l < TMM__INT8_MOST; l++) {
+        r->b[l] = tmm__int8_make_modulus(p[l], 1);
+        r->reciprocal[l] = 1.0f / (float)p[l];
+        r->minus_p[l] = -(float)p[l];
+        r->half[l] = 12582912.0f + (float)((p[l] - 1) / 2);
+    }
+    for (int c = 0; c < TMM__INT8_CHOICES; c++) {
+        const int count = TMM__INT8_LEAST + c;
+        unsigned Q[TMM__INT8_GROUPS] = {1, 1, 1, 1, 1, 1}, P[4] = {1, 0, 0, 0};
+        double bits = 0;
+        for (int g = 0; g < TMM__INT8_GROUPS; g++) s->weight[c][g][0] = 1;
+        for (int l = 0; l < count; l++) {
+            Q[tmm__int8_group[l]] *= (unsigned)p[l];
+            bits += log2(p[l]);
+            tmm__int8_multiply(P, (unsigned)p[l]);
+            for (int g = 0; g < TMM__INT8_GROUPS; g++)
+                if (g != tmm__int8_group[l]) tmm__int8_multiply(s->weight[c][g], (unsigned)p[l]);
+        }
+        for (int l = 0; l < count; l++) {
+            int rest = 1;
+            for (int j = 0; j < count; j++)
+                if (j != l) rest = rest * p[j] % p[l];
+            r->a[c][l] = tmm__int8_make_modulus(p[l], tmm__int8_inverse(rest, p[l]));
+            s->factor[c][l] = Q[tmm__int8_group[l]] / (unsigned)p[l];
+        }
+        for (int g = 0; g < TMM__INT8_GROUPS; g++) {
+            unsigned long long one = 1ull << (g == TMM__INT8_GROUPS - 1 ? 24 : 44);
+            s->quotient[c][g] = Q[g] == 1 ? 0 : (unsigned)((one + Q[g] / 2) / Q[g]);
+        }
+        unsigned long long carry = 1; /* of the complement */
+        for (int i = 0; i < 4; i++) {
+            carry += ~P[i];
+            s->minus_P[c][i] = (unsigned)carry;
+            carry >>= 32;
+        }
+        double norm = sqrt(0.49) * exp2(bits / 2) - sqrt((double)K) / 2;
+        r->limit[c] = s->limit[c] = (int)floor(256 * log2(norm) - 0.01);
+    }
+    s->kappa = (float)((1 + 1e-5) * 4503599627370496.0 / ((double)K - 2)); /* 2^52 */
+    s->half_K = (float)K / 2;
+}
+
+/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. */
+typedef struct tmm__int8_layout {
+    size_t norms, lines[2], units[2], planes[2], C, open, bytes; /* of A and B; the state is at 0 */
+    int line_blocks[2], k_blocks, unit_blocks, every, chunks, pieces_down, pieces_across;
+} tmm__int8_layout;
+
+enum { TMM__INT8_STATE_BYTES = 256, TMM__INT8_BEYOND = 65536 /* that tiles at the edge read */ };
+static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
+
+static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K)
+{
+    tmm__int8_layout l;
+    memset(&l, 0, sizeof l);
+    l.line_blocks[0] = (int)((M - 1) / 64 + 1), l.line_blocks[1] = (int)((N - 1) / 64 + 1);
+    l.k_blocks = (int)((K - 1) / TMM__INT8_K + 1);
+    l.every = l.k_blocks >= 16 ? 8 : l.k_blocks >= 8 ? 4 : l.k_blocks >= 4 ? 2 : 1;
+    l.unit_blocks = (l.k_blocks - 1) / l.every + 1;
+    l.chunks = (int)((K - 1) / TMM__INT8_NORM_K + 1);
+    l.pieces_down = l.line_blocks[0], l.pieces_across = (int)((N - 1) / 32 + 1);
+    size_t at = TMM__INT8_STATE_BYTES, lines[2], pieces = (size_t)l.pieces_down * l.pieces_across;
+    for (int i = 0; i < 2; i++) {
+        lines[i] = 64 * (size_t)l.line_blocks[i];
+        l.lines[i] = at, at += lines[i] * sizeof(tmm__int8_line);
+    }
+    for (int i = 0; i < 2; i++) l.units[i] = at, at += lines[i] * l.unit_blocks * TMM__INT8_K;
+    for (int i = 0; i < 2; i++)
+        l.planes[i] = at, at += lines[i] * l.k_blocks * TMM__INT8_K * TMM__INT8_MOST;
+    l.C = at, at += pieces * TMM__INT8_PLANES * TMM__INT8_PIECE;
+    l.open = at, at += pieces * 128 * sizeof(unsigned short);
+    l.norms = at, at += (lines[0] + lines[1]) * l.chunks * sizeof(tmm__int8_norm);
+    l.bytes = at + TMM__INT8_BEYOND;
+    return l;
+}
+
+/* A quarter of the device's memory: all that KERNEL TENSOR INT8 takes, in parts of M, N or K of a
+   product that needs more. */
+static inline size_t tmm__int8_budget(void)
+{
+    static thread_local size_t known[TMM__KNOWN];
+    static thread_local int numbers[TMM__KNOWN];
+    int number = tmm__current_device()->number, place = number > 0 ? number % TMM__KNOWN : 0;
+    if (known[place] == 0 || numbers[place] != number) {
+        size_t left = 0, all = 0;
+        if (!tmm__succeeded(cudaMemGetInfo(&left, &all))) all = 0;
+        known[place] = all / 4, numbers[place] = number;
+    }
+    return known[place];
+}
+
+/* The largest parts of a product that stay within so many bytes. */
+static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int cut_k,
+                                   size_t budget)
+{
+    long long parts = (*K - 1) / TMM__INT8_K_MOST + 1;
+    *K = ((*K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
+    while (tmm__int8_plan(*M, *N, *K).bytes > budget) {
+        if (*M > 512 && *M >= *N)
+            *M = ((*M - 1) / 2 / 512 + 1) * 512;
+        else if (*N > 384)
+            *N = ((*N - 1) / 2 / 384 + 1) * 384;
+        else if (*M > 512)
+            *M = ((*M - 1) / 2 / 512 + 1) * 512;
+        else if (*K > 1024 && cut_k)
+            *K = ((*K - 1) / 2 / TMM__INT8_K + 1) * TMM__INT8_K;
+        else
+            break;
+    }
+}
+#endif
+/* src/tiledmm/kernels/double/launch.h. LAUNCHER of KERNEL TENSOR INT8.
+   Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h. Used by: type/. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+static inline tmm_status TMM_FN(gemm__int8_takes)(const TMM_FN(gemm__product) * p,
+                                                  const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    if (TMM__DOUBLE_TENSOR) return TMM_OK;
+    if (TMM__IS_DOUBLE)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor_int8 is not in this program: define TMM_DOUBLE_TENSOR "
+                         "before tiledmm.cuh is included");
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor_int8 is for double alone");
+}
+
+#if !TMM__DOUBLE_TENSOR
+static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL;
+}
+#endif
+
+#if TMM__DOUBLE_TENSOR
+#ifndef TMM__DOUBLE_LAUNCH_ONCE
+#define TMM__DOUBLE_LAUNCH_ONCE
+enum {
+    TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
+    TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
+    TMM__INT8_MMA_128x256 = 0,           /* instances */
+    TMM__INT8_MMA_128x128
+};
+#endif
+
+/* A product, or a part of one that is done at a time, and its workspace. */
+typedef struct TMM_FN(int8_part) {
+    TMM_FN(gemm__product) p;
+    tmm__int8_layout layout;
+    char *memory;
+    tmm__int8_lines from[2];
+    tmm__int8_operand operands[2];
+    tmm__int8_residues residues;
+    tmm__int8_sums sums;
+} TMM_FN(int8_part);
+
+static inline int TMM_FN(gemm__int8_fits)(long long M, long long N, long long K)
+{
+    int bytes = TMM_FN(gemm_int8_mma_bytes_128x128);
+#ifdef TMM_EPILOGUE /* which is for finished elements */
+    if (K > TMM__INT8_K_MOST) return 0;
+#endif
+    return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
+           tmm__current_device()->shared >= bytes;
+}
+
+/* Norms, scales and units, or residues: `state` is NULL for units. */
+static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
+                                                    const tmm__int8_state *state)
+{
+    const tmm__int8_layout *l = &part->layout;
+    long long K = part->p.K;
+    int groups_A = l->line_blocks[0], every = state == NULL ? l->every : 1, chunks = l->chunks;
+    unsigned groups = (unsigned)(l->line_blocks[0] + l->line_blocks[1]);
+    int lines_A = 64 * l->line_blocks[0], lines_B = 64 * l->line_blocks[1];
+    tmm_status status = TMM_OK;
+    if (state == NULL) {
+        tmm__int8_norm *norms = (tmm__int8_norm *)(part->memory + l->norms);
+        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &norms};
+        void *of_scales[] = {&K,
+                             &chunks,
+                             &lines_A,
+                             &lines_B,
+                             &norms,
+                             &part->operands[0].lines,
+                             &part->operands[1].lines};
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_norms), dim3(groups, (unsigned)chunks),
+                             dim3(256), 0, of_norms, part->p.stream);
+        if (status == TMM_OK)
+            status = tmm__launch((const void *)TMM_FN(gemm_int8_scales), dim3(groups / 4 + 1),
+                                 dim3(256), 0, of_scales, part->p.stream);
+    }
+    void *arguments[] = {&K,
+                         &groups_A,
+                         &every,
+                         &part->from[0],
+                         &part->from[1],
+                         &part->operands[0],
+                         &part->operands[1],
+                         &state,
+                         &part->residues};
+    int k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    if (status == TMM_OK)
+        status =
+            tmm__launch((const void *)TMM_FN(gemm_int8_residues), dim3(groups, (unsigned)k_blocks),
+                        dim3(256), 0, arguments, part->p.stream);
+    return status;
+}
+
+/* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
+   empty, without its barriers in static shared memory. */
+static inline int TMM_FN(gemm__int8_by_wgmma)(void)
+{
+    const tmm__device *device = tmm__current_device();
+    return tmm__compiled((const void *)TMM_FN(gemm_int8_wgmma))->static_shared > 0 &&
+           device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
+}
+
+/* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the launches.
+   By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32, and no edge is short. */
+static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double M = (double)p->M, N = (double)p->N, K = (double)p->K, edge = t->int8.slow_edge;
+    const int wgmma = TMM_FN(gemm__int8_by_wgmma)();
+    (void)row;
+    if (!wgmma && (device->capability < 75 || TMM_FN(gemm__tensor_pays)() || M < edge || N < edge ||
+                   K < edge))
+        return HUGE_VAL;
+    const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
+    const double bytes = 31 * (M + N) * K + 40 * M * N;
+    return (clocks / (device->processors * device->gpu.clock) +
+            bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
+           p->batch;
+}
+
+static inline tmm_status TMM_FN(gemm__int8_launch_wgmma)(tmm__int8_products *job, tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    const void *kernel = (const void *)TMM_FN(gemm_int8_wgmma);
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute attribute;
+    void *arguments[] = {job};
+    int most = tmm__current_device()->processors / TMM__INT8_WGMMA_CLUSTER;
+    tmm__cluster_config(&config, &attribute, most * TMM__INT8_WGMMA_CLUSTER,
+                        TMM__INT8_WGMMA_CLUSTER, TMM__INT8_WGMMA_BYTES, stream);
+    config.blockDim = dim3(384);
+    tmm_status status = tmm__allow_shared(kernel, TMM__INT8_WGMMA_BYTES);
+    if (status != TMM_OK) return status;
+    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)job, (void)stream;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
+#endif
+}
+
+/* The products of bytes: of units if `state` is NULL. */
+static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * part,
+                                                     tmm__int8_state *state)
+{
+    const tmm__int8_layout *l = &part->layout;
+    const tmm__device *device = tmm__current_device();
+    const tmm__costs *t = tmm__tuned();
+    tmm__int8_products job;
+    memset(&job, 0, sizeof job);
+    job.a = state == NULL ? part->operands[0].units : part->operands[0].planes;
+    job.b = state == NULL ? part->operands[1].units : part->operands[1].planes;
+    job.C = (unsigned char *)part->memory + l->C;
+    job.state = state;
+    job.a_blocks = l->line_blocks[0], job.b_blocks = l->line_blocks[1];
+    job.k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
+    for (int i = 0; i < TMM__INT8_MOST; i++) {
+        job.p[i] = (unsigned)tmm__int8_moduli[i];
+        job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
+    }
+    if (TMM_FN(gemm__int8_by_wgmma)()) {
+        double bytes = 64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * TMM__INT8_K;
+        job.tiles_down = (l->pieces_down - 1) / 8 + 1;
+        job.tiles_across = (l->pieces_across - 1) / 6 + 1;
+        job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
+        return TMM_FN(gemm__int8_launch_wgmma)(&job, part->p.stream);
+    }
+    /* The tile of which the rounds over all multiprocessors take less. */
+    double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
+    double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
+    double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
+    int instance =
+        2 * large < 1.15 * small && device->shared >= (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+            ? TMM__INT8_MMA_128x256
+            : TMM__INT8_MMA_128x128;
+    instance = TMM__INT8_INSTANCE(instance);
+    int is_large = instance == TMM__INT8_MMA_128x256;
+    job.tiles_down = (l->pieces_down - 1) / 2 + 1;
+    job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
+    unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
+    void *arguments[] = {&job};
+    return tmm__launch(is_large ? (const void *)TMM_FN(gemm_int8_mma_128x256)
+                                : (const void *)TMM_FN(gemm_int8_mma_128x128),
+                       dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), dim3(256),
+                       is_large ? (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+                                : (int)TMM_FN(gemm_int8_mma_bytes_128x128),
+                       arguments, part->p.stream);
+}
+
+/* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
+static inline int TMM_FN(gemm__int8_fp64)(const TMM_FN(gemm__product) * p)
+{
+    return TMM__INT8_FP64(TMM_FN(gemm__tensor_pays)()) && TMM_FN(gemm__tensor_fits)() &&
+           TMM_FN(gemm__fits)(TMM_TENSOR, p);
+}
+
+/* All launches of a part. `moduli`: so many; 0: the device chooses. */
+static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int moduli)
+{
+    const tmm__int8_layout *l = &part->layout;
+    const TMM_FN(gemm__product) *p = &part->p;
+    const tmm__costs *t = tmm__tuned();
+    const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
+    unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
+    int pays = TMM_FN(gemm__tensor_pays)();
+    float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
+    float each = (float)(pays ? t->int8.each : t->int8.each_slow);
+    tmm__int8_state *state = (tmm__int8_state *)part->memory;
+    tmm__int8_job job;
+    memset(&job, 0, sizeof job);
+    job.from_a = part->from[0], job.from_b = part->from[1];
+    job.a = part->operands[0], job.b = part->operands[1];
+    job.planes = (const unsigned char *)part->memory + l->C;
+    job.open = (unsigned short *)(part->memory + l->open);
+    job.state = state;
+    job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
+    job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
+    job.fp64_elsewhere = moduli == 0 && TMM_FN(gemm__int8_fp64)(p);
+    job.alpha = p->alpha, job.beta = p->beta;
+    tmm__int8_make_tables(&part->residues, &part->sums, p->K);
+
+    tmm_status status =
+        tmm__cuda(cudaMemsetAsync(state, 0, TMM__INT8_STATE_BYTES, p->stream), "cudaMemsetAsync");
+    if (status == TMM_OK && moduli > 0) /* the lowest byte: no device here is big-endian */
+        status =
+            tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, NULL);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, NULL);
+    void *of_choice[] = {&job, &part->sums, &fp64, &each};
+    if (status == TMM_OK && moduli == 0)
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_choice),
+                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
+                             of_choice, p->stream);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, state);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
+    void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
+    if (status == TMM_OK)
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), dim3(128), 0,
+                             of_sums, p->stream);
+    if (status == TMM_OK)
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_open),
+                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
+                             of_open, p->stream);
+    if (status == TMM_OK && job.fp64_elsewhere) {
+        TMM_FN(gemm__product) all = *p;
+        all.allowed = 0, all.unless = &state->moduli;
+        status = TMM_FN(gemm__tensor)(&all, NULL);
+    }
+    return status;
+}
+
+/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for it. */
+static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p, int *done)
+{
+    int cut_k = 1, moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+#ifdef TMM_EPILOGUE
+    cut_k = 0;
+#endif
+    long long m = p->M, n = p->N, k = p->K;
+    tmm__int8_parts(&m, &n, &k, cut_k, TMM__INT8_BUDGET(tmm__int8_budget()));
+    TMM_FN(int8_part) part;
+    memset((void *)&part, 0, sizeof part);
+    part.memory = (char *)tmm__workspace(tmm__int8_plan(m, n, k).bytes, p->stream);
+    *done = part.memory != NULL;
+    tmm_status status = TMM_OK;
+    for (long long b = 0; b < p->batch && *done; b++)
+        for (long long k0 = 0; k0 < p->K; k0 += k)
+            for (long long m0 = 0; m0 < p->M; m0 += m)
+                for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
+                    TMM_FN(gemm__product) *q = &part.p;
+                    *q = *p;
+                    q->batch = 1, q->strideA = q->strideB = q->strideC = 0;
+                    q->M = tmm__min(m, p->M - m0), q->N = tmm__min(n, p->N - n0);
+                    q->K = tmm__min(k, p->K - k0);
+                    q->A += b * p->strideA + m0 * p->rsA + k0 * p->csA;
+                    q->B += b * p->strideB + n0 * p->csB + k0 * p->rsB;
+                    q->C += b * p->strideC + m0 * p->ldc + n0;
+                    if (k0 > 0) q->beta = 1;
+                    part.layout = tmm__int8_plan(q->M, q->N, q->K);
+                    for (int i = 0; i < 2; i++) {
+                        tmm__int8_operand *o = &part.operands[i];
+                        const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
+                        const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
+                        part.from[i] = i == 0 ? of_A : of_B;
+                        o->lines = (tmm__int8_line *)(part.memory + part.layout.lines[i]);
+                        o->units = (unsigned char *)part.memory + part.layout.units[i];
+                        o->planes = (unsigned char *)part.memory + part.layout.planes[i];
+                        o->line_blocks = part.layout.line_blocks[i];
+                    }
+                    status = TMM_FN(gemm__int8_run)(&part, TMM__INT8_FIXED(moduli));
+                }
+    if (part.memory != NULL) (void)cudaFreeAsync(part.memory, p->stream);
+    return status;
+}
+#else
+/* Of types and programs that do not have it. */
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__int8_takes)(p, row);
+}
+#endif
+#endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product) * p,
@@ -10832,6 +12905,10 @@ static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row);
 #endif
+#if TMM__DOUBLE_TENSOR
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row);
+#endif
 
 /* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
 static inline const TMM_FN(gemm__kernel) * TMM_FN(gemm__row)(tmm_kernel kernel)
@@ -10858,7 +12935,7 @@ static inline tmm_kernel TMM_FN(gemm__register_tile)(const TMM_FN(gemm__product)
 }
 
 /* May TMM_AUTO take this kernel? The fast ones need copies of sm_80, elements of 4 bytes and sizes that
-   they reach; float on tensor cores has to be asked for. */
+   they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
 static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
                                          const TMM_FN(gemm__product) * p, int tensor)
 {
@@ -10869,6 +12946,11 @@ static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
     if (row->value == TMM_TENSOR &&
         (!tensor || (TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
         return 0;
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (row->value == TMM_TENSOR_INT8)
+        return tensor && (TMM_SUM)p->alpha != 0 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K) &&
+               TMM_FN(gemm__fits)(row->value, p);
 #endif
     (void)tensor;
 #if TMM__FAST
@@ -10903,7 +12985,7 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 {
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     p.alpha = 1, p.ldc = N;
-    return TMM_FN(gemm__choice)(&p, batch, TMM__AUTO_TENSOR);
+    return TMM_FN(gemm__choice)(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
 /* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
@@ -10954,11 +13036,16 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
                                                long long batch)
 {
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR)
-        return TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
+        return TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
+        return TMM_FN(gemm__choice)(p, batch, 0);
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8 &&
+        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)))
         return TMM_FN(gemm__choice)(p, batch, 0);
 #endif
 #if TMM__FAST && TMM__IS_DOUBLE
@@ -10997,9 +13084,25 @@ static inline tmm_status TMM_FN(gemm__run)(tmm_kernel kernel, const TMM_FN(gemm_
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row)
 {
+    size_t missing = 0;
+    (void)row;
+    tmm_status status = TMM_FN(gemm__float)(p, NULL, &missing);
+    if (missing == 0 || status != TMM_OK) return status;
+    tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
+    status = TMM_FN(gemm__takes)(kernel, p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, p);
+}
+#endif
+
+#if TMM__DOUBLE_TENSOR
+/* KERNEL TENSOR INT8; by FP64, if there is no memory for it. */
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row)
+{
     int done = 0;
     (void)row;
-    tmm_status status = TMM_FN(gemm__float)(p, NULL, NULL, &done);
+    tmm_status status = TMM_FN(gemm__int8_products)(p, &done);
     if (done || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
@@ -11091,15 +13194,15 @@ TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, siz
     return TMM_OK;
 }
 
-/* Prepares what `wanted` says, whose memory has `bytes` or is NULL. */
-static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_t bytes,
+/* Prepares what `request` says, whose memory has `bytes` or is NULL. */
+static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size_t bytes,
                                                tmm_prepared *prepared, tmm_stream stream)
 {
-    const int is_B = wanted->is_B;
-    const tmm_op op = wanted->op;
-    const long long lines = wanted->lines, K = wanted->K, ld = wanted->ld;
-    const float *X = (const float *)wanted->X;
-    void *memory = wanted->memory;
+    const int is_B = request->is_B;
+    const tmm_op op = request->op;
+    const long long lines = request->lines, K = request->K, ld = request->ld;
+    const float *X = (const float *)request->X;
+    void *memory = request->memory;
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
@@ -11135,7 +13238,7 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
     }
-    *prepared = *wanted;
+    *prepared = *request;
     prepared->memory = memory, prepared->owned = owned;
     return TMM_OK;
 }
@@ -11144,16 +13247,16 @@ TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, c
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared wanted = {A, memory, 0, 0, op, M, K, lda};
-    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
+    const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda};
+    return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
                                           long long ldb, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared wanted = {B, memory, 0, 1, op, N, K, ldb};
-    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
+    const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb};
+    return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
@@ -11165,20 +13268,18 @@ TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream strea
     return tmm__cuda(error, "cudaFreeAsync");
 }
 
-/* The bytes for what is not prepared; an error if what is does not fit the product. */
-static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, long long K,
-                                                    const tmm_tensor_options *options,
-                                                    size_t *bytes)
+/* An error if the product is too large, or if what is prepared does not fit it. */
+static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, long long K,
+                                                      const tmm_tensor_options *options)
 {
-    *bytes = 0;
     if (M < 0 || N < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", M < 0 ? "M" : N < 0 ? "N" : "K");
     for (int is_B = 0; is_B < 2; is_B++) {
-        const tmm_prepared *ready = options == NULL ? NULL : is_B ? options->B : options->A;
+        const tmm_prepared *ready = is_B ? options->B : options->A;
         long long lines = is_B ? N : M;
-        size_t more = 0;
+        size_t bytes = 0;
         if (ready == NULL) {
-            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &more);
+            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &bytes);
             if (status != TMM_OK) return status;
         } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
@@ -11187,17 +13288,8 @@ static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, lo
                              is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
                              lines, K);
         }
-        *bytes += more;
     }
-    if (M > 0 && N > 0 && K > 0) *bytes += TMM_FN(gemm__doubt_bytes)(M, N) + TMM__FLOAT_PACE_BYTES;
     return TMM_OK;
-}
-
-TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
-                                              const tmm_tensor_options *options, size_t *bytes)
-{
-    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
-    return TMM_FN(gemm__tensor_bytes)(M, N, K, options, bytes);
 }
 
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -11206,10 +13298,9 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream)
 {
-    static const tmm_tensor_options defaults = {NULL, NULL, NULL, 0};
+    static const tmm_tensor_options defaults = {NULL, NULL};
     if (options == NULL) options = &defaults;
-    size_t needed = 0;
-    tmm_status status = TMM_FN(gemm__tensor_bytes)(M, N, K, options, &needed);
+    tmm_status status = TMM_FN(gemm__check_prepared)(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
@@ -11220,11 +13311,6 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                     alpha != 0};
     status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
-    void *memory = options->memory;
-    if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
-        return tmm__fail(options->bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
-                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
-                         options->bytes, needed);
     if (M == 0 || N == 0) return TMM_OK;
     if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
         return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
@@ -11238,13 +13324,13 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, K, 1);
         ready[i] = &halves[i];
     }
-    int done = 0;
+    size_t missing = 0;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = TMM_FN(gemm__float)(&p, ready, (char *)memory, &done);
-    if (status == TMM_OK && !done)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", needed);
+    status = TMM_FN(gemm__float)(&p, ready, &missing);
+    if (status == TMM_OK && missing > 0)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
 }
 #endif
@@ -11296,14 +13382,21 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
 static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
                                                     const TMM_FN(gemm__product) * p)
 {
-#if TMM__FLOAT_TENSOR
+#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
+    const tmm_kernel tensor = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
     TMM_FN(gemm__product)
     square = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
-    square.alpha = 1;
+    square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = TMM_FN(gemm__choice)(&square, 1, 1) == TMM_TENSOR ? TMM_TENSOR : TMM_AUTO;
+        kernel = TMM_FN(gemm__choice)(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
+#endif
+#if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
@@ -11324,10 +13417,11 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
     TMM_TYPE *C = (TMM_TYPE *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s sums in pieces that depend on the shape: the bits would depend "
-                         "on the blocks",
-                         tmm_kernel_string(job->kernel));
+        return tmm__fail(
+            TMM_ERROR_UNSUPPORTED,
+            "kernel %s sums in slices of k that depend on the shape: the bits would depend "
+            "on the blocks",
+            tmm_kernel_string(job->kernel));
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                  NULL, N, beta, C, block->ldc, stream);
@@ -11339,11 +13433,22 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, &p);
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR) {
+        size_t missing = 0;
+        tmm_status status = TMM_FN(gemm__float)(&p, NULL, &missing);
+        if (status == TMM_OK && missing > 0)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
+                             missing);
+        return status;
+    }
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8) {
         int done;
-        tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
+        tmm_status status = TMM_FN(gemm__int8_products)(&p, &done);
         if (status == TMM_OK && !done)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor: no memory to convert blocks of A and B");
+                             "kernel tensor_int8: no memory for residues of blocks of A and B");
         return status;
     }
 #endif
@@ -11573,49 +13678,7 @@ TMM_API tmm_status TMM_FN(gemm_openmp)(tmm_op opA, tmm_op opB, long long M, long
 #undef TMM__IF_FAST
 #undef TMM__IF_FAST_NOT_DOUBLE
 #undef TMM__SHARED_TILE
-#if TMM__KERNELS
-#undef tmm_two
-#undef tmm_load_four
-#undef tmm_store_four
-#undef tmm_load_two
-#undef tmm_store_two
-#undef tmm_store_some
-#undef tmm_find_tile
-#undef tmm_value
-#undef tmm_gemm_convert
-#undef tmm_gemm_float_portable
-#undef tmm_wgmma_scale_range
-#undef tmm_recheck
-#undef tmm_recheck_first
-#undef tmm_recheck_copy
-#undef tmm_recheck_element
-#undef tmm_recheck_find
-#undef tmm_recheck_count
-#undef tmm_recheck_list
-#undef tmm_recheck_flush
-#undef tmm_recheck_bf16x6
-#undef tmm_recheck_add
-#undef tmm_recheck_fp32
-#undef tmm_recheck_tile
-#undef tmm_wgmma_small
-#undef tmm_wgmma_large
-#undef tmm_wgmma_add
-#undef tmm_wgmma_begin
-#undef tmm_wgmma_finish
-#undef tmm_wgmma_sum_pairs
-#undef tmm_wgmma_sum_halves
-#undef tmm_wgmma_exchange
-#undef tmm_wgmma_scales
-#undef tmm_wgmma_store_row
-#undef tmm_wgmma_store_checked
-#undef tmm_wgmma_multiply
-#undef tmm_wgmma_copy
-#undef tmm_mma_copy
-#undef tmm_mma_store
-#undef tmm_mma_recheck
-#undef tmm_gemm_float_wgmma
-#undef tmm_gemm_float_mma
-#endif
+#undef TMM__ASKED_TENSOR
 #ifndef TMM__MAKING_READY
 #undef TMM_TILE
 #undef TMM_EPILOGUE

@@ -4,7 +4,7 @@
  * its fiber stop, and another one goes on with the next thread; so a kernel without barriers never
  * switches. A thread that waits resumes when all others have arrived. When none can go on, the
  * block is stuck: that is how divergent barriers and deadlocks are found. */
-#include "worker.h"
+#include "check.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <thread>
@@ -42,7 +42,7 @@ void print_place(const worker &w, unsigned int thread)
 void give_up(worker &w)
 {
     w.failed = true;
-    switch_fiber(*w.running, w.home);
+    switch_fiber(w.stopped_at[w.current], *w.fiber_of[w.current], w.home_context, w.home);
     abort(); /* nobody resumes a block that was given up */
 }
 
@@ -60,6 +60,7 @@ void fault(worker &w, cudaError_t error, const char *format, ...)
         fputc('\n', stderr);
         va_end(arguments);
     }
+    count_fault();
     w.launch->error = error;
     give_up(w);
 }
@@ -93,8 +94,8 @@ void called_outside(const char *function)
     }
     const char *other = at_barriers ? "others wait at a barrier" : "the masks do not agree";
     fault(w, cudaErrorLaunchFailure, "deadlock in a warp function with mask 0x%08x: %s%s%s",
-          w.lane[w.current].mask, other, at_barriers ? " at " : "",
-          at_barriers ? w.barrier_site : "");
+          w.warp[w.current / warp_lanes].mask[w.current % warp_lanes], other,
+          at_barriers ? " at " : "", at_barriers ? w.barrier_site : "");
 }
 
 /* ---- running the threads of a block ---------------------------------------------------------- */
@@ -122,21 +123,30 @@ static void shuffle_order(worker &w)
             together |= 1u << (t - first);
         }
         if (together) w.together[first / warp_lanes] = together;
+        if (together) clock_lanes(w, first / warp_lanes, together);
         any |= together != 0;
     }
     return any;
 }
 
+[[gnu::always_inline]] static inline void take_up(worker &w, unsigned int position,
+                                                  unsigned int thread)
+{
+    w.position = position;
+    w.current = thread;
+    threadIdx = w.index[thread];
+}
+
 /* Takes up the next thread that can run, if there is one. */
-[[gnu::always_inline]] static inline bool choose_next(worker &w)
+static bool choose_next(worker &w)
 {
     do {
+        unsigned int position = w.position;
         for (unsigned int i = 0; i < w.threads; i++) {
-            if (++w.position >= w.threads) w.position = 0;
-            unsigned int thread = w.order[w.position];
+            if (++position >= w.threads) position = 0;
+            unsigned int thread = w.order[position];
             if (w.state[thread] > ready) continue;
-            w.current = thread;
-            threadIdx = w.index[thread];
+            take_up(w, position, thread);
             return true;
         }
     } while (release_steps(w));
@@ -145,26 +155,51 @@ static void shuffle_order(worker &w)
 
 static void fiber_main();
 
-/* Goes on with the chosen thread on its own fiber, or on a new one if it has not started. */
-[[gnu::always_inline]] static inline void switch_to_current(worker &w)
-{
-    fiber &from = *w.running;
-    fiber &to = w.state[w.current] == unstarted ? new_fiber(w, fiber_main) : *w.fiber_of[w.current];
-    w.running = &to;
-    switch_fiber(from, to);
-}
-
-/* Stops the current thread until somebody has made it ready and its turn has come. */
-[[gnu::always_inline]] static inline void wait(worker &w)
+/* Stops the thread, and goes on with the chosen one: on its own fiber, or on a new one if it has not
+ * started. */
+static void switch_to_current(worker &w, context &from, fiber &from_fiber)
 {
     unsigned int thread = w.current;
-    w.fiber_of[thread] = w.running;
+    if (w.state[thread] == unstarted) {
+        w.fiber_of[thread] = &take_fiber(w);
+        prepare_context(w.stopped_at[thread], *w.fiber_of[thread], fiber_main);
+    }
+    switch_fiber(from, from_fiber, w.stopped_at[thread], *w.fiber_of[thread]);
+}
+
+[[gnu::noinline]] static void wait_for_any(worker &w)
+{
+    unsigned int thread = w.current;
     if (!choose_next(w)) report_stuck(w);
-    if (w.current != thread) switch_to_current(w);
+    if (w.current != thread) switch_to_current(w, w.stopped_at[thread], *w.fiber_of[thread]);
+}
+
+/* Stops the current thread until somebody has made it ready and its turn has come. Mostly the next one
+ * in order is ready, and this is no more than a jump to its stack, which is fetched into the cache one
+ * turn before. */
+[[gnu::always_inline]] static inline void wait(worker &w)
+{
+#if !defined(CUCC_UCONTEXT) && !defined(CUCC_SANITIZE)
+    const unsigned int ahead = 2;
+    unsigned int thread = w.current, position = w.position + 1;
+    if (position + ahead < w.threads) {
+        unsigned int next = w.order[position];
+        const char *soon = (const char *)w.stopped_at[w.order[position + ahead]];
+        __builtin_prefetch(soon);
+        __builtin_prefetch(soon + 64);
+        if (w.state[next] == ready) {
+            take_up(w, position, next);
+            cucc_switch_stack(&w.stopped_at[thread], w.stopped_at[next]);
+            return;
+        }
+    }
+#endif
+    wait_for_any(w);
 }
 
 static void release_barrier(worker &w)
 {
+    clock_barrier(w);
     w.waiting = 0;
     w.released_predicates = w.predicates;
     w.predicates = 0;
@@ -215,22 +250,45 @@ int barrier_at(const char *file, int line, int predicate)
     return barrier(places.back()->text, predicate);
 }
 
+[[noreturn]] static void report_divergence(worker &w, const char *site)
+{
+    uint3 other = w.index[w.first_waiting];
+    fault(w, cudaErrorLaunchFailure, "divergent barrier: it waits at %s, thread (%u,%u,%u) at %s",
+          site, other.x, other.y, other.z, w.barrier_site);
+}
+
+[[gnu::noinline]] static void wait_at_first(worker &w, const char *site)
+{
+    w.barrier_site = site;
+    w.first_waiting = w.current;
+    if (w.waiting == w.threads) release_barrier(w);
+    wait_for_any(w);
+}
+
+[[gnu::noinline]] static void wait_at_other(worker &w, const char *site)
+{
+    if (strcmp(site, w.barrier_site)) report_divergence(w, site);
+    if (w.waiting == w.threads) release_barrier(w);
+    wait_for_any(w);
+}
+
+/* What it does rarely is elsewhere, so that it needs no stack of its own. */
+void barrier(const char *site)
+{
+    worker &w = worker_in_kernel("__syncthreads");
+    w.state[w.current] = at_barrier;
+    unsigned int waiting = ++w.waiting;
+    if (__builtin_expect(waiting == 1, 0)) return wait_at_first(w, site);
+    if (__builtin_expect(site != w.barrier_site || waiting == w.threads, 0))
+        return wait_at_other(w, site);
+    wait(w);
+}
+
 int barrier(const char *site, int predicate)
 {
     worker &w = worker_in_kernel("__syncthreads");
-    if (!w.waiting) {
-        w.barrier_site = site;
-        w.first_waiting = w.current;
-    } else if (site != w.barrier_site && strcmp(site, w.barrier_site)) {
-        uint3 other = w.index[w.first_waiting];
-        fault(w, cudaErrorLaunchFailure,
-              "divergent barrier: it waits at %s, thread (%u,%u,%u) at %s", site, other.x, other.y,
-              other.z, w.barrier_site);
-    }
     w.predicates += predicate != 0;
-    w.state[w.current] = at_barrier;
-    if (++w.waiting == w.threads) release_barrier(w);
-    wait(w);
+    barrier(site);
     return w.released_predicates;
 }
 
@@ -252,67 +310,109 @@ static uint64_t combine(warp_function function, uint64_t a, uint64_t b)
 }
 
 /* Of all lanes that take part; lane I gets it. */
-[[gnu::noinline]] static uint64_t answer(const lane_request *lane, unsigned int lanes, int i)
+[[gnu::noinline]] static uint64_t answer(const warp_requests &r, unsigned int lanes, int i)
 {
     uint64_t result = 0;
     bool first = true;
     for (unsigned int left = lanes; left; left &= left - 1) {
         int other = __builtin_ctz(left);
-        uint64_t value = lane[other].value;
-        if (lane[i].function == warp_match)
-            result |= (uint64_t)(value == lane[i].value) << other;
+        uint64_t value = r.value[other];
+        if (r.function[i] == warp_match)
+            result |= (uint64_t)(value == r.value[i]) << other;
         else
-            result = first ? value : combine(lane[i].function, result, value);
+            result = first ? value : combine(r.function[i], result, value);
         first = false;
     }
     return result;
 }
 
+/* The answer of each of LANES, and these can go on. */
+static void answer_lanes(worker &w, unsigned int warp, unsigned int lanes)
+{
+    warp_requests &r = w.warp[warp];
+    for (unsigned int left = lanes; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        unsigned int source = r.source[i];
+        bool defined = lanes >> source & 1; /* else all ones, to be noticed */
+        switch (r.function[i]) {
+        case warp_sync: break;
+        case warp_shuffle: r.result[i] = defined ? r.value[source] : ~(uint64_t)0; break;
+        case warp_ballot: r.result[i] = r.ballot & lanes; break;
+        case warp_table: w.gathered[warp * warp_lanes + (unsigned int)i] = r.value[i]; break;
+        default: r.result[i] = answer(r, lanes, i);
+        }
+        w.state[warp * warp_lanes + (unsigned int)i] = ready;
+    }
+}
+
 /* Answers the lanes of MASK if all of them that live have arrived. The last one to arrive computes
  * everybody's result, so that a fast lane cannot overwrite what a slow one has yet to read. */
-static void complete_warp_function(worker &w, unsigned int warp, unsigned int mask)
+static bool complete_warp_function(worker &w, unsigned int warp, unsigned int mask)
 {
-    lane_request *lane = w.lane + warp * warp_lanes;
-    thread_state *state = w.state + warp * warp_lanes;
+    warp_requests &r = w.warp[warp];
     unsigned int lanes = mask & w.live[warp];
-    uint64_t ballot = 0;
-    if ((w.exchanging[warp] & lanes) != lanes) return;
-    for (unsigned int left = lanes; left; left &= left - 1) {
-        int i = __builtin_ctz(left);
-        if (lane[i].mask != mask) return;
-        ballot |= (lane[i].value & 1) << i;
+    if ((r.waiting & lanes) != lanes) return false;
+    for (unsigned int left = r.alike ? 0 : lanes; left; left &= left - 1)
+        if (r.mask[__builtin_ctz(left)] != mask) return false;
+    r.waiting &= ~lanes;
+    if (r.alike && lanes == ~0u && r.function[0] == warp_shuffle) { /* the most frequent one */
+        for (int i = 0; i < warp_lanes; i++) r.result[i] = r.value[r.source[i]];
+        memset(w.state + warp * warp_lanes, ready, warp_lanes);
+    } else {
+        answer_lanes(w, warp, lanes);
     }
-    for (unsigned int left = lanes; left; left &= left - 1) {
-        int i = __builtin_ctz(left);
-        int source = lane[i].source_lane & (warp_lanes - 1);
-        bool defined = lanes >> source & 1; /* else all ones, to be noticed */
-        if (lane[i].function <= warp_ballot)
-            lane[i].result = lane[i].function == warp_ballot ? ballot
-                             : defined                       ? lane[source].value
-                                                             : ~(uint64_t)0;
-        else if (lane[i].function == warp_table)
-            w.gathered[warp * warp_lanes + (unsigned int)i] = lane[i].value;
-        else
-            lane[i].result = answer(lane, lanes, i);
-        state[i] = ready;
-    }
-    w.exchanging[warp] &= ~lanes;
+    clock_lanes(w, warp, lanes);
+    return true;
+}
+
+/* Makes the warp's first lane the next thread: as long as its lanes wait for none but each other, their
+ * stacks stay in the cache. Not for ever, since others may be what they really wait for. */
+static void go_on_with_warp(worker &w, unsigned int warp)
+{
+    const unsigned int most = 64;
+    thread_order order = environment().order;
+    if (order == shuffled || ++w.warp[warp].completions % most == 0) return;
+    unsigned int first = warp * warp_lanes;
+    if (order == backward) first = w.threads - std::min(first + warp_lanes, w.threads);
+    w.position = (first ? first : w.threads) - 1;
+}
+
+[[gnu::noinline]] static void complete_and_wait(worker &w, unsigned int warp, unsigned int mask)
+{
+    if (complete_warp_function(w, warp, mask)) go_on_with_warp(w, warp);
+    wait_for_any(w);
+}
+
+/* Like barrier, it needs little of the stack. */
+[[gnu::always_inline]] static inline void request(worker &w, warp_function function,
+                                                  unsigned int mask, uint64_t value,
+                                                  int source_lane)
+{
+    unsigned int thread = w.current, warp = thread / warp_lanes, lane = thread % warp_lanes;
+    warp_requests &r = w.warp[warp];
+    if (__builtin_expect(!(mask >> lane & 1), 0))
+        fault(w, cudaErrorLaunchFailure,
+              "warp function called by lane %u, which is not in its mask 0x%08x", lane, mask);
+    unsigned int before = r.waiting, other = before ? (unsigned int)__builtin_ctz(before) : lane;
+    r.function[lane] = function;
+    r.mask[lane] = mask;
+    r.source[lane] = (unsigned int)source_lane % warp_lanes;
+    r.value[lane] = value;
+    r.ballot = (before ? r.ballot & ~(1u << lane) : 0) | (unsigned int)(value & 1) << lane;
+    r.alike = (!before || r.alike) && r.function[other] == function && r.mask[other] == mask;
+    r.waiting = before | 1u << lane;
+    w.state[thread] = in_warp_function;
+    if ((r.waiting & mask & w.live[warp]) == (mask & w.live[warp]))
+        complete_and_wait(w, warp, mask);
+    else
+        wait(w);
 }
 
 uint64_t warp_exchange(warp_function function, unsigned int mask, uint64_t value, int source_lane)
 {
-    worker &w = worker_in_kernel("a warp function");
-    unsigned int thread = w.current;
-    if (!(mask >> thread % warp_lanes & 1))
-        fault(w, cudaErrorLaunchFailure,
-              "warp function called by lane %u, which is not in its mask 0x%08x",
-              thread % warp_lanes, mask);
-    w.lane[thread] = {function, mask, source_lane, value, 0};
-    w.state[thread] = in_warp_function;
-    w.exchanging[thread / warp_lanes] |= 1u << thread % warp_lanes;
-    complete_warp_function(w, thread / warp_lanes, mask);
-    wait(w);
-    return w.lane[thread].result;
+    request(worker_in_kernel("a warp function"), function, mask, value, source_lane);
+    const worker &w = *self;
+    return w.warp[w.current / warp_lanes].result[w.current % warp_lanes];
 }
 
 const uint64_t *warp_gather(unsigned int mask, uint64_t value)
@@ -359,9 +459,10 @@ static void leave_warp(worker &w, unsigned int thread)
 {
     unsigned int warp = thread / warp_lanes;
     w.live[warp] &= ~(1u << thread % warp_lanes);
-    for (unsigned int i = 0; i < warp_lanes; i++)
-        if (w.exchanging[warp] >> i & 1)
-            complete_warp_function(w, warp, w.lane[warp * warp_lanes + i].mask);
+    for (unsigned int left = w.warp[warp].waiting; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        if (w.warp[warp].waiting >> i & 1) complete_warp_function(w, warp, w.warp[warp].mask[i]);
+    }
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -375,7 +476,9 @@ static void fiber_main()
     __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
 #endif
     const launch_request &request = w.launch->request;
+    fiber &own = *w.fiber_of[w.current];
     for (;;) {
+        w.fiber_of[w.current] = &own;
         w.state[w.current] = ready;
         request.run_thread(request.closure);
         w.state[w.current] = finished;
@@ -385,14 +488,13 @@ static void fiber_main()
         if (!choose_next(w)) report_stuck(w);
         if (w.state[w.current] != unstarted) break;
     }
-    fiber &to = w.unfinished ? *w.fiber_of[w.current] : w.home;
-    fiber &from = *w.running;
-    w.idle.push_back(&from);
-    w.running = &to;
+    w.idle.push_back(&own);
 #ifdef CUCC_SANITIZE
+    const fiber &to = w.unfinished ? *w.fiber_of[w.current] : w.home;
     __sanitizer_start_switch_fiber(nullptr, to.stack, to.usable_size);
 #endif
-    switch_context(from, to);
+    context nobody;
+    switch_context(nobody, w.unfinished ? w.stopped_at[w.current] : w.home_context);
 }
 
 void run_block(worker &w, uint64_t block)
@@ -403,19 +505,21 @@ void run_block(worker &w, uint64_t block)
     w.random.seed((unsigned int)(environment().order_seed * 1000003 + block + 1));
     shuffle_order(w);
     fill_shared_memory(w);
+    clock_block(w);
     memset(w.state, unstarted, w.threads);
-    memset(w.exchanging, 0, sizeof w.exchanging);
-    for (unsigned int t = 0; t < w.threads; t += warp_lanes)
+    for (unsigned int t = 0; t < w.threads; t += warp_lanes) {
+        w.warp[t / warp_lanes].waiting = 0;
         w.live[t / warp_lanes] =
             w.threads - t >= warp_lanes ? 0xffffffffu : (1u << (w.threads - t)) - 1;
+    }
     w.unfinished = w.threads;
     w.waiting = 0;
     w.predicates = 0;
     w.failed = false;
     w.position = w.threads - 1;
     choose_next(w);
-    w.running = &w.home;
-    switch_to_current(w);
+    switch_to_current(w, w.home_context, w.home);
+    clock_block_ends(w);
     if (!w.failed) return;
     w.launch->failed = true;
     abandon_fibers(w);

@@ -1,4 +1,5 @@
 /* Copies, and the variables of the device. */
+#include "check.h"
 #include "state.h"
 
 namespace cucc
@@ -67,8 +68,33 @@ cudaError_t enqueue_copy(cudaStream_t stream, const void *to, const void *from,
     }
     if (is_capturing(stream)) return enqueue(stream, work, cudaGraphNodeTypeMemcpy);
     if (pageable) finish(stream);
-    return enqueue(pageable ? nullptr : stream, work, cudaGraphNodeTypeMemcpy);
+    bool at_once = pageable && !is_default_stream(stream);
+    return enqueue(at_once ? cudaStreamPerThread : stream, work, cudaGraphNodeTypeMemcpy);
 }
+
+/* When a copy was begun, for --check. */
+struct dated_copy {
+#ifdef CUCC_CHECK
+    const char *function;
+    uint64_t begun;
+    uint32_t code;
+    dated_copy(const char *function, bool captured)
+        : function(function), begun(captured ? 0 : host_now()), code(calling_code())
+    {
+    }
+    void is_done(const void *to, const void *from) const
+    {
+        if (begun) copy_in_order(to, from, begun, function, code);
+    }
+#else
+    dated_copy(const char *, bool)
+    {
+    }
+    void is_done(const void *, const void *) const
+    {
+    }
+#endif
+};
 
 cudaError_t copy(const char *function, void *to, const void *from, size_t size, cudaMemcpyKind kind,
                  cudaStream_t stream)
@@ -84,9 +110,13 @@ cudaError_t copy(const char *function, void *to, const void *from, size_t size, 
             !check_side(function, "source", from, size, source_side(kind)))
             return failed(cudaErrorInvalidValue);
     }
+    host_copies(to, from, function, stream);
+    dated_copy dated(function, is_capturing(stream));
     return enqueue_copy(stream, to, from, [=] {
         copy_lock lock;
+        dated.is_done(to, from);
         memmove(to, from, size);
+        copy_written(to, from, size);
     });
 }
 
@@ -112,12 +142,18 @@ cudaError_t copy_box(const char *function, box_side to, box_side from, cudaExten
             !check_side(function, "source", from.bytes, box_bytes(from, box), source_side(kind)))
             return failed(cudaErrorInvalidValue);
     }
+    host_copies(to.bytes, from.bytes, function, stream);
+    dated_copy dated(function, is_capturing(stream));
     return enqueue_copy(stream, to.bytes, from.bytes, [=] {
         copy_lock lock;
+        dated.is_done(to.bytes, from.bytes);
         for (size_t z = 0; z < box.depth; z++)
-            for (size_t y = 0; y < box.height; y++)
-                memmove(to.bytes + z * to.slice + y * to.pitch,
-                        from.bytes + z * from.slice + y * from.pitch, box.width);
+            for (size_t y = 0; y < box.height; y++) {
+                char *row = to.bytes + z * to.slice + y * to.pitch;
+                const char *source = from.bytes + z * from.slice + y * from.pitch;
+                memmove(row, source, box.width);
+                copy_written(row, source, box.width);
+            }
     });
 }
 
@@ -167,8 +203,10 @@ static cudaError_t set_box(const char *function, box_side to, int value, cudaExt
         [=] {
             copy_lock lock;
             for (size_t z = 0; z < box.depth; z++)
-                for (size_t y = 0; y < box.height; y++)
+                for (size_t y = 0; y < box.height; y++) {
                     memset(to.bytes + z * to.slice + y * to.pitch, value, box.width);
+                    mark_written(to.bytes + z * to.slice + y * to.pitch, box.width);
+                }
         },
         cudaGraphNodeTypeMemset);
 }
@@ -193,8 +231,12 @@ char *symbol_bytes(const char *function, const void *symbol, size_t size, size_t
     return nullptr;
 }
 
-void register_symbol(void *address, size_t size, bool is_managed)
+void register_symbol(void *address, size_t size, bool is_managed, bool constant)
 {
+    (void)constant;
+#ifdef CUCC_CHECK
+    watch_symbol(address, size, is_managed, constant);
+#endif
     char *bytes = (char *)address;
     state().symbols.push_back(
         {bytes, size, is_managed, std::vector<char>(bytes, bytes + size), {}});

@@ -1,4 +1,5 @@
 /* The state of the runtime, its errors and its devices. */
+#include "check.h"
 #include "state.h"
 
 namespace cucc
@@ -75,6 +76,7 @@ const char *cudaGetErrorString(cudaError_t error)
 cudaError_t cudaPeekAtLastError()
 {
     if (inside_kernel()) return last_error;
+    host_looks_at_errors();
     cudaError_t sticky = state().device[current_device].sticky;
     return sticky ? sticky : last_error;
 }
@@ -209,6 +211,7 @@ cudaError_t cudaDeviceSynchronize()
         return cudaSuccess;
     }
     finish_all();
+    host_waits(nullptr);
     return enter();
 }
 
@@ -233,7 +236,7 @@ cudaError_t cudaDeviceReset()
             ++a;
             continue;
         }
-        free((void *)a->first);
+        release_bytes((void *)a->first);
         a = s.allocations.erase(a);
     }
     for (auto i = s.streams.begin(); i != s.streams.end();) {

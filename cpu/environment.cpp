@@ -1,6 +1,6 @@
 /* The variables CUCC_* of the environment, read when a program first needs the runner. A value that
  * means nothing ends the program with a sentence and status 2. */
-#include "runtime.h"
+#include "check.h"
 #include <string>
 #include <thread>
 
@@ -50,10 +50,17 @@ static void read_order(settings &s)
 static void read_streams(settings &s)
 {
     const char *text = getenv("CUCC_STREAMS");
+#ifdef CUCC_CHECK
+    s.late_streams = cucc_options.check;
+#endif
     if (!text || !*text) return;
+    if (!strcmp(text, "now")) {
+        s.late_streams = false;
+        return;
+    }
     if (strncmp(text, "late", 4) ||
         (text[4] && (text[4] != ':' || !parse_number(text + 5, s.late_seed))))
-        refuse("CUCC_STREAMS", "late or late:SEED", text);
+        refuse("CUCC_STREAMS", "now, late or late:SEED", text);
     s.late_streams = true;
 }
 
@@ -73,6 +80,9 @@ static gpu_figures read_gpu()
         {"h200", 9, 0, 132, 2048, 32, 65536, 228 << 10, 227 << 10, 50 << 20}};
     const char *text = getenv("CUCC_GPU");
     std::string names;
+#ifdef CUCC_CHECK
+    if (!text || !*text) text = cucc_options.gpu;
+#endif
     if (!text || !*text) return none;
     for (const gpu_figures &gpu : known) {
         if (!strcmp(text, gpu.name)) return gpu;
@@ -128,7 +138,12 @@ const settings &environment()
         cores = cores < 1 ? 1 : cores > max_workers ? (uint64_t)max_workers : cores;
         s.devices = (int)read_number("CUCC_DEVICES", 1, 0, max_devices);
         s.memory = read_number("CUCC_MEMORY", (uint64_t)4 << 30, 0, UINT64_MAX);
+#ifdef CUCC_CHECK
+        cores = 1; /* one block at a time, in order */
+        s.workers = 1;
+#else
         s.workers = (int)read_number("CUCC_THREADS", cores, 1, max_workers);
+#endif
         read_order(s);
         read_streams(s);
         planted("");

@@ -20,13 +20,13 @@ enum {
 };
 
 #ifdef CUCC_UCONTEXT
-static void prepare_context(fiber &f, void (*entry)())
+void prepare_context(context &c, const fiber &f, void (*entry)())
 {
-    getcontext(&f.context);
-    f.context.uc_stack.ss_sp = f.stack;
-    f.context.uc_stack.ss_size = f.usable_size;
-    f.context.uc_link = nullptr;
-    makecontext(&f.context, entry, 0);
+    getcontext(&c);
+    c.uc_stack.ss_sp = f.stack;
+    c.uc_stack.ss_size = f.usable_size;
+    c.uc_link = nullptr;
+    makecontext(&c, entry, 0);
 }
 #else
 asm(R"(
@@ -52,17 +52,17 @@ cucc_switch_stack:
     .size cucc_switch_stack, .-cucc_switch_stack
 )");
 
-static void prepare_context(fiber &f, void (*entry)())
+void prepare_context(context &c, const fiber &f, void (*entry)())
 {
     void **top = (void **)(f.stack + f.usable_size);
     *--top = nullptr; /* the caller's frame, so that entry starts with the alignment of a call */
     *--top = (void *)entry;
     top -= 6; /* the registers that the switch pops; their values do not matter */
-    f.stack_pointer = top;
+    c = top;
 }
 #endif
 
-fiber &new_fiber(worker &w, void (*entry)())
+fiber &take_fiber(worker &w)
 {
     if (w.idle.empty()) {
         /* One page at the bottom stays without access, so that an overflow is noticed. */
@@ -82,7 +82,6 @@ fiber &new_fiber(worker &w, void (*entry)())
     }
     fiber &f = *w.idle.back();
     w.idle.pop_back();
-    prepare_context(f, entry);
     return f;
 }
 

@@ -1,4 +1,5 @@
 /* Launches of kernels: the checks before them, and what is known of kernels. */
+#include "check.h"
 #include "state.h"
 #include <algorithm>
 #include <string>
@@ -61,6 +62,30 @@ static bool all_resident(const launch_request &r)
     return (uint64_t)r.grid.x * r.grid.y * r.grid.z <= (uint64_t)blocks * (uint64_t)processors;
 }
 
+#ifdef CUCC_CHECK
+/* What a GPU that was named does not take. */
+static cudaError_t check_limits(const launch_request &r, dim3 cluster)
+{
+    const int first_with_clusters = 9, unit = 256; /* registers are given to a warp in units */
+    const gpu_figures &gpu = environment().gpu;
+    unsigned int warps = (r.block.x * r.block.y * r.block.z + warp_lanes - 1) / warp_lanes;
+    int of_warp = (cucc_options.registers * warp_lanes + unit - 1) / unit * unit;
+    const char *name = *gpu.name ? gpu.name : "the GPU";
+    if (of_warp * (int)warps > gpu.registers) {
+        fprintf(stderr,
+                "cucc: kernel %s: %u warps of %d registers a thread are more than the %d registers "
+                "of %s\n",
+                r.kernel, warps, cucc_options.registers, gpu.registers, name);
+        return cudaErrorLaunchOutOfResources;
+    }
+    if (*gpu.name && gpu.major < first_with_clusters && cluster.x * cluster.y * cluster.z > 1) {
+        fprintf(stderr, "cucc: kernel %s: %s has no clusters\n", r.kernel, name);
+        return cudaErrorInvalidClusterSize;
+    }
+    return cudaSuccess;
+}
+#endif
+
 cudaError_t check_configuration(const launch_request &r)
 {
     const unsigned int most_of_a_cluster = 16;
@@ -76,6 +101,9 @@ cudaError_t check_configuration(const launch_request &r)
         return c.x * c.y * c.z > most_of_a_cluster ? cudaErrorInvalidClusterSize
                                                    : cudaErrorInvalidConfiguration;
     if (r.cooperative && !all_resident(r)) return cudaErrorCooperativeLaunchTooLarge;
+#ifdef CUCC_CHECK
+    if (cudaError_t error = check_limits(r, c)) return error;
+#endif
     if (r.dynamic_shared > dynamic_shared_limit(r.function)) return cudaErrorInvalidValue;
     if (!is_default_stream(r.stream)) {
         if (check_stream(r.stream) || r.stream->device != current_device)
@@ -207,9 +235,8 @@ void run_children()
     }
 }
 
-cudaError_t launch(const launch_request &request)
+static cudaError_t launch_from_host(const launch_request &request)
 {
-    if (inside_kernel()) return launch_child(request);
     if (cudaError_t error = enter()) return error;
     if (planted("launch")) return failed(cudaErrorLaunchOutOfResources);
     if (planted("kernel")) {
@@ -225,6 +252,7 @@ cudaError_t launch(const launch_request &request)
     if (!sink && !capturing && (!late().on || is_default_stream(request.stream))) {
         if (any_strict_capture() && is_default_stream(request.stream))
             return failed(cudaErrorStreamCaptureImplicit);
+        wait_for_blocking(request.stream);
         run_launch(request);
         return state().device[current_device].sticky; /* as with CUDA_LAUNCH_BLOCKING=1 */
     }
@@ -238,6 +266,22 @@ cudaError_t launch(const launch_request &request)
         return cudaSuccess;
     }
     return enqueue(request.stream, [later, closure] { run_launch(later); });
+}
+
+cudaError_t launch(const launch_request &request)
+{
+    if (inside_kernel()) return launch_child(request);
+#ifdef CUCC_CHECK
+    launch_request dated = request;
+    bool later = sink || is_capturing(request.stream); /* in a graph: when, nobody knows yet */
+    dated.launched = later ? UINT64_MAX : host_now();
+    dated.launched_at = calling_code();
+    cudaError_t error = launch_from_host(dated);
+#else
+    cudaError_t error = launch_from_host(request);
+#endif
+    if (error) host_launch_failed(request.kernel, error);
+    return error;
 }
 
 launch_request configured(const cudaLaunchConfig_t *config, const void *kernel)
@@ -285,8 +329,16 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute
         return value >= -1 && value <= 100 ? cudaSuccess : failed(cudaErrorInvalidValue);
     if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
-        value > environment().gpu.shared_block)
+        value > environment().gpu.shared_block) {
+#ifdef CUCC_CHECK
+        fprintf(stderr,
+                "cucc: %d bytes of dynamic shared memory are asked for, and a block of %s has at "
+                "most %d\n",
+                value, *environment().gpu.name ? environment().gpu.name : "the GPU",
+                environment().gpu.shared_block);
+#endif
         return failed(cudaErrorInvalidValue);
+    }
     state_lock lock(state().lock);
     state().dynamic_shared_limits[kernel] = (size_t)value;
     return cudaSuccess;

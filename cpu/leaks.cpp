@@ -1,7 +1,11 @@
 /* The end of a sanitized program: device memory that nobody freed is listed, and so are leaks on the
  * host. */
+#include "check.h"
 #include "state.h"
 
+#if defined(CUCC_CHECK)
+#include <unistd.h>
+#endif
 #ifdef CUCC_SANITIZE
 #include <sanitizer/lsan_interface.h>
 #include <signal.h>
@@ -33,6 +37,26 @@ static bool may_trace()
 
 namespace cucc
 {
+enum { failed_check = 23 }; /* the exit status */
+#ifdef CUCC_CHECK
+static void report_check()
+{
+    runtime_state &s = state();
+    for (auto &a : s.allocations) {
+        int device = a.second.device;
+        if (a.second.registered || (device >= 0 && s.device[device].sticky)) continue;
+        if (cucc_options.check)
+            found_leak((void *)a.first, a.second.size,
+                       device >= 0         ? "device memory"
+                       : device == managed ? "managed memory"
+                                           : "pinned memory");
+    }
+    report_at_exit();
+    fflush(nullptr);
+    if (cucc_options.check && anything_found()) _exit(failed_check);
+}
+#endif
+
 void report_leaks()
 {
 #ifdef CUCC_SANITIZE
@@ -62,7 +86,10 @@ void report_leaks()
         __lsan_do_leak_check();
     else
         fprintf(stderr, "cucc: no leak check of host memory: ptrace is not permitted\n");
-    if (leaked) _exit(23);
+    if (leaked) _exit(failed_check);
+#endif
+#ifdef CUCC_CHECK
+    report_check();
 #endif
 }
 } // namespace cucc

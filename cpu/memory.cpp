@@ -1,4 +1,5 @@
 /* Memory of devices and of the host: allocations, pools, what a pointer points to. */
+#include "check.h"
 #include "state.h"
 
 namespace cucc
@@ -35,7 +36,12 @@ cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags
     if (device >= 0 && size > s.memory - s.device[device].used)
         return failed(cudaErrorMemoryAllocation);
     void *memory;
-    if (posix_memalign(&memory, 256, size)) return failed(cudaErrorMemoryAllocation);
+#ifdef CUCC_CHECK
+    memory = check_allocate(size);
+#else
+    if (posix_memalign(&memory, 256, size)) memory = nullptr;
+#endif
+    if (!memory) return failed(cudaErrorMemoryAllocation);
     /* Unwritten floats are NaN; managed memory begins with zeros, as the pages of an operating system. */
     memset(memory, device == managed ? 0 : 0xff, size);
     if (device >= 0) s.device[device].used += size;
@@ -44,7 +50,21 @@ cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags
     made.device = device;
     made.flags = flags;
     *pointer = memory;
+#ifdef CUCC_CHECK
+    watch_memory(memory, size, device, false);
+#endif
     return cudaSuccess;
+}
+
+/* Gives back what allocate has made. */
+void release_bytes(void *memory)
+{
+#ifdef CUCC_CHECK
+    host_waits(nullptr);
+    check_release(memory);
+#else
+    free(memory);
+#endif
 }
 
 cudaError_t release(void *pointer, bool host, const char *function)
@@ -63,7 +83,7 @@ cudaError_t release(void *pointer, bool host, const char *function)
     if (found->second.device >= 0) s.device[found->second.device].used -= found->second.size;
     if (found->second.pool) found->second.pool->used -= found->second.size;
     s.allocations.erase(found);
-    free(pointer);
+    release_bytes(pointer);
     return cudaSuccess;
 }
 
@@ -288,6 +308,9 @@ cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned int flags)
     made.device = pinned_host;
     made.flags = flags;
     made.registered = true;
+#ifdef CUCC_CHECK
+    watch_memory(pointer, size, pinned_host, true);
+#endif
     return cudaSuccess;
 }
 
@@ -299,6 +322,9 @@ cudaError_t cudaHostUnregister(void *pointer)
     auto found = state().allocations.find((uintptr_t)pointer);
     if (found == state().allocations.end() || !found->second.registered)
         return failed(cudaErrorHostMemoryNotRegistered);
+#ifdef CUCC_CHECK
+    forget_memory(pointer);
+#endif
     state().allocations.erase(found);
     return cudaSuccess;
 }

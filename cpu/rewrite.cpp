@@ -161,15 +161,18 @@ static bool declares_variable(long i)
 static long rewrite_device_variables(long i)
 {
     long begin = statement_begin(i), end = statement_end(i);
-    bool is_managed = false;
+    bool is_managed = false, is_constant = false;
     for (long j = begin; j < end && !is(j, "=") && !opens(j); j = next(j)) {
         if (is(j, "extern")) return end;
         is_managed |= is(j, "__managed__");
+        is_constant |= is(j, "__constant__");
     }
     for (long j : declared_names(begin, end))
         text(end) += std::string(" static ::cucc::") +
-                     (is_managed ? "managed_symbol " : "symbol ") + next_name("cucc_symbol_") +
-                     "(" + source(j) + ");";
+                     (is_managed    ? "managed_symbol "
+                      : is_constant ? "constant_symbol "
+                                    : "symbol ") +
+                     next_name("cucc_symbol_") + "(" + source(j) + ");";
     return end;
 }
 
@@ -347,6 +350,36 @@ static void rewrite_cluster(long i)
     long begin = statement_begin(i);
     text(begin) = "static ::cucc::cluster_of " + next_name("cucc_cluster_") + "(\"" + source(name) +
                   "\", " + dimensions + "); " + text(begin);
+}
+
+/* A function of the device that names threadIdx and its like begins with copies of them, which the
+ * compiler may keep in registers: it cannot know that no store changes the variables themselves. Returns
+ * the brace after which they are, or I. */
+static long copy_builtins(long i)
+{
+    static const char *const names[][2] = {{"threadIdx", "uint3"},
+                                           {"blockIdx", "uint3"},
+                                           {"blockDim", "dim3"},
+                                           {"gridDim", "dim3"}};
+    long open = i;
+    for (; open < count() && !is(open, "{"); open = next(is(open, "(") ? closing(open) : open))
+        if (is(open, ";") || is(open, "=") || is(open, ":") || is(open, "}")) return i;
+    if (open == count() || !is(previous(open), ")")) return i;
+    const long end = closing(open); /* which walks through the body */
+    std::string copies;
+    for (const auto &name : names) {
+        bool used = false;
+        for (long j = open; j < end; j = next(j)) {
+            bool local_class = is(j, "struct") || is(j, "class") || is(j, "union");
+            if (local_class || (is(j, "[") && is(next(j), "]") && is(next(next(j)), "(")))
+                return open; /* in which copies cannot be named */
+            used |= is(j, name[0]) && !is(previous(j), "::");
+        }
+        if (used)
+            copies += std::string(" const ") + name[1] + " " + name[0] + " = ::" + name[0] + ";";
+    }
+    text(open) += copies;
+    return open;
 }
 
 /* ---- what cannot run here -------------------------------------------------------------------- */
@@ -554,6 +587,47 @@ static void rewrite_step(long i)
                 " = cucc_value; ::cucc::in_step(" + std::to_string(place + 1) + "); }";
 }
 
+/* ---- results that are thrown away, under --check ---------------------------------------------- */
+
+static bool checking, reporting;
+
+/* A call of the runtime that is a statement of its own: nobody sees its error. */
+static void rewrite_thrown_away(long i)
+{
+    static const std::set<std::string> no_errors = {"cudaGetErrorString", "cudaGetErrorName",
+                                                    "cudaGetLastError", "cudaPeekAtLastError",
+                                                    "cudaCreateChannelDesc"};
+    long open = next(i), close = is(open, "(") ? closing(open) : -1;
+    if (close < 0 || !is(next(close), ";") || source(i).compare(0, 4, "cuda") ||
+        no_errors.count(source(i)) || !begins_statement(i))
+        return;
+    text(i) = "::cucc::thrown_away(\"" + source(i) + "\", " + text(i);
+    text(close) += ")";
+}
+
+/* Tells which way a branch goes: if (c) becomes if (::cucc::took((c) ? true : false)), and so for loops. */
+static void rewrite_branch(long i)
+{
+    long open = next(i), begin = next(open), end = closing(open);
+    if (!is(open, "(") || is(previous(i), "constexpr")) return;
+    if (is(i, "for")) { /* the second part */
+        while (begin < end && !is(begin, ";")) begin = next(opens(begin) ? closing(begin) : begin);
+        long second = begin = next(begin);
+        while (second < end && !is(second, ";"))
+            second = next(opens(second) ? closing(second) : second);
+        if (begin >= end || second >= end) return; /* one that ranges over something */
+        end = second;
+    }
+    if (begin >= end) return;
+    for (long j = begin; j < end; j = next(opens(j) ? closing(j) : j)) {
+        bool compares = is(next(j), "=") || is(previous(j), "=") || is(previous(j), "<") ||
+                        is(previous(j), ">") || is(previous(j), "!");
+        if (is(j, ";") || (is(j, "=") && !compares)) return; /* it declares or assigns */
+    }
+    text(begin) = "::cucc::took((" + text(begin);
+    text(end) = ") ? true : false)" + text(end);
+}
+
 /* ---- the whole file -------------------------------------------------------------------------- */
 
 /* Whether the brace at I opens a namespace or an extern "C" block. */
@@ -593,6 +667,7 @@ static void rewrite_tokens()
     note_kernels();
     std::vector<bool> scopes; /* for each open brace, whether it is one of a namespace */
     int functions = 0;        /* how many are not */
+    long copied = -1;         /* where the last function of the device begins */
     long declared = -1;       /* the end of the last declaration of device variables */
     for (long i = next(-1); i < count(); i = next(i)) {
         if (is(i, "{")) {
@@ -617,6 +692,9 @@ static void rewrite_tokens()
             rewrite_asm(i);
         } else if (is_name(i)) {
             refuse_unsupported(i);
+            if (checking && functions) rewrite_thrown_away(i);
+            if (reporting && functions && (is(i, "if") || is(i, "for") || is(i, "while")))
+                rewrite_branch(i);
             if (functions && is(next(i), "[") && volatile_names.count(source(i))) rewrite_step(i);
             auto found = qualifiers.find(source(i));
             if (found == qualifiers.end()) {
@@ -625,6 +703,8 @@ static void rewrite_tokens()
                 continue;
             }
             if (is(previous(i), "(")) continue; /* the argument of an __attribute__ */
+            if ((is(i, "__global__") || is(i, "__device__")) && i > copied)
+                copied = copy_builtins(i);
             bool attribute = !functions || found->first.find("inline") != std::string::npos;
             text(i) = attribute ? found->second : "";
             bool variable = is(i, "__device__") || is(i, "__constant__") || is(i, "__managed__");
@@ -636,8 +716,8 @@ static void rewrite_tokens()
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        std::cerr << "usage: rewrite INPUT OUTPUT\n";
+    if (argc != 4) {
+        std::cerr << "usage: rewrite INPUT OUTPUT MODE\n";
         return 2;
     }
     std::ifstream in(argv[1], std::ios::binary);
@@ -645,6 +725,8 @@ int main(int argc, char **argv)
     all << in.rdbuf();
     reader r;
     r.read(all.str());
+    checking = !strcmp(argv[3], "check") || !strcmp(argv[3], "report");
+    reporting = !strcmp(argv[3], "report");
     rewrite_tokens();
     std::ofstream out(argv[2], std::ios::binary);
     for (const token &t : tokens) out << t.text;

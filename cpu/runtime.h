@@ -40,6 +40,8 @@ struct child_launch {
     const void *parent_block; /* the worker that runs it */
 };
 
+struct launch_check; /* check_state.h */
+
 struct launch_state {
     explicit launch_state(const launch_request &r) : request(r)
     {
@@ -65,6 +67,8 @@ struct launch_state {
     /* What kernels of this launch have launched, and nobody has run. */
     std::mutex children_lock;
     std::vector<child_launch> children;
+
+    launch_check *check = nullptr; /* --check and --report only */
 };
 
 /* blocks.cpp: runs every block; afterwards launch.failed tells whether one had a fault. */

@@ -1,11 +1,11 @@
 /* Shared memory: a piece of each worker's arena holds the dynamic part and then every static variable that
  * a kernel has used, at the same place in all blocks of a launch. */
-#include "worker.h"
+#include "check.h"
 
 namespace cucc
 {
 enum {
-#ifdef CUCC_SANITIZE
+#if defined(CUCC_SANITIZE) || defined(CUCC_CHECK)
     shared_gap = 256, /* poisoned, between variables */
 #else
     shared_gap = 0,
@@ -65,6 +65,7 @@ static void *open_variable(worker &w, size_t offset, size_t size, const char *na
     __asan_unpoison_memory_region(address, size);
 #endif
     memset(address, 0xff, size);
+    open_shared(w, address, size);
     w.shared.push_back({address, size, name});
     return address;
 }
@@ -72,6 +73,7 @@ static void *open_variable(worker &w, size_t offset, size_t size, const char *na
 void begin_shared_memory(worker &w)
 {
     w.shared.clear();
+    close_shared(w);
     w.slots.assign((size_t)shared_slots, nullptr);
     w.shared_bytes = 0;
 #ifdef CUCC_SANITIZE

@@ -112,6 +112,7 @@ struct region {
 
 region find_region(const void *pointer);
 cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags = 0);
+void release_bytes(void *memory);
 cudaError_t release(void *pointer, bool host, const char *function);
 
 /* ---- copies: copies.cpp ---------------------------------------------------------------------- */
@@ -213,6 +214,7 @@ cudaError_t check_event(cudaEvent_t event);
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work,
                     cudaGraphNodeType type = cudaGraphNodeTypeKernel);
 void finish(cudaStream_t stream);
+void wait_for_blocking(cudaStream_t default_stream);
 void finish_all();
 
 /* ---- graphs: graphs.cpp ---------------------------------------------------------------------- */

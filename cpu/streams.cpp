@@ -1,5 +1,6 @@
 /* Streams and events. Work is done at once, in the order of the calls; streams only carry rules,
  * unless CUCC_STREAMS=late. */
+#include "check.h"
 #include "state.h"
 #include <algorithm>
 
@@ -76,12 +77,28 @@ void finish_all()
     }
 }
 
+/* Work in the legacy default stream begins when all is done that is in streams without
+ * cudaStreamNonBlocking. */
+void wait_for_blocking(cudaStream_t stream)
+{
+    std::vector<cudaStream_t> blocking;
+    if (!late().on || stream == cudaStreamPerThread) return;
+    {
+        state_lock lock(state().lock);
+        for (cudaStream_t other : state().streams)
+            if (other->device == current_device && !(other->flags & cudaStreamNonBlocking))
+                blocking.push_back(other);
+    }
+    for (cudaStream_t other : blocking) finish(other);
+}
+
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work, cudaGraphNodeType type)
 {
     if (is_capturing(stream)) return capture_node(stream, work, type) ? cudaSuccess : last_error;
     if (is_default_stream(stream) && any_strict_capture())
         return failed(cudaErrorStreamCaptureImplicit);
     if (!late().on || is_default_stream(stream)) {
+        wait_for_blocking(stream);
         work();
         return cudaSuccess;
     }
@@ -147,7 +164,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if (cudaError_t error = refuse_capture(stream)) return error;
+    if (is_default_stream(stream)) wait_for_blocking(stream);
     finish(stream);
+    host_waits(stream);
     return enter();
 }
 
@@ -158,9 +177,10 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     if (cudaError_t error = refuse_capture(stream)) return error;
     if (is_default_stream(stream)) return cudaSuccess;
     late_lock lock(late().lock);
-    if (stream->queue.empty()) return cudaSuccess;
-    advance_one();
-    return stream->queue.empty() ? enter() : failed(cudaErrorNotReady);
+    if (!stream->queue.empty()) advance_one();
+    if (!stream->queue.empty()) return failed(cudaErrorNotReady);
+    host_waits(stream);
+    return enter();
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int)
@@ -244,6 +264,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     if (event->capture) return failed(cudaErrorCapturedEvent);
     std::shared_ptr<recording> last = event->last;
     if (last) advance_until([=] { return last->complete; });
+    host_waits(nullptr);
     return enter();
 }
 
@@ -252,10 +273,11 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_event(event)) return error;
     if (event->capture) return failed(cudaErrorCapturedEvent);
-    if (!event->last || event->last->complete) return cudaSuccess;
     late_lock lock(late().lock);
-    advance_one();
-    return event->last->complete ? enter() : failed(cudaErrorNotReady);
+    if (event->last && !event->last->complete) advance_one();
+    if (event->last && !event->last->complete) return failed(cudaErrorNotReady);
+    host_waits(nullptr);
+    return enter();
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop)

@@ -22,13 +22,16 @@
 
 namespace cucc
 {
-struct fiber {
+/* Where a thread that was stopped goes on. */
 #ifdef CUCC_UCONTEXT
-    ucontext_t context;
+using context = ucontext_t;
 #else
-    void *stack_pointer;
+using context =
+    void *; /* its stack pointer; what the ABI asks a function to keep is on the stack */
 #endif
-    char *stack;        /* null for the worker's own stack */
+
+struct fiber {
+    char *stack;
     size_t usable_size; /* of the stack, from its bottom */
     void *fake_stack;   /* AddressSanitizer's */
 };
@@ -44,12 +47,16 @@ enum thread_state : unsigned char {
     finished
 };
 
-/* What a thread that waits in a warp function asked for, and its answer. */
-struct lane_request {
-    warp_function function;
-    unsigned int mask;
-    int source_lane;
-    uint64_t value, result;
+/* What the lanes of a warp that wait in a warp function asked for, and their answers. */
+struct warp_requests {
+    unsigned int waiting;     /* lanes that do, a bit each */
+    unsigned int ballot;      /* the lowest bits of their values */
+    bool alike;               /* all that wait asked for the same function with the same mask */
+    unsigned int completions; /* counted so that other warps have their turn */
+    warp_function function[warp_lanes];
+    unsigned int mask[warp_lanes];
+    unsigned int source[warp_lanes]; /* lane */
+    uint64_t value[warp_lanes], result[warp_lanes];
 };
 
 struct shared_block {
@@ -59,6 +66,7 @@ struct shared_block {
 };
 
 struct worker;
+struct block_check; /* check_state.h */
 
 /* Blocks that run at once, each on an OS thread: a cluster, or the grid of a cooperative launch. */
 struct block_group {
@@ -79,14 +87,14 @@ struct worker {
 
     /* The threads of the current block. */
     thread_state state[max_threads];
+    context stopped_at[max_threads];
     fiber *fiber_of[max_threads];
     uint3 index[max_threads];
-    lane_request lane[max_threads];
-    int step[max_threads];              /* where a thread at_step is in the source */
-    unsigned int together[max_warps];   /* lanes that went on from there at once */
-    unsigned int live[max_warps];       /* lanes that have not finished, a bit each */
-    unsigned int exchanging[max_warps]; /* lanes in_warp_function */
-    unsigned int order[max_threads];    /* the order in which threads are run and released */
+    warp_requests warp[max_warps];
+    int step[max_threads];            /* where a thread at_step is in the source */
+    unsigned int together[max_warps]; /* lanes that went on from there at once */
+    unsigned int live[max_warps];     /* lanes that have not finished, a bit each */
+    unsigned int order[max_threads];  /* the order in which threads are run and released */
     std::minstd_rand random;
     unsigned int position; /* of the current thread in that order */
     unsigned int current;
@@ -99,7 +107,7 @@ struct worker {
     int predicates, released_predicates;
 
     fiber home; /* the worker's own stack */
-    fiber *running;
+    context home_context;
     std::vector<std::unique_ptr<fiber>> fibers;
     std::vector<fiber *> idle;
 
@@ -109,6 +117,8 @@ struct worker {
     std::vector<shared_block> shared;
     std::vector<void *> slots;
     uint64_t gathered[max_threads]; /* warp_gather's */
+
+    block_check *check; /* --check and --report only */
 };
 
 extern __thread worker *self;
@@ -127,32 +137,37 @@ void run_block(worker &w, uint64_t block);
 
 /* ---- fibers.cpp ------------------------------------------------------------------------------ */
 
-fiber &new_fiber(worker &w, void (*entry)());
-bool on_guard_page(const worker &w, const void *address); /* below a stack */
+fiber &take_fiber(worker &w);
+void prepare_context(context &c, const fiber &f, void (*entry)()); /* that begins with ENTRY */
+bool on_guard_page(const worker &w, const void *address);          /* below a stack */
 void abandon_fibers(worker &w); /* those of a block that was given up stopped anywhere */
 
 #ifdef CUCC_UCONTEXT
-inline void switch_context(fiber &from, fiber &to)
+inline void switch_context(context &from, context &to)
 {
-    swapcontext(&from.context, &to.context);
+    swapcontext(&from, &to);
 }
 #else
 /* Saves what the System V ABI asks a function to keep, and takes up the other stack. */
 extern "C" void cucc_switch_stack(void **save_stack_pointer, void *stack_pointer);
-inline void switch_context(fiber &from, fiber &to)
+inline void switch_context(context &from, context &to)
 {
-    cucc_switch_stack(&from.stack_pointer, to.stack_pointer);
+    cucc_switch_stack(&from, to);
 }
 #endif
 
-inline void switch_fiber(fiber &from, fiber &to)
+/* From the stack of a fiber to another. */
+inline void switch_fiber(context &from, fiber &from_fiber, context &to, const fiber &to_fiber)
 {
 #ifdef CUCC_SANITIZE
-    __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.usable_size);
+    __sanitizer_start_switch_fiber(&from_fiber.fake_stack, to_fiber.stack, to_fiber.usable_size);
 #endif
     switch_context(from, to);
 #ifdef CUCC_SANITIZE
-    __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
+    __sanitizer_finish_switch_fiber(from_fiber.fake_stack, nullptr, nullptr);
+#else
+    (void)from_fiber;
+    (void)to_fiber;
 #endif
 }
 

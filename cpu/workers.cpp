@@ -1,6 +1,6 @@
 /* Launches: their blocks over workers. Blocks that must run at once, those of a cluster or of a
  * cooperative launch, have an OS thread each. */
-#include "worker.h"
+#include "check.h"
 #include <signal.h>
 #include <thread>
 
@@ -199,9 +199,11 @@ static void meet(worker &w, block_group &group)
     std::unique_lock<std::mutex> lock(group.lock);
     uint64_t generation = group.generation;
     group.arrived++;
+    clock_group_arrives(w);
     if (group.arrived >= group.live && !(group.whole_grid && group.live < group.members.size())) {
         group.arrived = 0;
         group.generation++;
+        clock_group_leaves(group);
         group.released.notify_all();
     }
     group.released.wait(lock, [&] {
@@ -335,12 +337,14 @@ void run_blocks(launch_state &launch)
 {
     const dim3 &c = launch.cluster;
     lay_out_shared_memory(launch);
+    clock_launch(launch);
     if (launch.request.cooperative && launch.blocks > 1)
         run_in_groups(launch, (unsigned int)launch.blocks, true);
     else if (c.x * c.y * c.z > 1)
         run_in_groups(launch, c.x * c.y * c.z, false);
     else
         run_spread(launch);
+    clock_launch_ends(launch);
 }
 
 /* ---- launches inside kernels ----------------------------------------------------------------- */
@@ -379,13 +383,16 @@ void run_nested(launch_state &launch)
     dim3 block_dimensions = blockDim, grid = gridDim;
     std::unique_ptr<worker> inner = spare().take();
     lay_out_shared_memory(launch);
+    clock_launch(launch);
     self = inner.get();
     begin_launch(*inner, launch);
-    inner->home.stack = outer->running->stack;
-    inner->home.usable_size = outer->running->usable_size;
+    const fiber &running = *outer->fiber_of[outer->current];
+    inner->home.stack = running.stack;
+    inner->home.usable_size = running.usable_size;
     while (!launch.failed && launch.next_block < launch.blocks)
         run_block(*inner, launch.next_block++);
     end_launch(launch);
+    clock_launch_ends(launch);
     self = outer;
     threadIdx = thread;
     blockIdx = block;

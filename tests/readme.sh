@@ -38,6 +38,15 @@ at_most "README.md: lines" 150 "$(wc -l <README.md)"
 at_most "README.md: numbers" 150 "$(grep -oE '[0-9][0-9.,]*' README.md | wc -l)"
 at_most "CONTRIBUTING.md: lines" 60 "$(wc -l <CONTRIBUTING.md)"
 
+# README's ladder and the manual name every kernel of the list; sizes of tiles, such as _64, apart.
+kernels=$(grep -oE 'KERNEL\(TMM_[A-Z]+' src/tiledmm/once/kernels.h | sed 's/.*(//' | sort -u)
+for page in README.md src/tiledmm/manual.h; do
+    bad=
+    for kernel in $kernels; do grep -qw -- "$kernel" "$page" || bad="$bad $kernel is not there;"; done
+    [ "$(wc -w <<<"$kernels")" -ge 8 ] || bad="$bad no list of kernels;"
+    report "$page: names of all kernels" "$bad"
+done
+
 # The first program of README, from its #include to the end of main.
 sed -n '/^```c/,/^```$/p' README.md | sed '/^```$/q' | sed -n '/^#include/,/^}/p' >"$work/readme.c"
 if [ -e demos/first.cu ]; then

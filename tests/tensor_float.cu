@@ -334,37 +334,24 @@ static void interface(int kind, long long K, int ops)
     float *expected = run(&p, TMM_TENSOR), *C = run(&p, TMM_TENSOR);
     tmm_tensor_options options;
     memset(&options, 0, sizeof options);
-    size_t bytes = 0, bytes_b = 1, part = 0;
-    void *memory, *memory_a;
+    size_t bytes = 0;
+    void *memory;
     tap_ok(tensor(&p, NULL, p.dA, p.dB, C) == TMM_OK && same(&p, C, expected),
            "tmm_sgemm_tensor, K = %lld: the bits of TMM_TENSOR", K);
-    int asked = tmm_sgemm_tensor_memory(p.M, p.N, K, NULL, &bytes) == TMM_OK;
-    tap_ok(asked && bytes > 0 &&
-               bytes < 4 * (128 + 128) * (size_t)(K + 64) + 4096 + (size_t)(p.M * p.N / 2),
-           "it takes %zu bytes", bytes);
-    check(cudaMalloc(&memory, bytes + 1024));
-    check(cudaMemset(memory, 0xff, bytes + 1024));
-    options.memory = memory, options.bytes = bytes;
-    tap_ok(tensor(&p, &options, p.dA, p.dB, C) == TMM_OK && same(&p, C, expected),
-           "in memory of the caller: the same bits");
-    unsigned behind[256];
-    check(cudaMemcpy(behind, (char *)memory + bytes, 1024, cudaMemcpyDeviceToHost));
-    int kept = 1;
-    for (int i = 0; i < 256; i++) kept &= behind[i] == 0xffffffffu;
-    tap_ok(kept, "nothing is written behind it");
-    options.bytes = bytes - 1;
-    tap_ok(tensor(&p, &options, p.dA, p.dB, C) == TMM_ERROR_MEMORY && same(&p, C, p.C),
-           "a byte too few: %s", tmm_last_error());
-    options.memory = (char *)memory + 4, options.bytes = bytes + 8;
-    tap_ok(tensor(&p, &options, p.dA, p.dB, C) == TMM_ERROR_ARGUMENT && same(&p, C, p.C),
-           "not aligned: an error");
 
     tmm_prepared a, b;
-    tmm_sgemm_prepare_memory(p.M, K, &part);
-    check(cudaMalloc(&memory_a, part));
-    tmm_status status = tmm_sgemm_prepare_A(p.opA, p.M, K, p.dA, p.lda, memory_a, part, &a, 0);
+    int asked = tmm_sgemm_prepare_memory(p.M, K, &bytes) == TMM_OK;
+    tap_ok(asked && bytes > 0 && bytes < 4 * 128 * (size_t)(K + 64) + 2048, "A takes %zu bytes",
+           bytes);
+    check(cudaMalloc(&memory, bytes + 1024));
+    check(cudaMemset(memory, 0xff, bytes + 1024));
+    tmm_status status = tmm_sgemm_prepare_A(p.opA, p.M, K, p.dA, p.lda, memory, bytes, &a, 0);
     if (status == TMM_OK) status = tmm_sgemm_prepare_B(p.opB, K, p.N, p.dB, p.ldb, NULL, 0, &b, 0);
-    memset(&options, 0, sizeof options);
+    unsigned behind[256];
+    check(cudaMemcpy(behind, (char *)memory + bytes, 1024, cudaMemcpyDeviceToHost));
+    int untouched = 1;
+    for (int i = 0; i < 256; i++) untouched &= behind[i] == 0xffffffffu;
+    tap_ok(untouched, "nothing is written behind A's memory");
     int right = status == TMM_OK;
     for (int both = 1; both < 4; both++) {
         options.A = both & 1 ? &a : NULL, options.B = both & 2 ? &b : NULL;
@@ -373,9 +360,6 @@ static void interface(int kind, long long K, int ops)
             same(&p, C, expected);
     }
     tap_ok(right, "prepared A, B, and both: the same bits");
-    tap_ok(tmm_sgemm_tensor_memory(p.M, p.N, K, &options, &bytes_b) == TMM_OK && bytes_b > 0 &&
-               bytes_b < (size_t)(p.M * (p.N + 16) / 4 + 16),
-           "both prepared: two bits for each element of C");
     options.A = &b;
     tap_ok(tensor(&p, &options, p.dA, p.dB, C) == TMM_ERROR_ARGUMENT && same(&p, C, p.C),
            "B as A: %s", tmm_last_error());
@@ -391,17 +375,20 @@ static void interface(int kind, long long K, int ops)
                    TMM_ERROR_ARGUMENT &&
                tmm_sgemm_prepare_A(p.opA, p.M, -1, p.dA, p.lda, NULL, 0, &a, 0) ==
                    TMM_ERROR_ARGUMENT &&
-               tmm_sgemm_prepare_A(p.opA, p.M, K, p.dA, p.lda, memory_a, part - 1, &a, 0) ==
+               tmm_sgemm_prepare_A(p.opA, p.M, K, p.dA, p.lda, memory, bytes - 1, &a, 0) ==
                    TMM_ERROR_MEMORY &&
+               tmm_sgemm_prepare_A(p.opA, p.M, K, p.dA, p.lda, (char *)memory + 4, bytes, &a, 0) ==
+                   TMM_ERROR_ARGUMENT &&
                tmm_sgemm_prepare_memory(p.M, K, NULL) == TMM_ERROR_ARGUMENT,
            "bad arguments of prepare: %s", tmm_last_error());
     status = tmm_sgemm_prepare_B(p.opB, K, -1, p.dB, p.ldb, NULL, 0, &b, 0);
     tap_ok(status == TMM_ERROR_ARGUMENT && strstr(tmm_last_error(), "N is negative") != NULL,
            "a negative N is called N: %s", tmm_last_error());
-    status = tmm_sgemm_tensor_memory(-1, p.N, K, NULL, &bytes);
+    status = tmm_sgemm_tensor(p.opA, p.opB, -1, p.N, K, 1, p.dA, p.lda, p.dB, p.ldb, 0, p.dC, p.ldc,
+                              NULL, 0);
     tap_ok(status == TMM_ERROR_ARGUMENT && strstr(tmm_last_error(), "M is negative") != NULL,
            "a negative M is called M: %s", tmm_last_error());
-    cudaFree(memory), cudaFree(memory_a);
+    cudaFree(memory);
     free(C), free(expected);
     drop(&p);
 }

@@ -6,6 +6,12 @@ namespace cucc
 {
 void spin(); /* a compare-and-swap failed: lets another thread of the block run now and then */
 
+#ifdef CUCC_CHECK /* CUDA's atomics order nothing: that is what fences are for */
+enum { atomic_order = __ATOMIC_RELAXED };
+#else
+enum { atomic_order = __ATOMIC_SEQ_CST };
+#endif
+
 #ifdef CUCC_COUNT
 void count_atomic(const void *address); /* --count */
 #else
@@ -21,15 +27,15 @@ template <class T, class F> T atomic_update(T *address, F new_value)
     __atomic_load(address, &seen, __ATOMIC_RELAXED);
     do {
         wanted = new_value(seen);
-    } while (!__atomic_compare_exchange(address, &seen, &wanted, true, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange(address, &seen, &wanted, true, atomic_order, __ATOMIC_RELAXED));
     return seen;
 }
 template <class T> T compare_and_swap(T *address, T compare, T value)
 {
     count_atomic((const void *)address);
     T seen = compare;
-    __atomic_compare_exchange(address, &seen, &value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange(address, &seen, &value, false, atomic_order, __ATOMIC_RELAXED);
     if (memcmp(&seen, &compare, sizeof seen)) spin();
     return seen;
 }
@@ -37,7 +43,7 @@ template <class T> T exchange(T *address, T value)
 {
     count_atomic((const void *)address);
     T seen;
-    __atomic_exchange(address, &value, &seen, __ATOMIC_SEQ_CST);
+    __atomic_exchange(address, &value, &seen, atomic_order);
     if (!memcmp(&seen, &value, sizeof seen)) spin(); /* as a lock that is taken */
     return seen;
 }

@@ -19,6 +19,7 @@ constexpr int warpSize = 32;
 
 namespace cucc
 {
+void barrier(const char *site);
 int barrier(const char *site, int predicate); /* returns in how many threads it was not zero */
 
 enum warp_function {
@@ -123,7 +124,7 @@ template <class T> struct dynamic_shared_array {
 
 inline void __syncthreads(const char *site)
 {
-    cucc::barrier(site, 0);
+    cucc::barrier(site);
 }
 inline int __syncthreads_count(const char *site, int predicate)
 {
@@ -167,6 +168,19 @@ inline void __nanosleep(unsigned int)
 inline void __prof_trigger(int)
 {
 }
+
+#ifdef CUCC_CHECK
+namespace cucc
+{
+void note_branch(bool taken);
+/* Around the conditions of if, for and while (rewrite.cpp). */
+__attribute__((always_inline)) constexpr bool took(bool condition)
+{
+    if (!__builtin_is_constant_evaluated()) note_branch(condition);
+    return condition;
+}
+} // namespace cucc
+#endif
 
 /* ---- special registers, which programs read by PTX ---------------------------------------------- */
 

@@ -10,7 +10,8 @@ cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t o
                              cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t symbol_address(void **address, const void *symbol);
 cudaError_t symbol_size(size_t *size, const void *symbol);
-void register_symbol(void *address, size_t size, bool managed);
+void register_symbol(void *address, size_t size, bool managed, bool constant = false);
+cudaError_t thrown_away(const char *call, cudaError_t error); /* --check: nobody looks at it */
 
 /* One beside each __device__ or __constant__ variable. A const variable is the same on every
  * device and cannot be written, so it needs no images. */
@@ -20,6 +21,16 @@ struct symbol {
         register_symbol((void *)&variable, sizeof variable, false);
     }
     template <class T> explicit symbol(const T &)
+    {
+    }
+};
+
+struct constant_symbol { /* one beside each __constant__ variable */
+    template <class T> explicit constant_symbol(T &variable)
+    {
+        register_symbol((void *)&variable, sizeof variable, false, true);
+    }
+    template <class T> explicit constant_symbol(const T &)
     {
     }
 };
@@ -43,6 +54,9 @@ struct launch_request {
     const void *const *pointers; /* the arguments that are pointers to objects; else null */
     void (*run_thread)(void *closure);
     void *closure;
+    size_t closure_size;
+    uint64_t launched; /* when, and where, for --check */
+    uint32_t launched_at;
     void *(*copy_closure)(const void *closure); /* for launches that wait in a stream */
     void (*free_closure)(void *closure);
 };
@@ -108,6 +122,7 @@ cudaError_t start_closure(launch_request &request, int argument_count, const voi
     request.pointers = pointers;
     request.run_thread = [](void *closure) { (*static_cast<F *>(closure))(); };
     request.closure = &thread;
+    request.closure_size = sizeof thread;
     request.copy_closure = [](const void *closure) {
         return (void *)new F(*static_cast<const F *>(closure));
     };

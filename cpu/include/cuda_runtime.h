@@ -4,6 +4,15 @@
 #ifndef CUCC_CUDA_RUNTIME_H
 #define CUCC_CUDA_RUNTIME_H
 
+#if defined(CUCC_CHECK) && defined(__CUDACC__) /* before the headers that declare them */
+#include <stddef.h>
+extern "C" {
+void *memcpy(void *, const void *, size_t) noexcept __asm__("cucc_memcpy");
+void *memmove(void *, const void *, size_t) noexcept __asm__("cucc_memmove");
+void *memset(void *, int, size_t) noexcept __asm__("cucc_memset");
+}
+#endif
+
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>

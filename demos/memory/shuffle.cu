@@ -27,7 +27,7 @@ __device__ int tree(int sum)
         __syncthreads();
         if ((int)threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
     }
-    return part[0];
+    return threadIdx.x == 0 ? part[0] : 0;
 }
 __device__ int shuffles(
     int sum) /* one barrier: 5 shuffles in a warp, 3 among the sums of 8 warps */

@@ -23,10 +23,9 @@
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
    With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for
-   many products, and in memory of the caller:
+   many products:
      tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
                                               tmm_tensor_options or NULL
-     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what it takes
      tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
@@ -63,10 +62,19 @@
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
                         sm_80 on; elsewhere right but slow. For K below 64, and on sm_90 for M or N
                         above 2^24, as TMM_AUTO
+     TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
+                        A and B are scaled, rounded to integers and split into residues modulo 13
+                        to 16 numbers; elements of C for which the bound is not proved are summed
+                        in double; so the error has the bound of every kernel (MEASURED). Needs
+                        sm_90, compiled for sm_90a, or a device whose units of double are few, to
+                        be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
+                        device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 8 warps that
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
                         operand once, at the speed of memory
+     TMM_OUTER          for a short K, where writing C is most of the work: each thread computes
+                        4 x 4 elements as outer products, straight from L1; right for K up to 2^31
 
    RULES that callers may rely on
      beta = 0 never reads C (it may hold NaN). alpha = 0 or K = 0 never reads A or B.
@@ -74,11 +82,13 @@
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
      k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a
-     single product they may sum in several pieces, as TMM_SMALL and TMM_SKINNY always do, which
+     single product they may sum in several slices of k, as TMM_SMALL and TMM_SKINNY always do, which
      depend on the shape, the form and alignment of A and B, the device, and memory for them
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.
+     TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
+     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli.
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -96,6 +106,8 @@
                          TMM_ERROR_UNSUPPORTED and TMM_AUTO_TENSOR is TMM_AUTO. tmm_?gemm_host and
                          _multi take it when asked by name or with TMM_AUTO_TENSOR, then with the
                          same bits for all blocks
+     TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
+                         TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
      TMM_KERNEL          qualifiers of the kernels, default static __global__; under NVRTC
                          extern "C" __global__, so that names stay plain: tmm_sgemm_shared_16.
                          For PyCUDA, which wraps the source in extern "C", define it __global__
@@ -140,7 +152,7 @@
    TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
    in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
    32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
-   fewer pieces.
+   fewer slices.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
@@ -171,7 +183,7 @@
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
-                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL TENSOR, KERNEL TENSOR FLOAT, and
-                the PLAN and LAUNCHER of each
+                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL TENSOR, KERNEL
+                TENSOR FLOAT, and the PLAN and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      CHECKS, READY-MADE, licence */

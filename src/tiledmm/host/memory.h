@@ -9,7 +9,7 @@ typedef struct tmm__kept_memory {
     void *pinned;
     size_t bytes;
     int at_exit;    /* tmm_host_release will be called at the end of the program */
-    unsigned pools; /* bit n: the pool of device n keeps more than TMM__KEPT */
+    unsigned pools; /* bit n: the pool of device n keeps more than TMM__RELEASE_THRESHOLD */
 #if TMM__THREADS
     pthread_mutex_t lock;
 #endif
@@ -54,17 +54,18 @@ static inline void *tmm__kept_exchange(void *pinned, size_t bytes, size_t *old_b
     return old;
 }
 
-/* Lets a device's pool keep `bytes` more than TMM__KEPT. 1 on success. */
+/* Lets a device's pool keep `bytes` more than TMM__RELEASE_THRESHOLD. 1 on success. */
 static inline int tmm__pool_keep(int device, unsigned long long bytes)
 {
     tmm__kept_memory *kept = tmm__kept();
     cudaMemPool_t pool = tmm__pool(device);
-    bytes += TMM__KEPT;
+    bytes += TMM__RELEASE_THRESHOLD;
     if (pool == NULL ||
         !tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes)))
         return 0;
     TMM__LOCK(&kept->lock);
-    kept->pools = bytes > TMM__KEPT ? kept->pools | 1u << device : kept->pools & ~(1u << device);
+    kept->pools =
+        bytes > TMM__RELEASE_THRESHOLD ? kept->pools | 1u << device : kept->pools & ~(1u << device);
     TMM__UNLOCK(&kept->lock);
     return 1;
 }
@@ -80,7 +81,7 @@ TMM_API void tmm_host_release(void)
     TMM__UNLOCK(&kept->lock);
     for (int device = 0; pools >> device != 0; device++)
         if (pools >> device & 1 && tmm__pool_keep(device, 0))
-            (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__KEPT));
+            (void)tmm__succeeded(cudaMemPoolTrimTo(tmm__pool(device), TMM__RELEASE_THRESHOLD));
 }
 
 /* Memory of the current device for use behind `stream`, from the device's pool if it has one; *pool

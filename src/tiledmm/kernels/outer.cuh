@@ -74,7 +74,7 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
     for (int i = 0; i < EDGE; i++, C += ldc) {
         TMM_TYPE old[EDGE];
 #pragma unroll
-        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load_two */
+        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load2 */
             bool inside = row + i < M && col + j * (long long)groups < N;
             old[j] = 0;
             TMM_FN(load_if)(&old[j], C + j * (long long)groups, inside && (TMM_SUM)beta != 0);

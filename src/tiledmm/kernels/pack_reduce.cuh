@@ -1,15 +1,15 @@
-/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up pieces.
+/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up partial tiles.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
-   writes along memory: four elements at once, if they are neighbours in k and lie at a multiple of
-   16 bytes. 8 bytes moved an element in float: bound by memory.
+   writes along memory. Four elements go at once if they are neighbours in k and aligned to 16 bytes.
+   8 bytes moved an element in float: bound by memory.
 
-   In shared memory, [k][line], the fours of a row change places, number f being at f ^ (k / 4), so
-   that 8 threads along k with 4 lines each write to 32 banks. */
+   Shared memory is [k][line] in vectors of four lines. Vector v of row k lies at v ^ (k / 4), so 8
+   threads along k with 4 lines each write to 32 banks. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(pack)(long long K, long long linesA, const TMM_TYPE *__restrict__ A, long long rsA,
                  long long csA, TMM_TYPE *__restrict__ packedA, long long pitchA, long long linesB,
@@ -27,24 +27,24 @@ TMM_KERNEL void __launch_bounds__(256)
     bool along_k = k_stride == 1;
     bool aligned = ((size_t)from | line_stride * sizeof(TMM_TYPE)) % 16 == 0;
     unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines apart.
-       Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
+    /* Along k: 8 threads with 4 k each, twice, and 4 lines of each warp; four times, 16 lines
+       apart. Along the lines: 64 threads with elements 4 k apart; four times, 16 k apart. */
     unsigned k1 = along_k ? lane % 8 * 4 + warp % 2 * 32 : thread / 64;
     unsigned line1 = along_k ? lane / 8 + warp / 2 * 4 : thread % 64;
     unsigned apart = along_k ? 1 : 4, lines_on = along_k ? 16 : 0, k_on = 16 - lines_on;
     for (long long k0 = blockIdx.y * 64ll; k0 < K; k0 += gridDim.y * 64ll) {
-        TMM_FN(elements4) fours[4];
+        TMM_FN(elements4) vectors[4];
         const TMM_TYPE *x = from + (line0 + line1) * line_stride + (k0 + k1) * k_stride;
 #pragma unroll
         for (int i = 0; i < 4; i++) { /* four loads on their way before the first store */
             long long k_left = line0 + line1 + i * lines_on < lines ? K - k0 - k1 - i * k_on : 0;
             if (along_k && aligned && k_left >= 4) {
-                fours[i] = *(const TMM_FN(elements4) *)x;
+                vectors[i] = *(const TMM_FN(elements4) *)x;
             } else {
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    fours[i].v[j] = 0;
-                    TMM_FN(load_if)(&fours[i].v[j], x + j * apart * k_stride, j * apart < k_left);
+                    vectors[i].v[j] = 0;
+                    TMM_FN(load_if)(&vectors[i].v[j], x + j * apart * k_stride, j * apart < k_left);
                 }
             }
             x += lines_on * line_stride + k_on * k_stride;
@@ -55,61 +55,61 @@ TMM_KERNEL void __launch_bounds__(256)
             for (int j = 0; j < 4; j++) {
                 /* (line / 4) ^ (k / 4): one of them has 4 i more, the latter j, too, if it goes
                    along the lines; nothing carries. */
-                unsigned four = (line1 / 4 ^ k1 / 4) ^ 4 * i ^ (along_k ? 0 : j);
-                square[k1 + i * k_on + j * apart][four].v[line1 % 4] = fours[i].v[j];
+                unsigned column = (line1 / 4 ^ k1 / 4) ^ 4 * i ^ (along_k ? 0 : j);
+                square[k1 + i * k_on + j * apart][column].v[line1 % 4] = vectors[i].v[j];
             }
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < 64; i += 16) {
-            unsigned k = thread / 16 + i, four = thread % 16;
+            unsigned k = thread / 16 + i, column = thread % 16;
             if (k0 + k < K)
-                *(TMM_FN(elements4) *)(to + (k0 + k) * pitch + line0 + four * 4) =
-                    square[k][four ^ (k / 4)];
+                *(TMM_FN(elements4) *)(to + (k0 + k) * pitch + line0 + column * 4) =
+                    square[k][column ^ (k / 4)];
         }
         __syncthreads();
     }
 }
 #endif
 
-/* KERNEL REDUCE. C = alpha (sum of `pieces` partial tiles) + beta C, for the pieces that KERNEL
-   PIPELINED left of each tile. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
-   says which. Few pieces: each thread adds up all of its group, in ascending k. Many: with `parts`
-   = 8, warp w adds up an eighth of the pieces, from pieces w / 8 to pieces (w + 1) / 8, and the
-   first warp the eight results; always in this order. Reads each sum of each piece once: bound by
-   the second-level cache. `tensor`: the pieces come from KERNEL TENSOR, and rows is 4. */
+/* KERNEL REDUCE. C = alpha (sum of `slices` partial tiles) + beta C, for the slices of k of each tile
+   that KERNEL PIPELINED has left. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
+   says which. With few slices each thread adds up all of its group, in ascending k. With many,
+   groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the eight
+   results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`: the
+   slices come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
-                        int pieces, int parts, int tensor, const tmm__schedule s)
+                        int slices, int groups_k, int tensor, const tmm__schedule s)
 {
-    const int COLS = 8, fours = rows * COLS / 4;
+    const int COLS = 8, vectors = rows * COLS / 4;
     __shared__ TMM_FN(sums4) sums[256];
-    int groups = 256 / parts, part = threadIdx.x / groups;
-    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the four in the tile */
+    int groups = 256 / groups_k, part = threadIdx.x / groups;
+    int group = blockIdx.x * groups + threadIdx.x % groups; /* number of the vector in the tile */
     int tile = blockIdx.y;
     const TMM_FN(sums4) *from =
-        (const TMM_FN(sums4) *)s.partials + (long long)tile * pieces * (fours * 128) + group;
+        (const TMM_FN(sums4) *)s.partials + (long long)tile * slices * (vectors * 128) + group;
     TMM_FN(sums4) sum = {{0, 0, 0, 0}};
 #pragma unroll 4
-    for (int piece = pieces * part / parts; piece < pieces * (part + 1) / parts; piece++) {
-        TMM_FN(sums4) more = from[(long long)piece * (fours * 128)];
+    for (int slice = slices * part / groups_k; slice < slices * (part + 1) / groups_k; slice++) {
+        TMM_FN(sums4) more = from[(long long)slice * (vectors * 128)];
 #pragma unroll
         for (int i = 0; i < 4; i++) sum.v[i] += more.v[i];
     }
-    if (parts > 1) {
+    if (groups_k > 1) {
         sums[threadIdx.x] = sum;
         __syncthreads();
         if (part > 0) return;
-        for (int p = 1; p < parts; p++)
+        for (int p = 1; p < groups_k; p++)
 #pragma unroll
             for (int i = 0; i < 4; i++) sum.v[i] += sums[p * groups + threadIdx.x].v[i];
     }
 
     /* As in the kernel that left them: for other types than double, one that is known. */
-    int thread = group % 128, four = group / 128;
+    int thread = group % 128, column = group / 128;
     if (!TMM__IS_DOUBLE || !tensor) {
         TMM_FN(store_sums)
-        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, four, &sum);
+        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, column, &sum);
         return;
     }
     int down, across;
@@ -118,15 +118,15 @@ TMM_KERNEL void __launch_bounds__(256)
     long long row = first_row, col = first_col;
     if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
     if (col > N - 64 && !s.packed_B && N >= 64) col = N - 64;
-    row += thread / 64 * 32 + four / 4 * 16 + thread % 32 / 4;
-    col += thread / 32 % 2 * 32 + four % 4 * 8 + thread % 4 * 2;
+    row += thread / 64 * 32 + column / 4 * 16 + thread % 32 / 4;
+    col += thread / 32 % 2 * 32 + column % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
-            unsigned wanted = tmm__column_mask(col, 2, first_col, N);
+            unsigned mask = tmm__column_mask(col, 2, first_col, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
-            if ((TMM_SUM)beta != 0) old = TMM_FN(load_two)(c, false, wanted);
-            TMM_FN(store_two)(c, row, col, false, wanted, alpha, beta, old, &sum.v[2 * h]);
+            if ((TMM_SUM)beta != 0) old = TMM_FN(load2)(c, false, mask);
+            TMM_FN(store2)(c, row, col, false, mask, alpha, beta, old, &sum.v[2 * h]);
         }
 }
 #endif

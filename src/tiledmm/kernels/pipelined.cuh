@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/pipelined.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
+   Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
@@ -15,136 +15,128 @@
       +---------+---------+      +--+--+--+--+--+--+--+--+--+--   --+
                                  | 0| 1| 2|       ... four times    |
    The instance for any operands, the only one for other types than float, has half as many rows,
-   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor, and
-   its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies units
-   of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
+   8 x 8 a thread, 64 x 128 in all; three of its blocks (of 8 bytes: two) share a multiprocessor,
+   and its tile may lie the other way, 128 x 64: four warps of 32 x 64 above each other. It copies
+   units of 64 lines, three to a step: one of A and two of B, or two of A and one of B.
 
-   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory, [k][row of A] and then
-   [k][column of B], go round: while one is worked on, the others are being filled:
+   Along k in steps of DEPTH = 8. STAGES = 3 buffers of shared memory form a ring, each as [k][row
+   of A] and then [k][column of B]. While one is worked on, the others are being filled:
       step           0       1       2       3
       copies into    s2      s0      s1      s2     asynchronous, zeros beyond the end of K
       arithmetic on  s0      s1      s2      s0     one barrier a step
-   The fragments of A and B, what a thread needs for one k, are double-buffered likewise in
-   registers. If DEPTH does not divide K, the first step is the short one, so that the loop need
-   not ask. A tile that would stick out is moved back inside; what it computes a second time is
-   not stored.
+   Fragments, what a thread needs of A and B for one k, are double-buffered in registers. If DEPTH
+   does not divide K, the first step is the short one, so the loop needs no predicate. A tile that
+   would stick out is moved back inside. What it then computes a second time is not stored.
 
    A launch has as many blocks as fit at once, each with tile after tile. Tiles are numbered band by
-   band, a band being BAND = 4 rows of tiles, and downwards in it, so that blocks at work at a time
-   share rows of A and columns of B in the second-level cache. Tiles rarely come out even: with 576
-   tiles and 264 blocks, the third round would have 48. So the first tiles (here 264 + 48) are not
-   given out whole: their steps, laid end to end, are cut into equal shares ("stream-K": M. Osama et
-   al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on
-   the GPU", 2023):
+   band, a band being BAND = 4 rows of tiles, and downwards in it. So blocks at work at a time share
+   rows of A and columns of B in L2. Tiles rarely come out even: with 576 tiles and 264 blocks, the
+   third wave would have 48. So the first tiles (here 264 + 48) are split along k: their steps, laid
+   end to end, are divided into equal shares ("stream-K": M. Osama et al., "Stream-K: work-centric
+   parallel decomposition for dense matrix-matrix multiplication on the GPU", 2023):
       tile     |    0     |    1     |    2     |     three tiles, four blocks: each 3/4 of a tile
       block    |   3   |   2   |   1   |   0   |
-   Whoever has the first steps of a tile owns it; the others leave their sums as partial tiles,
+   The block with the first steps of a tile owns it. The others leave their sums as partial tiles,
    which the owner adds in ascending k. The last block has the first share, for a block may wait
    only for blocks that were started before it. Where all blocks can be at work with each tile in a
-   few whole pieces, that is done: the pieces are ready at the same time. Where it would be many
-   (few tiles, long K), all of them become partial tiles, and KERNEL REDUCE adds them up.
+   few equal slices of k, it has that many: they are ready at the same time. Where there would be many
+   (few tiles, long K), all become partial tiles, and KERNEL REDUCE adds them.
 
-   Of integers the multiply-adds have half the rate. Presumably a scheduler prefers one of its
-   warps, which is nearly enough for that: of the blocks of a multiprocessor one is through long
-   before the others, which then have too few warps to hide what they wait for. So from two rounds on
-   a whole tile has a block of its own, that begins when another one has left; only the last blocks,
-   as many as fit at once, have shares (of 1000 tiles: 396 blocks a tile each, 396 the others).
+   Integers: multiply-adds run at half rate, so one warp nearly keeps a scheduler busy. Blocks then
+   drift apart: one finishes early and leaves the others with too few warps to hide latency (seen;
+   the cause is a guess). So from two waves on a whole tile has a block of its own, which begins
+   when another has left. Only the last blocks, as many as fit at once, have shares (of 1000 tiles:
+   396 blocks a tile each, 396 the others).
 
-   From sm_90 on, few tiles are shared out by clusters instead, of 2, 4 or 8 blocks: each has a
-   whole piece of one tile, and at the end each gets a part of the tile from all others, through
-   shared memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
+   From sm_90 on, few tiles are divided among clusters instead, of 2, 4 or 8 blocks. Each block has
+   an equal slice of one tile. At the end it gets a part of the tile from all others, through shared
+   memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
       sums of      block 0        block 1        block 2           were it three
       part 0       added up  <--  sent      <--  sent
       part 1       sent      -->  added up  <--  sent
       part 2       sent      -->  sent      -->  added up
 
    Global loads: (1 / 128 + 1 / 128) M N K elements, 32 FLOP per byte in float. Shared loads:
-   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issuing 1024
-   multiply-adds and about 110 other instructions a step, at two registers read per bank and
-   clock; see bench/NOTES.md.
+   16 + 8 elements for 128 multiply-adds, 2.7 FLOP per byte. What bounds it: issue. On sm_90a
+   a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
+   bench/notes/pipelined.md.
 
-   The kernel has more than 200 lines, since the order of its loop depends on all of its code: with
-   1,134 instructions in the loop of NN for 1,132, 1024 x 1024 x 1024 took 56 to 60 us for 53.5 (one
-   NVIDIA H200).
+   The order of the main loop depends on all code around it. The functions below leave the loops of TN
+   and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to 5.5%
+   slower from 1024 x 1024 x 1024 on; with fragments loaded by a function NN was 2% slower (one
+   NVIDIA H200; bench/notes/pipelined.md).
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
      ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
      VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
 
-/* Copies what this thread has to copy of one step's tile of an operand, `lines` rows of A or
-   columns of B, to shared memory. `to`, `from`: its first element there and here; the elements of
-   its next passes lie `stride` bytes further. With `whole`, everything if valid, else zeros.
-   Otherwise the lines from lines_left on and the depths from depth_left on (both counted from
-   this thread's first element) are filled with zeros. `mode`, `lines` and `whole` are constants
-   wherever speed matters. */
-static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const char *from,
-                                                         unsigned stride, int mode, int lines,
-                                                         bool whole, bool valid, int lines_left,
-                                                         int depth_left)
+/* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second finds
+   one operand where the first has read it. */
+static __device__ __forceinline__ void TMM_FN(pipelined_multiply)(const TMM_FN(elements4) * a,
+                                                                  const TMM_FN(elements4) * b,
+                                                                  TMM_SUM (*sum)[8], const int ROWS)
 {
-    enum { THREADS = 128, DEPTH = 8, SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
-    int pitch = lines + 4;
-    if (mode == TMM__VECTORS) {
-        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
+    enum { COLS = 8 };
 #pragma unroll
-        for (int i = 0; i < DEPTH / deeper; i++)
-            tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
-                            whole ? valid : i * deeper < depth_left && lines_left > 0);
-        return;
-    }
+    for (int i = 0; i < ROWS; i++)
 #pragma unroll
-    for (int i = 0; i < DEPTH * lines / THREADS; i++) {
-        int k = mode == TMM__ALONG_K ? 0 : i * THREADS / lines;
-        int line = mode == TMM__ALONG_K ? i * (THREADS / DEPTH) : i * THREADS % lines;
-        const char *element = from + (unsigned long long)stride * (mode == TMM__ALONG_K ? i : k) +
-                              (mode == TMM__ALONG_K ? 0 : line * SIZE);
-        bool inside = whole ? valid : k < depth_left && line < lines_left;
-        if (SIZE % 4 == 0)
-            tmm__copy_async(to + k * pitch + line, element, SIZE, inside);
-        else
-            to[k * pitch + line] = inside ? *(const TMM_TYPE *)element : (TMM_TYPE)0;
-    }
+        for (int jj = 0; jj < COLS; jj++) {
+            int j = i % 2 ? COLS - 1 - jj : jj;
+            TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[i / 4].v[i % 4], (TMM_SUM)b[j / 4].v[j % 4]);
+        }
 }
 
-/* The same for instance ANY, where the mode is known at run time only: copies what this thread has
-   to of a unit of 64 lines and 8 k, that is 4 single elements 16 lines apart, or vectors. `stride`:
-   the distance of 16 lines in bytes. With `plain`, everything; otherwise lines from lines_left on,
-   or all if not valid, are filled with zeros, in a loop, for that is rare. */
-static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const char *from,
-                                                         unsigned stride, int mode, bool plain,
-                                                         int lines_left, bool valid)
+static __device__ __forceinline__ void TMM_FN(pipelined_clear)(TMM_SUM (*sum)[8], const int ROWS)
 {
-    enum { SIZE = sizeof(TMM_TYPE), WIDE_PASSES = SIZE < 8 ? 1 : 2 };
-    if (plain && mode == TMM__VECTORS) {
 #pragma unroll
-        for (int i = 0; i < WIDE_PASSES; i++)
-            tmm__copy_async(to + i * 32, from + (unsigned long long)stride * (2 * i), 16, true);
-    } else if (plain) {
+    for (int i = 0; i < ROWS; i++)
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const char *element = from + (unsigned long long)stride * i;
-            if (SIZE % 4 == 0)
-                tmm__copy_async(to + i * 16, element, SIZE, true);
-            else
-                to[i * 16] = *(const TMM_TYPE *)element;
-        }
+        for (int j = 0; j < 8; j++) sum[i][j] = 0;
+}
+
+/* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing is
+   left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of theirs. */
+static __device__ __forceinline__ bool TMM_FN(pipelined_find_work)(const tmm__schedule *s, int work,
+                                                                   int share, int blocks,
+                                                                   int streamk_blocks,
+                                                                   long long streamk_steps,
+                                                                   int *tile, int *begin, int *end)
+{
+    int first = 0, streamk_works = 0, start = 0, stop = 0;
+    if (!TMM__IS_INTEGER || share < streamk_blocks) {
+        start = (int)(streamk_steps * share / streamk_blocks);
+        stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
+    }
+    if (start < stop) {
+        first = start / s->steps;
+        streamk_works = (stop - 1) / s->steps + 1 - first;
+    }
+    *tile = first + work;
+    if (work < streamk_works) {
+        if (*begin < start - *tile * s->steps) *begin = start - *tile * s->steps;
+        if (*end > stop - *tile * s->steps) *end = stop - *tile * s->steps;
     } else {
-        int lines = mode == TMM__VECTORS ? 64 / WIDE_PASSES : 16;
-#pragma unroll 1
-        for (int i = 0; i < 64; i += lines) {
-            bool inside = valid && i < lines_left;
-            if (mode == TMM__VECTORS)
-                tmm__copy_async(to + i, from, 16, inside);
-            else if (SIZE % 4 == 0)
-                tmm__copy_async(to + i, from, SIZE, inside);
-            else
-                to[i] = inside ? *(const TMM_TYPE *)from : (TMM_TYPE)0;
-            from += (unsigned long long)stride * (lines / 16);
-        }
+        *tile = s->streamk_tiles + tmm__block() + (work - streamk_works) * blocks;
+        if (*tile >= s->tiles_down * s->tiles_across) return false;
     }
+    return true;
 }
 
+/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART elements. */
+static __device__ __forceinline__ void TMM_FN(pipelined_fragment)(int thread, bool is_128x64,
+                                                                  int *row0, int *col0,
+                                                                  const bool ANY, const int ROWS,
+                                                                  const int PART)
+{
+    int warp = thread / 32, lane = thread % 32;
+    *row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
+    *col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
+    if (is_128x64) {
+        *row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
+        *col0 = PART + lane % 8 * 4;
+    }
+}
 #endif
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
@@ -173,31 +165,20 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                              int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum {
-        ANY = TMM__PIPELINED_MODE_A < 0,
-        ROWS = TMM__PIPELINED_ROWS, /* of C that a thread owns */
-        COLS = 8,
-        THREADS = 128,
-        DEPTH = 8,
-        STAGES = 3,
-        UNIT = 64, /* lines that are copied together: of A and B, by ANY */
-        LINES_A = ANY ? UNIT : 8 * ROWS,
-        LINES_B = ANY ? UNIT : 128,
-        PITCH_A = LINES_A + 4, /* 4 more: fewer bank conflicts between copies along k */
-        PITCH_B = LINES_B + 4,
-        PART = DEPTH * PITCH_A, /* where those of B begin, and by ANY the third unit */
-        STAGE = ANY ? 3 * PART : PART + DEPTH * PITCH_B,
-        SIZE = sizeof(TMM_TYPE),
-        VECTOR = 16 / SIZE,
-        FOURS = ROWS * COLS / 4,
-        TN = TMM__PIPELINED_MODE_A == TMM__VECTORS,
-        COPY_AT = TN ? 3 : 0,             /* when in a step; found by trying */
-        AT_ONCE = 2,                      /* rows that are stored */
-        WHOLE_AT_ONCE = SIZE < 8 ? 4 : 2, /* of those that are aligned */
-        KEPT = 4,                         /* rows of sums in shared memory */
-        DRIFT = TMM__IS_INTEGER           /* see tmm__plan_pipelined */
-    };
-    static_assert(!TN || KEPT * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
+    enum { ANY = TMM__PIPELINED_MODE_A < 0, TN = TMM__PIPELINED_MODE_A == TMM__VECTORS };
+    enum { ROWS = TMM__PIPELINED_ROWS, COLS = 8, VECTORS = ROWS * COLS / 4 }; /* a thread's */
+    enum { THREADS = TMM__PIPELINED_THREADS, DEPTH = TMM__PIPELINED_DEPTH };
+    enum { STAGES = TMM__PIPELINED_STAGES, SIZE = sizeof(TMM_TYPE), UNIT = TMM__PIPELINED_UNIT };
+    enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
+    /* 4 more: fewer bank conflicts between copies along k. */
+    enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
+    enum { PART = DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { STAGE = ANY ? 3 * PART : PART + DEPTH * PITCH_B };
+    enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
+    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
+    enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
+    static_assert(!TN ||
+                      STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
                   "they have room");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
     __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
@@ -205,11 +186,11 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         modeA = TMM__PIPELINED_MODE_A;
         modeB = TMM__PIPELINED_MODE_B;
     }
-    const bool tall = ANY && s.tall;
-    const int TILE_M = ANY && !tall ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
-    const int TILE_N = tall ? 64 : 128;
+    const bool is_128x64 = ANY && s.is_128x64;
+    const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
+    const int TILE_N = is_128x64 ? 64 : 128;
 
-    int blocks = gridDim.x, streamk_blocks = DRIFT ? s.streamk_blocks : blocks;
+    int blocks = gridDim.x, streamk_blocks = DATA_PARALLEL ? s.streamk_blocks : blocks;
     long long streamk_steps = (long long)s.streamk_tiles * s.steps;
     bool packed_A = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_A;
     bool packed_B = !ANY && TMM__PIPELINED_MODE_A == TMM__VECTORS && s.packed_B;
@@ -219,108 +200,37 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         tmm__cluster_arrive(false); /* this block's shared memory may be written to */
 #endif
 
-    for (int piece = 0;; piece++) {
-        /* The next piece of work: steps `begin` to `end` of a tile. First come those of this
-           block's share of the split tiles, steps `start` to `stop` if numbered through all. */
-        int share = blocks - 1 - tmm__block(), first = 0, pieces = 0, start = 0, stop = 0;
-        if (!DRIFT || share < streamk_blocks) {
-            start = (int)(streamk_steps * share / streamk_blocks);
-            stop = (int)(streamk_steps * (share + 1) / streamk_blocks);
-        }
-        if (start < stop) {
-            first = start / s.steps;
-            pieces = (stop - 1) / s.steps + 1 - first;
-        }
-        int tile = first + piece, begin = 0, end = s.steps;
-        if (piece < pieces) {
-            if (begin < start - tile * s.steps) begin = start - tile * s.steps;
-            if (end > stop - tile * s.steps) end = stop - tile * s.steps;
-        } else {
-            tile = s.streamk_tiles + tmm__block() + (piece - pieces) * blocks;
-            if (tile >= s.tiles_down * s.tiles_across) break;
-        }
+    for (int work = 0;; work++) {
+        int share = blocks - 1 - tmm__block(), begin = 0, end = s.steps, tile;
+        if (!TMM_FN(pipelined_find_work)(&s, work, share, blocks, streamk_blocks, streamk_steps,
+                                         &tile, &begin, &end))
+            break;
         int down, across;
         TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
         /* Moved back inside, unless what lies outside may be read. */
         if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-        /* What this thread copies: its first element of a tile of A (kA, lineA) and of B, where
-           they go in shared memory, and how far apart those of its passes are in memory. */
         int thread = tmm__thread();
-        int acrossA = ANY ? 16 : modeA == TMM__VECTORS ? LINES_A / VECTOR : LINES_A;
-        int acrossB = ANY ? 16 : modeB == TMM__VECTORS ? LINES_B / VECTOR : LINES_B;
-        int kA = modeA == TMM__ALONG_K ? thread % DEPTH : thread / acrossA;
-        int kB = modeB == TMM__ALONG_K ? thread % DEPTH : thread / acrossB;
-        int lineA = modeA == TMM__ALONG_K ? thread / DEPTH : thread % acrossA;
-        int lineB = modeB == TMM__ALONG_K ? thread / DEPTH : thread % acrossB;
-        if (modeA == TMM__VECTORS) lineA *= VECTOR;
-        if (modeB == TMM__VECTORS) lineB *= VECTOR;
-        int toA = kA * PITCH_A + lineA, toB = PART + kB * PITCH_B + lineB;
-        unsigned strideA =
-            (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
-                               : modeA == TMM__VECTORS      ? THREADS * VECTOR / LINES_A * csA
-                                                            : csA));
-        unsigned strideB =
-            (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
-                               : modeB == TMM__VECTORS      ? THREADS * VECTOR / LINES_B * rsB
-                                                            : rsB));
-        /* The first row and column that this thread owns in a tile; those of ANY in units. */
-        int warp = thread / 32, lane = thread % 32;
-        int row0 = warp / 2 * (4 * ROWS) + lane / 8 * 4;
-        int col0 = PART + warp % 2 * (ANY ? PART : 64) + lane % 8 * 4;
-        if (tall) {
-            row0 = warp / 2 * (2 * PART) + warp % 2 * (4 * ROWS) + lane / 8 * 4;
-            col0 = PART + lane % 8 * 4;
-        }
-        /* The third unit, of A or B. */
-        bool small = ANY && (M < TILE_M || N < TILE_N);
-        int rows_left = small ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
-        int cols_left = small ? (int)(N - col < TILE_N ? N - col : TILE_N) - lineB : TILE_N;
-        int left3 = (tall ? rows_left : cols_left) - UNIT;
-        int to3 = tall ? 2 * PART + toA : PART + toB;
-
+        TMM_FN(pipelined_copies) copies;
+        int row0, col0;
+        TMM_FN(pipelined_fragment)(thread, is_128x64, &row0, &col0, ANY, ROWS, PART);
         TMM_SUM sum[ROWS][COLS];
-#pragma unroll
-        for (int i = 0; i < ROWS; i++)
-#pragma unroll
-            for (int j = 0; j < COLS; j++) sum[i][j] = 0;
+        TMM_FN(pipelined_clear)(sum, ROWS);
 
-        /* Fill all stages but one. */
         long long k = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
-        const char *fromA =
-            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
-        const char *fromB =
-            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
-        const char *from3 = tall ? fromA + UNIT * rsA * SIZE : fromB + UNIT * csB * SIZE;
+        TMM_FN(pipelined_copy_begin)
+        (&copies, thread, modeA, modeB, is_128x64, M, N, A + blockIdx.z * batchA, rsA, csA,
+         B + blockIdx.z * batchB, rsB, csB, row, col, k, ANY, ROWS);
         int left = end - begin;
-#pragma unroll 1
-        for (int stage = 0; stage < STAGES - 1; stage++) {
-            int depth = stage == 0 && begin == 0 ? first_depth : DEPTH;
-            TMM_TYPE *to = shared + stage * STAGE;
-            if (stage < left && ANY) {
-                TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, false, rows_left, kA < depth);
-                TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, false, cols_left, kB < depth);
-                TMM_FN(copy_unit)
-                (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, false, left3,
-                 (tall ? kA : kB) < depth);
-            } else if (stage < left) {
-                TMM_FN(copy_tile)
-                (to + toA, fromA, strideA, modeA, LINES_A, false, true, TILE_M, depth - kA);
-                TMM_FN(copy_tile)
-                (to + toB, fromB, strideB, modeB, LINES_B, false, true, TILE_N, depth - kB);
-            }
-            fromA += depth * csA * SIZE;
-            fromB += depth * rsB * SIZE;
-            from3 += depth * (tall ? csA : rsB) * SIZE;
-            tmm__copy_commit();
-        }
+        TMM_FN(pipelined_fill)
+        (&copies, shared, STAGE, left, begin == 0 ? first_depth : DEPTH, csA, rsB, ANY, ROWS);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
 
         if (TN) { /* or the compiler computes both anew in each step */
-            TMM__HIDE(strideA);
-            TMM__HIDE(strideB);
+            TMM__HIDE(copies.strideA);
+            TMM__HIDE(copies.strideB);
         }
         TMM_FN(elements4) a[2][ROWS / 4], b[2][COLS / 4];
         int read = 0; /* where the stage that is worked on begins */
@@ -351,64 +261,27 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                 if (k == COPY_AT) { /* everyone has left the stage before this one: refill it */
                     TMM_TYPE *to = shared + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
                     bool more = left >= STAGES;
-                    if (!ANY) {
-                        TMM_FN(copy_tile)
-                        (to + toA, fromA, strideA, modeA, LINES_A, true, more, 0, 0);
-                        TMM_FN(copy_tile)
-                        (to + toB, fromB, strideB, modeB, LINES_B, true, more, 0, 0);
-                    } else if (more) {
-                        TMM_FN(copy_unit)(to + toA, fromA, strideA, modeA, !small, rows_left, true);
-                        TMM_FN(copy_unit)(to + toB, fromB, strideB, modeB, !small, cols_left, true);
-                        TMM_FN(copy_unit)
-                        (to + to3, from3, tall ? strideA : strideB, tall ? modeA : modeB, !small,
-                         left3, true);
-                    }
-                    fromA += DEPTH * csA * SIZE;
-                    fromB += DEPTH * rsB * SIZE;
-                    from3 += DEPTH * (tall ? csA : rsB) * SIZE;
+                    TMM_FN(pipelined_copy_next)(&copies, to, more, ANY, ROWS);
+                    TMM_FN(pipelined_copy_advance)(&copies, DEPTH, csA, rsB);
                     tmm__copy_commit();
                 }
-                /* Back and forth along the rows: of two multiply-adds in a row, the second finds
-                   one operand where the first has read it. */
-#pragma unroll
-                for (int i = 0; i < ROWS; i++)
-#pragma unroll
-                    for (int jj = 0; jj < COLS; jj++) {
-                        int j = i % 2 ? COLS - 1 - jj : jj;
-                        TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[now][i / 4].v[i % 4],
-                                          (TMM_SUM)b[now][j / 4].v[j % 4]);
-                    }
+                TMM_FN(pipelined_multiply)(a[now], b[now], sum, ROWS);
             }
         }
         TMM__COPY_WAIT(0);
-        __syncthreads(); /* the next piece's copies may begin */
+        __syncthreads(); /* the copies of the next work may begin */
 
         thread = tmm__thread();
         share = blocks - 1 - tmm__block();
 #if TMM__CLUSTERS
-        if (s.cluster > 0) { /* every block gets a part of all pieces, adds up and stores it */
-            extern __shared__ __align__(16) unsigned char tmm__pieces[]; /* [piece][four][thread] */
-            TMM_FN(sums4) *all = (TMM_FN(sums4) *)tmm__pieces + thread;
-            int part = FOURS / s.cluster, mine = share % s.cluster, left = 0, other = 0;
-            unsigned to = 0;
-            static_assert(FOURS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
+        if (s.cluster > 0) { /* a block gets a part of all slices, adds it up and stores it */
+            /* [slice][vector][thread] */
+            extern __shared__ __align__(16) unsigned char tmm__cluster_sums[];
+            TMM_FN(sums4) *all = (TMM_FN(sums4) *)tmm__cluster_sums + thread;
+            int part = VECTORS / s.cluster, rank = share % s.cluster;
+            static_assert(VECTORS % TMM__MOST_CLUSTER == 0, "clusters are a power of 2");
             tmm__cluster_wait();
-#pragma unroll
-            for (int q = 0; q < FOURS; q++) {
-                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                if (q % (FOURS / TMM__MOST_CLUSTER) == 0 && left == 0) {
-                    /* On to the block that has piece number `other`. */
-                    to = tmm__map_shared(all + mine * part * THREADS, s.cluster - 1 - other);
-                    left = part;
-                    other++;
-                }
-                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}}; /* why: see below */
-#pragma unroll
-                for (int i = 0; i < (int)sizeof swapped; i += 16)
-                    tmm__store_shared_cluster(to + i, (const char *)&swapped + i);
-                to += THREADS * sizeof swapped;
-                left--;
-            }
+            TMM_FN(pipelined_send)(all, &s, part, rank, sum, ROWS);
             tmm__cluster_arrive(true);
             tmm__cluster_wait();
 #pragma unroll 1
@@ -420,21 +293,19 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                     for (int i = 0; i < 4; i++) total.v[i] += more.v[i];
                 }
                 TMM_FN(store_sums)
-                (M, N, alpha, beta, C, ldc, &s, ROWS, tall ? 4 : 2, tile, thread, mine * part + n,
-                 &total);
+                (M, N, alpha, beta, C, ldc, &s, ROWS, is_128x64 ? 4 : 2, tile, thread,
+                 rank * part + n, &total);
             }
             return;
         }
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             TMM_FN(sums4) *to =
-                (TMM_FN(sums4) *)s.partials + (long long)share * (FOURS * THREADS) + thread;
+                (TMM_FN(sums4) *)s.partials + (long long)share * (VECTORS * THREADS) + thread;
 #pragma unroll
-            for (int q = 0; q < FOURS; q++) {
-                const TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                /* Vector stores tie four sums to four registers in this order. Swapped, a sum never
-                   lies in the register bank of the element of B that is multiplied into it. */
-                TMM_FN(sums4) swapped = {{four[1], four[0], four[3], four[2]}};
+            for (int q = 0; q < VECTORS; q++) {
+                const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
+                TMM_FN(sums4) swapped = {{v[1], v[0], v[3], v[2]}};
                 to[q * THREADS] = swapped;
             }
             __syncthreads();
@@ -442,112 +313,41 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             continue;
         }
         if (end < s.steps) { /* the owner: add what the others have left */
-            long long last_step = (tile + 1ll) * s.steps;
-            int others = 0;
-            while (streamk_steps * (share + 1 + others) / streamk_blocks < last_step) others++;
-            for (int other = thread; other < others; other += THREADS)
-                tmm__flag_wait(s.flags + share + 1 + other, s.ticket);
-            __syncthreads();
-            for (int other = share + 1; other <= share + others; other++) {
-                const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s.partials +
-                                            (long long)other * (FOURS * THREADS) + thread;
-#pragma unroll
-                for (int q = 0; q < FOURS; q++) {
-                    TMM_SUM *four = &sum[q / 2][q % 2 * 4];
-                    TMM_FN(sums4) swapped = from[q * THREADS];
-                    if (q % 8 == 7) TMM__FENCE(); /* 8 in flight: there are no registers for 32 */
-                    four[1] += swapped.v[0];
-                    four[0] += swapped.v[1];
-                    four[3] += swapped.v[2];
-                    four[2] += swapped.v[3];
-                }
-            }
+            TMM_FN(pipelined_add_partials)
+            (&s, share, streamk_blocks, streamk_steps, tile, thread, sum, ROWS);
         }
-        /* Computed anew: kept through the loop above, these would cost it registers. */
-        warp = thread / 32, lane = thread % 32;
-        row0 = (tall ? warp : warp / 2) * (4 * ROWS) + lane / 8 * 4;
-        col0 = (tall ? 0 : warp % 2 * 64) + lane % 8 * 4;
-        TMM_FN(find_tile)(&s, TMM__BAND, tile, &down, &across);
-        long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
-        row = first_row, col = first_col;
-        if (row > M - TILE_M && !packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
-        TMM_TYPE *c0 = C + blockIdx.z * batchC;
-        bool aligned = ((size_t)(c0 + col) | ldc * SIZE) % 16 == 0;
-        c0 += (row + row0) * ldc + col + col0;
-        unsigned wanted = 0;
-#pragma unroll
-        for (int q = 0; q < COLS / 4; q++)
-            wanted |= tmm__column_mask(col + col0 + 32 * q, 4, first_col, N) << 4 * q;
-        long long r = row + row0, c = col + col0;
+        TMM_FN(pipelined_place) place;
+        TMM_FN(pipelined_find_place)
+        (&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc, ANY, TN, ROWS);
         if (TN) {
-            /* Registers have no index: KEPT rows at a time go to shared memory, each thread's to a
-               place of its own, and from there to C by code for one row, which is compiled anew by
-               every program that includes this file. The other instances, below, are slower with
-               this: on all that follows depends the order that the compiler finds for the loop. */
-            bool whole = aligned && N % 4 == 0; /* four columns are wanted or not, never some */
-            TMM_FN(sums4) *mine = (TMM_FN(sums4) *)shared + thread;
+            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row. The
+               other instances are slower with this. */
+            bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
+            TMM_FN(sums4) *own = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1
-            for (int i = 0; i < ROWS; i += KEPT) {
-#pragma unroll
-                for (int from = 0; from < ROWS; from += KEPT) {
-                    if (from != i) continue;
-#pragma unroll
-                    for (int q = 0; q < 2 * KEPT; q++) {
-                        const TMM_SUM *four = &sum[from + q / 2][q % 2 * 4];
-                        TMM_FN(sums4)
-                        swapped = {{four[1], four[0], four[3], four[2]}}; /* as above */
-                        mine[q * THREADS] = swapped;
-                    }
-                }
+            for (int i = 0; i < ROWS; i += STAGED_ROWS) {
+                TMM_FN(pipelined_stage)(own, i, sum, ROWS);
 #pragma unroll 1
-                for (int h = 0; h < KEPT; h++) {
-                    TMM_SUM eight[8];
+                for (int h = 0; h < STAGED_ROWS; h++) {
+                    TMM_SUM row_sums[8];
 #pragma unroll
                     for (int q = 0; q < 2; q++) {
-                        TMM_FN(sums4) swapped = mine[(2 * h + q) * THREADS];
+                        TMM_FN(sums4) swapped = own[(2 * h + q) * THREADS];
 #pragma unroll
-                        for (int j = 0; j < 4; j++) eight[4 * q + j] = swapped.v[j ^ 1];
+                        for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
                     }
-                    if (r >= first_row && r < M)
-                        TMM_FN(store_row)(c0, r, c, whole, wanted, alpha, beta, eight);
-                    r++, c0 += ldc;
+                    if (place.row >= place.first_row && place.row < M) TMM_FN(store_row)
+                    (place.C, place.row, place.col, vector, place.mask, alpha, beta, row_sums);
+                    place.row++, place.C += ldc;
                 }
-                if ((i + KEPT) % 4 == 0) r += 12, c0 += 12 * ldc;
+                if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
             }
-            __syncthreads(); /* the next piece's copies may begin */
+            __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
-        /* Some rows after the other, each moved to the place of the first, so that there is code
-           for these alone: it is compiled anew by every program that includes this file. */
-        if (aligned && N % 4 == 0) { /* four columns are wanted or not, never some */
-#pragma unroll 1
-            for (int half = 0; half < 2; half++) {
-#pragma unroll
-                for (int i = 0; i < ROWS / 2; i += WHOLE_AT_ONCE) {
-                    int down = half * (2 * ROWS) + i / 4 * 16 + i % 4;
-                    TMM_FN(store_rows)
-                    (c0 + down * ldc, ldc, r + down, first_row, M, c, true, wanted, alpha, beta,
-                     &sum[i], WHOLE_AT_ONCE);
-                }
-#pragma unroll
-                for (int h = 0; h < ROWS / 2; h++)
-#pragma unroll
-                    for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + ROWS / 2][j];
-            }
-            continue;
-        }
-#pragma unroll 1
-        for (int i = 0; i < ROWS; i += AT_ONCE) {
-            int down = i / 4 * 16 + i % 4;
-            TMM_FN(store_rows)
-            (c0 + down * ldc, ldc, r + down, first_row, M, c, false, wanted, alpha, beta, sum,
-             AT_ONCE);
-#pragma unroll
-            for (int h = 0; h < ROWS - AT_ONCE; h++)
-#pragma unroll
-                for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + AT_ONCE][j];
-        }
+        TMM_FN(pipelined_store)
+        (place.C, ldc, place.row, place.first_row, M, place.col, place.aligned && N % 4 == 0,
+         place.mask, alpha, beta, sum, ROWS);
     }
 #endif
 }

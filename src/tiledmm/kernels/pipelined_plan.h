@@ -7,7 +7,7 @@ typedef struct tmm__division {
     int tiles_down, tiles_across, steps; /* the tiles of C, and the steps along K of each */
     int processors, blocks;              /* multiprocessors, and blocks that fit on one */
     int large;                           /* tiles of 128 x 128, not half of that */
-    int drift;                           /* integers: see KERNEL PIPELINED */
+    int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
     int cut_k;                           /* whether a tile may be cut along K */
     int instance;                        /* its number, for hooks */
     const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
@@ -44,17 +44,17 @@ static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int m
     return blocks;
 }
 
-/* The time with each tile in so many pieces, each by a block. */
-static inline double tmm__pieces_time(const tmm__division *d, const tmm__block_costs *costs,
-                                      int depth, int pieces)
+/* The time with each tile in so many slices, each by a block. */
+static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
+                                      int depth, int slices)
 {
     tmm__load load = d->load;
-    load.blocks *= pieces;
-    load.k = (double)depth * ((d->steps + pieces - 1) / pieces);
+    load.blocks *= slices;
+    load.k = (double)depth * ((d->steps + slices - 1) / slices);
     return tmm__launch_time(costs, &load);
 }
 
-/* Takes the division that should be fastest: whole tiles, each tile in so many whole pieces, by
+/* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
    clusters or without, or even shares. Returns the blocks to launch. *time: nanoseconds that it should
    take. */
 static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *time)
@@ -66,30 +66,30 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
     const double clock = tmm__in_nanoseconds(TMM__COST_PIPELINED, d->load.type, 1);
     int best = 1, blocks = tmm__plan_whole(s, d, (int)most);
-    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__pieces_time(d, costs, depth, 1));
+    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
     for (int turns = 1; d->cut_k && turns <= per; turns++) {
-        const int pieces = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
-        const int reduce = pieces >= t->pipelined.reduce_from;
-        if (pieces < 2) continue;
-        double guess = tmm__pieces_time(d, costs, depth, pieces) +
+        const int slices = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
+        const int reduce = slices >= t->pipelined.reduce_from;
+        if (slices < 2) continue;
+        double guess = tmm__slices_time(d, costs, depth, slices) +
                        clock * (reduce ? t->pipelined.reduce[large]
-                                       : t->pipelined.cut + pieces * t->pipelined.cut_piece[large]);
-        guess = TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_PIECES, pieces,
+                                       : t->pipelined.cut + slices * t->pipelined.cut_slice[large]);
+        guess = TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, slices,
                                 guess);
-        if (guess < *time) *time = guess, best = pieces;
+        if (guess < *time) *time = guess, best = slices;
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
        than two large tiles were slow. */
-    int most_pieces = large ? 2 : TMM__MOST_CLUSTER;
-    for (int pieces = 2; d->cut_k && pieces <= most_pieces && steps >= 4 * pieces; pieces *= 2) {
-        const double rounds = ceil(tiles * pieces / processors);
-        double guess = tmm__pieces_time(d, costs, depth, pieces) + clock * t->pipelined.cluster;
-        guess += clock * rounds * t->pipelined.cluster_round[large] * (pieces - 1) / pieces;
-        if (tiles > d->clusters[pieces]) continue;
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, pieces, guess);
+    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
+    for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
+        const double rounds = ceil(tiles * slices / processors);
+        double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;
+        guess += clock * rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
+        if (tiles > d->clusters[slices]) continue;
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, slices, guess);
         if (guess >= *time) continue;
-        *time = guess, best = pieces;
-        s->cluster = pieces;
+        *time = guess, best = slices;
+        s->cluster = slices;
     }
     if (best > 1) {
         s->streamk_tiles = (int)tiles;
@@ -111,7 +111,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     /* Many tiles with few steps: one a block, so that some begin while others end. */
     if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
     s->streamk_blocks = blocks;
-    if (d->drift && tiles >= 2 * most) {
+    if (d->data_parallel && tiles >= 2 * most) {
         int rest = (int)tiles % (int)most, shared = rest > 0 && rest <= 0.9 * most;
         s->streamk_tiles = s->streamk_blocks = 0;
         blocks = (int)tiles;

@@ -163,7 +163,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
         for (int q = 0; q < QUADS; q++) {
             long long col = tile_col + col0 + 32 * q;
             TMM_TYPE *c = C + row * ldc + col;
-            bool whole = alignedC && col + 4 <= N;
+            bool vector = alignedC && col + 4 <= N;
             tmm_quad quad;
 #pragma unroll
             for (int j = 0; j < 4; j++) {
@@ -174,9 +174,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #ifdef TMM_EPILOGUE
                 quad.v[j] = TMM_EPILOGUE(quad.v[j], row, (col + j));
 #endif
-                if (!whole) c[j] = quad.v[j];
+                if (!vector) c[j] = quad.v[j];
             }
-            if (whole) *(tmm_quad *)c = quad;
+            if (vector) *(tmm_quad *)c = quad;
         }
 #pragma unroll
         for (int h = 0; h < TMM_BLOCK - 1; h++)

@@ -1,7 +1,7 @@
 /* src/tiledmm/kernels/skinny.cuh. The kernel for a narrow C.
    Uses: kernels/sum.cuh. Used by: kernels/skinny_launch.h. */
-/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a width
-   of 1 would gain 2% at most. */
+/* The instances: pass, name, whether L is contiguous along k, and the width. Along the lines a
+   width of 1 would gain 2% at most. */
 #ifndef TMM__SKINNY_LIST
 #define TMM__SKINNY_LIST(_) \
     _(1, k_1, 1, 1)         \
@@ -108,8 +108,8 @@
     (TMM__SKINNY_ALONG_K                             \
          ? (n) / 4 * (TMM__SKINNY_LANES * TMM__WIDE) \
          : ((n) / TMM__SKINNY_GRAIN * 2) * TMM__SKINNY_GRAIN + (n) % TMM__SKINNY_GRAIN)
-/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies among
-   the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
+/* With tensor cores: where (line r, vector q along k), or (k r, vector q along the lines), lies
+   among the vectors of a warp. Two bits of q are flipped against bank conflicts of eight lanes. */
 #define TMM__SKINNY_SLOT(warp, r, q)                                   \
     (TMM__SKINNY_ALONG_K ? ((warp)*16 + (r)) * 8 + ((q) ^ ((r)&1) * 4) \
                          : ((warp)*8 + (r)) * 16 + ((q) ^ ((r)&3) * 2))
@@ -269,7 +269,8 @@ static __device__ __forceinline__ void tmm__skinny_store(const TMM_SUM *sums, lo
                                                          int thread)
 {
     enum { ALONG_K = TMM__SKINNY_ALONG_K, WIDTH = TMM__SKINNY_WIDTH, LINES = TMM__SKINNY_LINES };
-    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further. */
+    /* Neighbouring threads write neighbours in C: 256 elements on are lines, or columns, further.
+       */
     int parts = gridDim.y;
     int down = transposed ? 0 : 256 / WIDTH, right = transposed ? 256 / LINES : 0;
     int line = transposed ? thread % LINES : thread / WIDTH;
@@ -318,8 +319,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         WIDE = TMM__WIDE,
         S_COPIES = TMM__SKINNY_S_COPIES
     };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    TMM_TYPE *ring = (TMM_TYPE *)tmm_memory;
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 
     /* Where this block is: its lines, and the stages of its split-K part. */
@@ -350,7 +351,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
         k0 = warp / BESIDE * 2 * TMM__SKINNY_COPIES + lane / LANES * TMM__SKINNY_GRAIN;
     }
     apart = wide ? 1 : LANES;
-    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the same. */
+    /* Where they go in a stage, and where this lane's fragment lies: without tensor cores, the
+       same. */
     int to[4], at[4];
 #pragma unroll
     for (int n = 0; n < 4; n++) {
@@ -476,7 +478,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
     }
     TMM__COPY_WAIT(0);
     __syncthreads(); /* all have finished with the ring: sums take its place */
-    TMM_SUM *sums = (TMM_SUM *)tmm_memory;
+    TMM_SUM *sums = (TMM_SUM *)tmm__memory;
     tmm__skinny_share_sums(sums, sum, line0, apart, wide, thread);
     __syncthreads();
 

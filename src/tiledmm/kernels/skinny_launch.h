@@ -21,7 +21,7 @@ typedef struct TMM_FN(skinny__instance) {
 /* How a launch of KERNEL SKINNY is made. L is the large operand, S the narrow one. */
 typedef struct TMM_FN(skinny__choice) {
     TMM_FN(skinny__instance) instance;
-    int few_rows;
+    int narrow_m;
     long long lines, width, blocks, parts;
     double time; /* nanoseconds that it should take */
 } TMM_FN(skinny__choice);
@@ -55,10 +55,10 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     const tmm__costs *t = tmm__tuned();
     TMM_FN(skinny__choice) c;
     memset(&c, 0, sizeof c);
-    c.few_rows = p->M < p->N;
-    c.lines = c.few_rows ? p->N : p->M, c.width = c.few_rows ? p->M : p->N;
-    const TMM_TYPE *L = c.few_rows ? p->B : p->A;
-    const long long lineL = c.few_rows ? p->csB : p->rsA, kL = c.few_rows ? p->rsB : p->csA;
+    c.narrow_m = p->M < p->N;
+    c.lines = c.narrow_m ? p->N : p->M, c.width = c.narrow_m ? p->M : p->N;
+    const TMM_TYPE *L = c.narrow_m ? p->B : p->A;
+    const long long lineL = c.narrow_m ? p->csB : p->rsA, kL = c.narrow_m ? p->rsB : p->csA;
     const TMM_FN(skinny__instance) *best = NULL;
     for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
         const TMM_FN(skinny__instance) *i = &instances[n];
@@ -109,12 +109,12 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
     (void)row;
     const tmm__device *device = tmm__current_device();
     TMM_FN(skinny__choice) c = TMM_FN(gemm__skinny_plan)(p);
-    const int few_rows = c.few_rows;
-    const TMM_TYPE *L = few_rows ? p->B : p->A, *S = few_rows ? p->A : p->B;
-    long long lineL = few_rows ? p->csB : p->rsA, kL = few_rows ? p->rsB : p->csA;
-    long long kS = few_rows ? p->csA : p->rsB, jS = few_rows ? p->rsA : p->csB;
-    long long strideL = few_rows ? p->strideB : p->strideA;
-    long long strideS = few_rows ? p->strideA : p->strideB;
+    const int narrow_m = c.narrow_m;
+    const TMM_TYPE *L = narrow_m ? p->B : p->A, *S = narrow_m ? p->A : p->B;
+    long long lineL = narrow_m ? p->csB : p->rsA, kL = narrow_m ? p->rsB : p->csA;
+    long long kS = narrow_m ? p->csA : p->rsB, jS = narrow_m ? p->rsA : p->csB;
+    long long strideL = narrow_m ? p->strideB : p->strideA;
+    long long strideS = narrow_m ? p->strideA : p->strideB;
     if (c.instance.least > device->shared)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel skinny: its sums take %d bytes of shared memory, this device has "
@@ -128,7 +128,7 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
     int bytes = (int)tmm__min(c.instance.bytes, device->shared); /* as for SMALL */
     void *arguments[] = {&c.lines, &c.width, &p->K,   &p->alpha,   &L,          &lineL,
                          &kL,      &strideL, &S,      &kS,         &jS,         &strideS,
-                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.few_rows, &partials};
+                         &p->beta, &p->C,    &p->ldc, &p->strideC, &c.narrow_m, &partials};
     tmm_status status =
         tmm__launch(c.instance.kernel, dim3((unsigned)c.blocks, (unsigned)c.parts, p->batch),
                     dim3(256), bytes, arguments, p->stream);

@@ -52,9 +52,9 @@
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are numbered
-   through all products of a batch. With more than one part, each leaves its plain sums in partials,
-   an M x N matrix for each product and part. */
+   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are
+   numbered through all products of a batch. With more than one part, each leaves its plain sums in
+   partials, an M x N matrix for each product and part. */
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
@@ -69,7 +69,7 @@
 /* Bytes of shared memory of a warp, whose partial tile takes the place of its ring. */
 #define TMM__SMALL_WARP (TMM__SMALL_RING > TMM__SMALL_SUMS ? TMM__SMALL_RING : TMM__SMALL_SUMS)
 /* What a lane has of a row of B, and of C, side by side. */
-#define TMM__SMALL_PIECE (TMM__SMALL_COLS < 32 ? 2 : 4)
+#define TMM__SMALL_WIDTH (TMM__SMALL_COLS < 32 ? 2 : 4)
 /* Are the multiply-adds those of tensor cores? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
@@ -81,20 +81,20 @@ enum { TMM__INSTANCE(small_bytes_, SMALL) = TMM__SMALL_WARPS * (TMM__SMALL_WARP)
 #define tmm__small_leave_sums TMM__INSTANCE(small_leave_sums_, SMALL)
 #define tmm__small_add        TMM__INSTANCE(small_add_, SMALL)
 
-typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_PIECE < 16
-                           ? sizeof(TMM_TYPE) * TMM__SMALL_PIECE
+typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
+                           ? sizeof(TMM_TYPE) * TMM__SMALL_WIDTH
                            : 16) tmm__small_elements {
-    TMM_TYPE v[TMM__SMALL_PIECE];
+    TMM_TYPE v[TMM__SMALL_WIDTH];
 } tmm__small_elements;
-typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_PIECE < 16 ? sizeof(TMM_SUM) * TMM__SMALL_PIECE
+typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM) * TMM__SMALL_WIDTH
                                                                : 16) tmm__small_sums {
-    TMM_SUM v[TMM__SMALL_PIECE];
+    TMM_SUM v[TMM__SMALL_WIDTH];
 } tmm__small_sums;
 
 /* One warp copies one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
-   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of its
-   copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count what
-   exists from the first place on, and the rest is filled with zeros. A lane copies
+   tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
+   its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
+   what exists from the first place on, and the rest is filled with zeros. A lane copies
      VECTORS      wide copies along the lines, where they are contiguous and aligned
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
@@ -141,7 +141,7 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
         DOWN = ROWS / 4,
         ACROSS = COLS / 8,
         LDC = TMM__SMALL_LDC,
-        PIECE = TMM__SMALL_PIECE
+        WIDTH = TMM__SMALL_WIDTH
     };
     if (TMM__SMALL_DMMA) {
 #pragma unroll
@@ -156,18 +156,18 @@ static __device__ __forceinline__ void tmm__small_leave_sums(TMM_SUM *tile, cons
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
 #pragma unroll
-            for (int q = 0; q < ACROSS / PIECE; q++) {
+            for (int q = 0; q < ACROSS / WIDTH; q++) {
                 tmm__small_sums sums;
 #pragma unroll
-                for (int j = 0; j < PIECE; j++) sums.v[j] = sum[i * ACROSS + PIECE * q + j];
+                for (int j = 0; j < WIDTH; j++) sums.v[j] = sum[i * ACROSS + WIDTH * q + j];
                 *(tmm__small_sums *)&tile[(i / 4 * 16 + lane / 8 * 4 + i % 4) * LDC + 32 * q +
-                                          lane % 8 * PIECE] = sums;
+                                          lane % 8 * WIDTH] = sums;
             }
     }
 }
 
-/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those of its
-   first warp at `first`. */
+/* The sum of the partial tiles of a team's first `members`, in this order: WIDE neighbours, those
+   of its first warp at `first`. */
 static __device__ __forceinline__ TMM_FN(vector_sums)
     tmm__small_add(const unsigned char *first, int members)
 {
@@ -202,11 +202,11 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
     enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
     enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES, WARPS = TMM__SMALL_WARPS };
-    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, PIECE = TMM__SMALL_PIECE };
+    enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    TMM_TYPE *ring = (TMM_TYPE *)(tmm_memory + warp * (TMM__SMALL_WARP));
+    TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * (TMM__SMALL_WARP));
 
     /* This warp's tile, and its place in the team. The divisions are unsigned and of 32 bits: those
        of 64 would take a tenth of the time of a small product. */
@@ -310,23 +310,23 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
             (&sum[4 * (i * ACROSS + j)], fa[0][2 * i], fa[0][2 * i + 1], fa[1][2 * i],
              fa[1][2 * i + 1], fb[0][j], fb[1][j]);
         } else {
-            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * PIECE;
+            const TMM_TYPE *a = read + lane / 8 * 4, *b = read + 8 * LDA + lane % 8 * WIDTH;
 #pragma unroll
             for (int k = 0; k < 8; k++) {
                 TMM_FN(elements4) fa[DOWN / 4];
-                tmm__small_elements fb[ACROSS / PIECE];
+                tmm__small_elements fb[ACROSS / WIDTH];
 #pragma unroll
                 for (int q = 0; q < DOWN / 4; q++)
                     fa[q] = *(const TMM_FN(elements4) *)&a[k * LDA + 16 * q];
 #pragma unroll
-                for (int q = 0; q < ACROSS / PIECE; q++)
+                for (int q = 0; q < ACROSS / WIDTH; q++)
                     fb[q] = *(const tmm__small_elements *)&b[k * LDB + 32 * q];
 #pragma unroll
                 for (int i = 0; i < DOWN; i++)
 #pragma unroll
                     for (int j = 0; j < ACROSS; j++)
                         TMM__MULTIPLY_ADD(sum[i * ACROSS + j], (TMM_SUM)fa[i / 4].v[i % 4],
-                                          (TMM_SUM)fb[j / PIECE].v[j % PIECE]);
+                                          (TMM_SUM)fb[j / WIDTH].v[j % WIDTH]);
             }
         }
         read = read == ring + (STAGES - 1) * STAGE ? ring : read + STAGE;
@@ -342,7 +342,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * SIZE) % alignof(TMM_FN(vector)) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm_memory + (warp - member) * (TMM__SMALL_WARP);
+    const unsigned char *team_memory = tmm__memory + (warp - member) * (TMM__SMALL_WARP);
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;

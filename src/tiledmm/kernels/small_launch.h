@@ -27,8 +27,8 @@ typedef struct TMM_FN(small__instance) {
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
     long long parts;
-    double time;                   /* nanoseconds that it should take */
-    TMM_FN(small__instance) whole; /* to take if there is no memory for parts */
+    double time;                     /* nanoseconds that it should take */
+    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts */
 } TMM_FN(small__choice);
 
 /* Costs of an instance; of one that was not measured: by its area, of the last. */
@@ -87,7 +87,7 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
             t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(tiles, load.k)) - 1);
         if (n > 0 && i->bytes > device->shared) continue;
         double time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
-        if (time <= whole) whole = time, c->whole = *i;
+        if (time <= whole) whole = time, c->unsplit = *i;
         if (time <= c->time) c->time = time, c->instance = *i, c->parts = 1;
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
@@ -105,11 +105,11 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                 c->time = time, c->instance = *i, c->parts = (long long)parts;
         }
     }
-    if (c->whole.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
+    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
-                         c->whole.bytes / 3 * 2, device->shared);
+                         c->unsplit.bytes / 3 * 2, device->shared);
     return TMM_OK;
 }
 
@@ -125,7 +125,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     if (c.parts > 1)
         partials =
             tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.whole;
+    if (partials == NULL) c.parts = 1, c.instance = c.unsplit;
     const long long tiles =
         ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
     int team_log2 = TMM_FN(gemm__small_team)((double)tiles, (double)p->K);

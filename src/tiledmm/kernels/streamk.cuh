@@ -12,16 +12,17 @@ static __device__ __forceinline__ void TMM_FN(find_tile)(const tmm__schedule *s,
     *down = band * BAND + rest - *across * high;
 }
 
-/* Stores four sums of KERNEL PIPELINED, of tile `tile`: number `four` of `thread`, in the order of
-   a partial tile; with `rows` rows a thread, and warps_down of the four warps above each other. */
+/* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
+   `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps are
+   above each other. */
 static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long N, TMM_TYPE alpha,
                                                           TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                                           const tmm__schedule *s, int rows,
                                                           int warps_down, int tile, int thread,
-                                                          int four, const TMM_FN(sums4) * swapped)
+                                                          int number, const TMM_FN(sums4) * swapped)
 {
     int tile_m = 4 * rows * warps_down, warps_across = 4 / warps_down, tile_n = 64 * warps_across;
-    int down, across, i = four / 2, j = four % 2;
+    int down, across, i = number / 2, j = number % 2;
     TMM_FN(find_tile)(s, TMM__BAND, tile, &down, &across);
     long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
@@ -32,9 +33,9 @@ static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long
     if (row < first_row || row >= M) return;
     TMM_SUM sum[4] = {swapped->v[1], swapped->v[0], swapped->v[3], swapped->v[2]};
     C += row * ldc + col;
-    unsigned wanted = tmm__column_mask(col, 4, first_col, N);
-    bool whole = (size_t)C % 16 == 0 && wanted == 15;
-    TMM_FN(store_four)
-    (C, row, col, whole, wanted, alpha, TMM_FN(load_four)(C, whole, wanted, beta).v, sum);
+    unsigned mask = tmm__column_mask(col, 4, first_col, N);
+    bool vector = (size_t)C % 16 == 0 && mask == 15;
+    TMM_FN(store4)
+    (C, row, col, vector, mask, alpha, TMM_FN(load4)(C, vector, mask, beta).v, sum);
 }
 #endif

@@ -29,19 +29,20 @@
    Loads or copies in a burst would stall all warps of a scheduler at the same time.
 
    A stage holds A, then B, in squares of 16 lines x 16 k (lines: rows of A, columns of B). A square
-   has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k. So
-   128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one request
-   to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
-   bench/notes/tensor_double.md). The four pieces of 32 bytes of a row are swizzled:
-       along k          row line % 16, piece k / 4, at place (k / 4) ^ (line % 4)
-       along the lines  row k, piece line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
+   has 2 KB: 16 rows of 128 bytes. A row is a line if the operand is contiguous along k, else a k.
+   So 128 contiguous bytes of memory stay contiguous, and eight lanes that copy them make one
+   request to L2. cp.async makes one for each 128 bytes of shared memory that it writes (counted;
+   bench/notes/tensor_double.md). The four chunks of 32 bytes of a row are swizzled:
+       along k          row line % 16, chunk k / 4, at place (k / 4) ^ (line % 4)
+       along the lines  row k, chunk line % 16 / 4, at place (line % 16 / 4) ^ (k % 4)
    A half-warp loads 4 lines x 4 k of a fragment, which lie in 16 different banks of 8 bytes. The
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
    Tiles are divided, moved back inside, and their partial tiles added as in KERNEL PIPELINED. Or
-   each block has a whole tile, and only those of a last, short wave are split along k, among the last
-   s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work at a time form about a square.
+   each block has a whole tile, and only those of a last, short wave are split along k, among the
+   last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
+   at a time form about a square.
 
                                    128 x 128     64 x 64
        global loads, of M N K      1/64          1/32        elements
@@ -51,9 +52,10 @@
        shared memory               96 KB         48 KB       a block
        cycles a step               2048          512         of the tensor cores
          measured, one NVIDIA H200 2130          630
-   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32 cycles
-   of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond a few
-   ms the power limit of the device. Before sm_80 there is nothing to gain: see tmm__mma_double.
+   What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
+   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond
+   a few ms the power limit of the device. Before sm_80 there is nothing to gain:
+   see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
    TMM__TENSOR_BYTES of dynamic shared memory. */
@@ -64,9 +66,10 @@ static __device__ __forceinline__ int TMM_FN(square)(int row, int at)
     return row * 128 + ((at / 4 ^ row % 4) * 4 + at % 4) * 8;
 }
 
-/* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines` (8,
-   or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`, and
-   `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not valid. */
+/* Copies `width` elements of an operand's tile, this thread's pass number `pass`. They lie `lines`
+   (8, or a multiple of 16) lines from those of the pass before, in memory `stride` bytes. `from`,
+   and `stage` + `to`: the place of pass 0. `half`: the bits that 8 lines change. Zeros if not
+   valid. */
 static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, int half,
                                                          const char *from, unsigned stride,
                                                          int width, int lines, int pass, bool valid)
@@ -75,25 +78,26 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
     tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
 
-/* Piece number `piece` of a block's work: steps *begin to *end of the tile that is returned; a tile
-   beyond the last one ends the work. First come the pieces of its share of the stream-K tiles, steps
-   `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
-static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s, int piece,
-                                                         int share, int *begin, int *end)
+/* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A tile
+   beyond the last one ends its work. First comes its share of the stream-K tiles, steps `start` to
+   `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
+static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, int work, int share,
+                                                        int *begin, int *end)
 {
     long long streamk_steps = (long long)s->streamk_tiles * s->steps;
-    int first = 0, pieces = 0, start = 0, stop = 0;
+    int first = 0, streamk_works = 0, start = 0, stop = 0;
     if (share < s->streamk_blocks) {
         start = (int)(streamk_steps * share / s->streamk_blocks);
         stop = (int)(streamk_steps * (share + 1) / s->streamk_blocks);
     }
     if (start < stop) {
         first = start / s->steps;
-        pieces = (stop - 1) / s->steps + 1 - first;
+        streamk_works = (stop - 1) / s->steps + 1 - first;
     }
-    int tile = first + piece;
+    int tile = first + work;
     *begin = 0, *end = s->steps;
-    if (piece >= pieces) return s->streamk_tiles + tmm__block() + (piece - pieces) * (int)gridDim.x;
+    if (work >= streamk_works)
+        return s->streamk_tiles + tmm__block() + (work - streamk_works) * (int)gridDim.x;
     if (*begin < start - tile * s->steps) *begin = start - tile * s->steps;
     if (*end > stop - tile * s->steps) *end = stop - tile * s->steps;
     return tile;
@@ -101,8 +105,8 @@ static __device__ __forceinline__ int TMM_FN(find_piece)(const tmm__schedule *s,
 #endif
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
-   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor. With
-   2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
+   warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
+   With 2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
@@ -158,8 +162,8 @@ static __device__ __forceinline__ void tmm__tensor_leave_sums(const tmm__schedul
     }
 }
 
-/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and adds them
-   in ascending k. */
+/* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
+   adds them in ascending k. */
 static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__schedule *s, int share,
                                                                 int tile, int thread,
                                                                 double (*sum)[4][4])
@@ -187,8 +191,9 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
     }
 }
 
-/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row` and
-   8 rows on, as far as these lie from first_row on and before `end`. mask: see tmm__column_mask. */
+/* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
+   and 8 rows on, as far as these lie from first_row on and before `end`. mask: see
+   tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
     double *C, long long ldc, long long row, long long col, long long first_row, long long end,
     bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
@@ -201,21 +206,21 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
         unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < end ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            old[h][j] = TMM_FN(load_two)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
+            old[h][j] = TMM_FN(load2)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
         if (r < first_row || r >= end) continue;
 #pragma unroll
-        for (int j = 0; j < ACROSS; j++) TMM_FN(store_two)
+        for (int j = 0; j < ACROSS; j++) TMM_FN(store2)
         (C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta, old[h][j],
          &sum[j][2 * h]);
     }
 }
 
-/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`: where
-   its first element lies in the stage; `four`, `eight`: the bits that 4 k and 8 lines change. */
+/* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
+   where its first element lies in the stage; `four`, `eight`: the bits of 4 k and 8 lines. */
 static __device__ __forceinline__ void tmm__tensor_load_A(double *a, const char *stage, int first,
                                                           int half, int i, int four, int eight)
 {
@@ -264,11 +269,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
 
+#if TMM__DOUBLE_TENSOR
+    if (s.unless != NULL && *s.unless != 0) return;
+#endif
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
 
-    for (int piece = 0;; piece++) {
+    for (int work = 0;; work++) {
         int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
+        int tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
         if (tile >= s.tiles_down * s.tiles_across) break;
         int down, across;
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
@@ -389,14 +397,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             }
         }
         TMM__COPY_WAIT(0);
-        __syncthreads(); /* the next piece's copies may begin */
+        __syncthreads(); /* the copies of the next work may begin */
 
         thread = tmm__thread();
         share = gridDim.x - 1 - tmm__block();
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
-        TMM__HIDE(piece);
-        tile = TMM_FN(find_piece)(&s, piece, share, &begin, &end);
+        TMM__HIDE(work);
+        tile = TMM_FN(find_work)(&s, work, share, &begin, &end);
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             tmm__tensor_leave_sums(&s, share, thread, sum);
@@ -423,7 +431,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             mask |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
-            /* 16 rows after the other, each moved to the place of the first: see KERNEL PIPELINED. */
+            /* 16 rows after the other, each moved to the place of the first: registers have
+               no index. */
             tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M, aligned,
                                    mask, alpha, beta, sum[0]);
 #pragma unroll

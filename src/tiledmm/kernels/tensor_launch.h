@@ -137,6 +137,9 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
         if (TMM_FN(gemm__allocate)(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
     }
     tmm_status status = TMM_FN(gemm__pack)(p, &c.s, &memory, c.pitchA, c.pitchB);
+#if TMM__DOUBLE_TENSOR
+    c.s.unless = p->unless;
+#endif
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;

@@ -41,15 +41,15 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
-    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__pieces_time(d, &costs, depth, 1));
+    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
     if (!d->cut_k || steps == 0) return blocks;
-    /* So many pieces of each that KERNEL REDUCE is worth its launch. */
+    /* So many slices of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
     for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
-        double guess = tmm__pieces_time(d, &costs, depth, n) + clock * t->tensor.reduce;
+        double guess = tmm__slices_time(d, &costs, depth, n) + clock * t->tensor.reduce;
         guess += clock * n *
-                 (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_piece_wide
-                                                  : t->tensor.reduce_piece);
+                 (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
+                                                  : t->tensor.reduce_slice);
         guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_REDUCE, n, guess);
         if (guess >= *time) continue;
         *time = guess;
@@ -57,23 +57,23 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         s->streamk_tiles = tiles;
         s->reduce = 1;
     }
-    /* Whole tiles but for those of a last, short round: of these so many pieces each that all run
+    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
     int rest = tiles % processors;
-    int pieces = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_PIECES) : 1;
-    if (i->blocks == 1 && tiles > processors && pieces > 1 && steps >= 8 * pieces &&
+    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
+    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
         (long long)rest * steps <= INT_MAX) {
         tmm__load load = d->load;
         load.blocks = tiles - rest;
         double guess = tmm__launch_time(&costs, &load) +
-                       clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / pieces + costs.more +
-                                t->tensor.last + t->tensor.last_piece * (pieces - 1));
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_LAST_ROUND, pieces, guess);
+                       clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
+                                t->tensor.last + t->tensor.last_slice * (slices - 1));
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_LAST_ROUND, slices, guess);
         if (guess < *time) {
             *time = guess;
-            blocks = tiles - rest + rest * pieces;
+            blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
-            s->streamk_blocks = rest * pieces;
+            s->streamk_blocks = rest * slices;
             s->reduce = 0;
         }
     }

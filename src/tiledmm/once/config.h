@@ -130,4 +130,13 @@
 #define TMM__FLOAT_TENSOR 0
 #define TMM__AUTO_TENSOR  0
 #endif
+
+/* The same for KERNEL TENSOR INT8, of double, and TMM_DOUBLE_TENSOR. */
+#ifdef TMM_DOUBLE_TENSOR
+#define TMM__DOUBLE_TENSOR (TMM__FAST && TMM__IS_DOUBLE)
+#define TMM__AUTO_INT8     ((1 - TMM_DOUBLE_TENSOR - 1) != 0)
+#else
+#define TMM__DOUBLE_TENSOR 0
+#define TMM__AUTO_INT8     0
+#endif
 #endif

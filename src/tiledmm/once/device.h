@@ -157,10 +157,10 @@ static inline void tmm__cluster_config(cudaLaunchConfig_t *config, cudaLaunchAtt
 #define TMM__CLUSTER_LAUNCH 0
 #endif
 
-/* Shared memory of a block for `cluster` pieces of its part of `fours` times 128 items. */
-static inline int tmm__cluster_bytes(int cluster, int fours, int item)
+/* Shared memory of a block of a cluster: `cluster` slices of its part of `vectors` x 128 items. */
+static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
 {
-    return cluster * ((fours - 1) / cluster + 1) * 128 * item;
+    return cluster * ((vectors - 1) / cluster + 1) * 128 * item;
 }
 
 /* Launches `blocks` blocks of 128 threads, `cluster` of them to a cluster. */
@@ -180,7 +180,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, int blocks, in
 
 /* How many clusters of n blocks of this kernel fit on the current device at once, for n up to
    TMM__MOST_CLUSTER. None before sm_90, or if the kernel was compiled for an older device. */
-static inline const int *tmm__clusters(const void *kernel, int fours, int item)
+static inline const int *tmm__clusters(const void *kernel, int vectors, int item)
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
@@ -189,7 +189,8 @@ static inline const int *tmm__clusters(const void *kernel, int fours, int item)
 #if TMM__CLUSTER_LAUNCH
     int bytes = 0;
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++)
-        if (tmm__cluster_bytes(n, fours, item) > bytes) bytes = tmm__cluster_bytes(n, fours, item);
+        if (tmm__cluster_bytes(n, vectors, item) > bytes)
+            bytes = tmm__cluster_bytes(n, vectors, item);
     if (tmm__current_device()->capability < 90 || tmm__compiled(kernel)->ptx_version < 90)
         return facts->clusters;
     if (!tmm__succeeded(
@@ -199,26 +200,26 @@ static inline const int *tmm__clusters(const void *kernel, int fours, int item)
     for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
         cudaLaunchConfig_t config;
         cudaLaunchAttribute attribute;
-        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, fours, item), 0);
+        tmm__cluster_config(&config, &attribute, n, n, tmm__cluster_bytes(n, vectors, item), 0);
         if (!tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
             facts->clusters[n] = 0;
     }
 #else
-    (void)fours, (void)item;
+    (void)vectors, (void)item;
 #endif
     return facts->clusters;
 }
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
    by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
-   same in all files of a program. What is not used goes back but for TMM__KEPT bytes, or what
+   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes, or what
    tmm_?gemm_host asks for. */
-#define TMM__KEPT (64ull << 20)
+#define TMM__RELEASE_THRESHOLD (64ull << 20)
 inline cudaMemPool_t tmm__make_pool(int device)
 {
     cudaMemPoolProps props;
     cudaMemPool_t pool = NULL;
-    unsigned long long keep = TMM__KEPT;
+    unsigned long long keep = TMM__RELEASE_THRESHOLD;
     memset(&props, 0, sizeof props);
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;

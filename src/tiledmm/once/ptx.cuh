@@ -17,9 +17,9 @@ static __device__ __forceinline__ int tmm__mad(int a, int b, int sum)
 
 /* Copies into shared memory that pass by the registers and complete later (cp.async, PTX ISA 9.7,
    "Data Movement and Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16,
-   a constant; both addresses a multiple of it), of which the first `valid` are read and the others
-   are zeros. 16 bytes go by the second-level cache alone; smaller copies of a line of 128 bytes
-   come in turn, so those ask for the whole line. Elsewhere, plain copies. */
+   a constant; both addresses a multiple of it). The first `valid` are read, the others are zeros.
+   Copies of 16 bytes bypass L1. All prefetch the whole line of 128 bytes into L2, since its other
+   parts are needed next. Elsewhere, plain copies. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define TMM__ASYNC 1
 #else
@@ -78,7 +78,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #define TMM__COPY_WAIT(pending) ((void)(pending))
 #endif
 
-/* How many stages a ring of buffers has; two where copies cannot be under way for long. */
+/* Stages of a ring of buffers; two where copies are not asynchronous. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__STAGES(most) 2
 #else
@@ -86,7 +86,7 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 #endif
 
 /* Whether double products go to tensor cores, or to their twin where the kernels are compiled for a
-   CPU: see tmm_dmma. */
+   CPU: see tmm__mma_double. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
 #define TMM__TENSOR_CORES 0
 #else
@@ -96,8 +96,8 @@ static __device__ __forceinline__ void tmm__copy_commit(void)
 /* Elements to a wide copy, which moves 16 bytes (less of types below 4 bytes). */
 #define TMM__WIDE ((int)sizeof(TMM_TYPE) < 8 ? 4 : 2)
 
-/* threadIdx.x and blockIdx.x, asked anew: what is computed from them is then computed anew, too,
-   and not kept in registers all the time. */
+/* Read %tid.x and %ctaid.x again. What is computed from them need not stay in registers across a
+   main loop. */
 static __device__ __forceinline__ int tmm__thread(void)
 {
 #if defined(__CUDA_ARCH__)
@@ -121,11 +121,11 @@ static __device__ __forceinline__ int tmm__block(void)
 }
 
 /* Loads or stores `bytes` (4 or 8, a constant, of which the address in global memory is a
-   multiple) if `wanted`; otherwise `to` keeps what it has. One instruction with a predicate (PTX ISA
-   9.3): a branch would become one in the end, too, but takes the compiler several times as long as
-   another instruction (bench/NOTES.md, "Compile time"). On a CPU, a branch. */
+   multiple) if `enabled`; otherwise `to` keeps what it has. It is one predicated instruction (PTX
+   ISA 9.3). A branch would become one, too, but takes the compiler several times as long
+   (bench/notes/compile_time.md). On a CPU, a branch. */
 static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, int bytes,
-                                                    bool wanted)
+                                                    bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -133,7 +133,7 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
         memcpy(&x, to, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b64 %0, [%1];\n}"
                      : "+l"(x)
-                     : "l"(from), "r"((int)wanted)
+                     : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 8);
     } else {
@@ -141,17 +141,17 @@ static __device__ __forceinline__ void tmm__load_if(void *to, const void *from, 
         memcpy(&x, to, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
                      : "+r"(x)
-                     : "l"(from), "r"((int)wanted)
+                     : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
     }
 #else
-    if (wanted) memcpy(to, from, bytes);
+    if (enabled) memcpy(to, from, bytes);
 #endif
 }
 
 static __device__ __forceinline__ void tmm__store_if(void *to, const void *from, int bytes,
-                                                     bool wanted)
+                                                     bool enabled)
 {
 #if defined(__CUDA_ARCH__)
     if (bytes == 8) {
@@ -159,18 +159,18 @@ static __device__ __forceinline__ void tmm__store_if(void *to, const void *from,
         memcpy(&x, from, 8);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b64 [%1], %0;\n}" ::"l"(
                          x),
-                     "l"(to), "r"((int)wanted)
+                     "l"(to), "r"((int)enabled)
                      : "memory");
     } else {
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
                          x),
-                     "l"(to), "r"((int)wanted)
+                     "l"(to), "r"((int)enabled)
                      : "memory");
     }
 #else
-    if (wanted) memcpy(to, from, bytes);
+    if (enabled) memcpy(to, from, bytes);
 #endif
 }
 
@@ -185,13 +185,13 @@ static __device__ __forceinline__ unsigned tmm__column_mask(long long col, int c
 
 /* Keeps the compiler from moving loads and stores across. */
 #define TMM__FENCE() asm volatile("" ::: "memory")
-/* Keeps the compiler from knowing what x is: what depends on it is computed anew, not kept. */
+/* Hides from the compiler what x is: what depends on it is computed again, not kept. */
 #define TMM__HIDE(x)         asm volatile("" : "+r"(x))
 #define TMM__HIDE_POINTER(x) asm volatile("" : "+l"(x))
 
-/* One thread of a block tells another block that what its block has written to global memory is
-   there, or waits for that; both after, or before, a barrier of their blocks (release and acquire,
-   PTX ISA 8, "Memory Consistency Model"). */
+/* Release and acquire between blocks (PTX ISA 8, "Memory Consistency Model"). One thread sets a
+   flag after a barrier of its block: what the block has written to global memory is there. One
+   thread of another block waits for it before a barrier of that block. */
 static __device__ __forceinline__ void tmm__flag_set(unsigned long long *flag,
                                                      unsigned long long value)
 {
@@ -216,9 +216,10 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #endif
 
 /* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"): where `address`, of this block's shared
-   memory, lies in that of block `rank` of the cluster; 16 bytes stored there; and a barrier of all
-   their threads in two halves, behind which everyone sees what was `written` in front of it. */
+   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
+   block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
+   there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
+   everyone sees what was `written` in front of it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TMM__CLUSTERS 1
 static __device__ __forceinline__ unsigned tmm__map_shared(const void *address, unsigned rank)
@@ -264,8 +265,8 @@ static __device__ __forceinline__ void tmm__cluster_wait(void)
        a[2 q + h] = a(g + 8 h, 4 q + t)    b[q] = b(4 q + t, g)    c[2 h + i] = c(g + 8 h, 2 t + i)
    for q, h, i = 0, 1 (PTX ISA 9.7, "Matrix Fragments for mma.m16n8k8", .f64, sm_90 and later; and
    "Matrix Fragments for mma.m8n8k4 with .f64 floating point type", sm_80 and later, of which 4 are
-   as much). Elsewhere lanes tell each other what they hold: many times slower, in a function of its
-   own, for it would be long if repeated. */
+   as much). Elsewhere lanes exchange what they hold by shuffles, many times slower. That is a
+   function of its own, for it would be long if inlined. */
 #if TMM__ASYNC
 static __device__ __forceinline__ void tmm__mma_double(double *c, const double *a, const double *b)
 {

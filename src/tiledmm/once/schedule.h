@@ -1,4 +1,4 @@
-/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants that kernels share with their launchers.
+/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and launchers.
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
@@ -11,11 +11,11 @@ enum { TMM__SKINNY_MOST = 16 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
-/* How the k of a tile are divided: not; in pieces that a block of the tile adds up, KERNEL REDUCE or
+/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE or
    SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
 enum {
     TMM__PLAN_WHOLE,
-    TMM__PLAN_PIECES,
+    TMM__PLAN_SLICES,
     TMM__PLAN_REDUCE,
     TMM__PLAN_CLUSTERS,
     TMM__PLAN_LAST_ROUND,
@@ -35,29 +35,37 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 /* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
 enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies together;
+   rows that TN stores through shared memory at a time. */
+enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
+enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
+
 /* Rows of tiles that are walked together, by KERNEL PIPELINED and KERNEL TENSOR. */
 enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 
-/* Blocks of a cluster that have the pieces of a tile, at most: 2, 4 or this many. */
+/* Blocks of a cluster that have the slices of a tile, at most: 2, 4 or this many. */
 enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
-enum { TMM__MOST_PIECES = 8 }; /* of a tile of the last round */
+enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
 #define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
     int tiles_down, tiles_across; /* the tiles of C */
     int steps;                    /* steps along K for each */
-    int streamk_tiles;            /* so many tiles are shared out in steps, not whole */
-    int streamk_blocks;           /* among the last so many blocks; the others have whole tiles */
-    int reduce;                   /* all pieces become partial tiles, for KERNEL REDUCE */
-    int packed_A, packed_B;       /* by KERNEL PACK: lines padded to whole tiles */
-    int tall;       /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
-    int cluster;    /* so many blocks, of one cluster, have a tile's pieces; 0: no clusters */
-    void *partials; /* a tile of sums for each block */
-    unsigned long long *flags; /* one for each block: its partial tile is ready, */
-    unsigned long long ticket; /* when it holds this number, no other launch's */
+    int streamk_tiles;            /* tiles whose steps are divided among blocks: the first ones */
+    int streamk_blocks;           /* which these are: the last ones of the grid */
+    int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
+    int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
+    int is_128x64;  /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
+    void *partials; /* partial tiles, one for each block */
+    unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
+    unsigned long long ticket; /* another one for every launch */
+#ifdef TMM_DOUBLE_TENSOR
+    const unsigned *unless; /* KERNEL TENSOR does nothing if this is not 0; NULL: it does */
+#endif
 } tmm__schedule;
 #endif

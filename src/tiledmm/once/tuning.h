@@ -108,41 +108,51 @@ typedef struct tmm__costs {
     } skinny[TMM__TUNED_SKINNY];
     /* KERNEL SUM: once, and for each byte that it reads. */
     double sum, sum_byte;
-    /* KERNEL PIPELINED of float, by instance: any, TN, NN; and what a tile takes besides that is cut along K: in few pieces, and
-       each piece; with KERNEL REDUCE, for reduce_from pieces and more; by a cluster, and each round of
+    /* KERNEL PIPELINED of float, by instance: any, TN, NN; and what a tile takes besides that is cut along K: in few slices, and
+       each slice; with KERNEL REDUCE, for reduce_from slices and more; by a cluster, and each round of
        them; with even shares (stream-K), and each partial tile. */
     struct {
         tmm__block_costs block[TMM__TUNED_PIPELINED];
-        double cut, cut_piece[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
+        double cut, cut_slice[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
         int reduce_from;
         double cluster, cluster_round[TMM__TILE_SIZES];
         double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
     } pipelined;
     /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. reduce_wide_from:
-       pieces from which eight blocks add up each part of a tile. last: the tiles of a last, short round
+       slices from which eight blocks add up each part of a tile. last: the tiles of a last, short round
        are cut. */
     struct {
         struct {
             int tile_m, tile_n, width;
             tmm__block_costs block;
         } instances[TMM__TUNED_TENSOR];
-        double reduce, reduce_piece, reduce_piece_wide;
+        double reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
-        double last, last_piece, even, even_step, even_partial;
+        double last, last_slice, even, even_step, even_partial;
     } tensor;
     /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of memory. */
     double pack, pack_rate;
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
        mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles.
-       l2_bytes: blocks keep together in k if A and B have more. convert_few_k: up to this K operands
+       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K operands
        with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
        these K by 256 and 512. */
     struct {
         double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
-        int convert_256_k, convert_few_k, convert_512_k;
+        int convert_256_k, convert_one_wave_k, convert_512_k;
         /* KERNEL CONVERT: once, and bytes in a nanosecond as a part of those of memory. */
         double convert, convert_rate;
     } fp16;
+
+    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
+       products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
+       TMM_AUTO: multiply-adds of bytes of a multiprocessor in a clock, by wgmma and (as predicted) by
+       mma.sync; bytes of memory as a part of those read; nanoseconds of all launches. slow_edge: the
+       least M, N and K where FP64 is slow. */
+    struct {
+        double fp64, each, fp64_slow, each_slow;
+        double rate, rate_slow, memory, launches, slow_edge;
+    } int8;
 } tmm__costs;
 
 /* Of an H200. */
@@ -227,7 +237,7 @@ static const tmm__costs tmm__measured = {
          {7220, 6450, {151, 143, 161, 135}, 0, 0.04, 1170},
          {5800, 5100, {163, 163, 184, 155}, 0, 0, 5250}}, /* pipelined */
         2310,                                             /* cut */
-        {1520, 1810},                                     /* cut_piece */
+        {1520, 1810},                                     /* cut_slice */
         {5340, 7620},                                     /* reduce */
         5,                                                /* reduce_from */
         1710,                                             /* cluster */
@@ -240,11 +250,11 @@ static const tmm__costs tmm__measured = {
          {64, 64, 2, {3350, 2210, {45.6, 34.6, 35.1, 30.7}, 0.05, 0, 2720}},
          {64, 64, 1, {3770, 2340, {48.9, 42, 40.7, 40}, 0, 0, 2140}}}, /* tensor */
         8960,                                                          /* reduce */
-        328,                                                           /* reduce_piece */
-        89.3,                                                          /* reduce_piece_wide */
+        328,                                                           /* reduce_slice */
+        89.3,                                                          /* reduce_slice_wide */
         32,                                                            /* reduce_wide_from */
         5220,                                                          /* last */
-        8070,                                                          /* last_piece */
+        8070,                                                          /* last_slice */
         13000,                                                         /* even */
         1.07,                                                          /* even_step */
         0.284,                                                         /* even_partial */
@@ -256,10 +266,21 @@ static const tmm__costs tmm__measured = {
         {{17400, 15700, 5000, 0.267}, {3500, 1800}}, /* tile */
         6e7,                                         /* l2_bytes */
         256,                                         /* convert_256_k */
-        512,                                         /* convert_few_k */
+        512,                                         /* convert_one_wave_k */
         2048,                                        /* convert_512_k */
         4900,                                        /* convert */
         0.836,                                       /* convert_rate */
+    },
+    {
+        26,   /* fp64 */
+        5800, /* each */
+        400,  /* fp64_slow */
+        5800, /* each_slow */
+        2890, /* rate */
+        512,  /* rate_slow */
+        0.79, /* memory */
+        3e4,  /* launches */
+        256,  /* slow_edge */
     },
 };
 

@@ -46,8 +46,6 @@ typedef struct tmm_prepared {
 /* Options of tmm_?gemm_tensor. All zeros are the defaults. */
 typedef struct tmm_tensor_options {
     const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
-    void *memory;              /* device memory to work in, aligned to 16 bytes; NULL: allocates */
-    size_t bytes;              /* its size, at least what tmm_?gemm_tensor_memory says */
 } tmm_tensor_options;
 
 typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;

@@ -38,23 +38,17 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR
-/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already, or in memory
-   of the caller; for float alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading
-   dimensions as for gemm; `options` as above, or NULL. For a prepared operand its op, pointer and
-   leading dimension are ignored: they are those it was prepared with. The bits are those of
-   gemm_with. Memory of the caller is free again when the product is complete in the stream.
-     Errors: as gemm, TMM_ERROR_MEMORY if `bytes` is too little or nothing could be allocated,
-   TMM_ERROR_UNSUPPORTED if M, N or K is above 2^31 - 8193 (also of the functions below). */
+/* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
+   alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions as for gemm. `options`
+   as above, or NULL. For a prepared operand its op, pointer and leading dimension are ignored: they
+   are those it was prepared with. The bits are those of gemm_with.
+     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N or
+   K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                        long long lda, const TMM_TYPE *B, long long ldb,
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream);
-
-/* The bytes of device memory that gemm_tensor takes with these options: about 4 for each element of
-   an operand that is not prepared, with M, N and K rounded up to 64, and 1 for four of C. */
-TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
-                                              const tmm_tensor_options *options, size_t *bytes);
 
 /* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
    `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,

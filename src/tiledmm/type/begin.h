@@ -33,6 +33,12 @@
 #else
 #define TMM__IF_FLOATING(...)
 #endif
+/* Whether TMM_AUTO may take tensor cores that split elements: see once/config.h. */
+#if TMM__IS_DOUBLE
+#define TMM__ASKED_TENSOR TMM__AUTO_INT8
+#else
+#define TMM__ASKED_TENSOR TMM__AUTO_TENSOR
+#endif
 /* For TMM__KERNEL_LIST: a kernel that is left out has another launcher. */
 #if TMM__FAST
 #define TMM__IF_FAST(run) run

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/float/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product) * p,
@@ -28,6 +28,10 @@ static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row);
 #endif
+#if TMM__DOUBLE_TENSOR
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row);
+#endif
 
 /* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
 static inline const TMM_FN(gemm__kernel) * TMM_FN(gemm__row)(tmm_kernel kernel)
@@ -54,7 +58,7 @@ static inline tmm_kernel TMM_FN(gemm__register_tile)(const TMM_FN(gemm__product)
 }
 
 /* May TMM_AUTO take this kernel? The fast ones need copies of sm_80, elements of 4 bytes and sizes that
-   they reach; float on tensor cores has to be asked for. */
+   they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
 static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
                                          const TMM_FN(gemm__product) * p, int tensor)
 {
@@ -65,6 +69,11 @@ static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
     if (row->value == TMM_TENSOR &&
         (!tensor || (TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
         return 0;
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (row->value == TMM_TENSOR_INT8)
+        return tensor && (TMM_SUM)p->alpha != 0 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K) &&
+               TMM_FN(gemm__fits)(row->value, p);
 #endif
     (void)tensor;
 #if TMM__FAST
@@ -99,6 +108,6 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 {
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
     p.alpha = 1, p.ldc = N;
-    return TMM_FN(gemm__choice)(&p, batch, TMM__AUTO_TENSOR);
+    return TMM_FN(gemm__choice)(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif

@@ -46,11 +46,16 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
                                                long long batch)
 {
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR)
-        return TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__AUTO_TENSOR);
+        return TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
+        return TMM_FN(gemm__choice)(p, batch, 0);
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8 &&
+        ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)))
         return TMM_FN(gemm__choice)(p, batch, 0);
 #endif
 #if TMM__FAST && TMM__IS_DOUBLE
@@ -89,9 +94,25 @@ static inline tmm_status TMM_FN(gemm__run)(tmm_kernel kernel, const TMM_FN(gemm_
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row)
 {
+    size_t missing = 0;
+    (void)row;
+    tmm_status status = TMM_FN(gemm__float)(p, NULL, &missing);
+    if (missing == 0 || status != TMM_OK) return status;
+    tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
+    kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
+    status = TMM_FN(gemm__takes)(kernel, p);
+    return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, p);
+}
+#endif
+
+#if TMM__DOUBLE_TENSOR
+/* KERNEL TENSOR INT8; by FP64, if there is no memory for it. */
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row)
+{
     int done = 0;
     (void)row;
-    tmm_status status = TMM_FN(gemm__float)(p, NULL, NULL, &done);
+    tmm_status status = TMM_FN(gemm__int8_products)(p, &done);
     if (done || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);

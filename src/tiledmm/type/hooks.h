@@ -2,10 +2,10 @@
    Uses: nothing. Used by: the launchers, tests/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
-/* What a plan should take, by the number of its instance, how K is cut (tmm__cut) and the pieces of a
-   tile: bench/shapes times plans one by one. */
+/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on) and the slices
+   of a tile: bench/shapes times plans one by one. */
 #ifndef TMM__PLAN_GUESS
-#define TMM__PLAN_GUESS(instance, cut, pieces, time) (time)
+#define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
 #endif
 #endif
 
@@ -41,5 +41,19 @@
 #endif
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
+#endif
+/* KERNEL TENSOR INT8: bytes of its workspace; how many moduli, 0 for the choice of the device; the
+   number of its instance; whether KERNEL TENSOR computes what FP64 was chosen for. */
+#ifndef TMM__INT8_BUDGET
+#define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_FIXED
+#define TMM__INT8_FIXED(moduli) (moduli)
+#endif
+#ifndef TMM__INT8_INSTANCE
+#define TMM__INT8_INSTANCE(instance) (instance)
+#endif
+#ifndef TMM__INT8_FP64
+#define TMM__INT8_FP64(pays) (pays)
 #endif
 #endif

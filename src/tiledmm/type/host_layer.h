@@ -46,14 +46,21 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
 static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
                                                     const TMM_FN(gemm__product) * p)
 {
-#if TMM__FLOAT_TENSOR
+#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
+    const tmm_kernel tensor = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
     TMM_FN(gemm__product)
     square = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
-    square.alpha = 1;
+    square.alpha = 1, square.ldc = 4096;
     if (kernel == TMM_AUTO_TENSOR)
-        kernel = TMM_FN(gemm__choice)(&square, 1, 1) == TMM_TENSOR ? TMM_TENSOR : TMM_AUTO;
+        kernel = TMM_FN(gemm__choice)(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
+#endif
+#if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)) return kernel;
+    if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
 #endif
     if (kernel == TMM_AUTO_TENSOR) kernel = TMM_AUTO;
 #if TMM__FAST
@@ -74,10 +81,11 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     const TMM_TYPE beta = block->adds ? (TMM_TYPE)1 : *(const TMM_TYPE *)job->beta;
     TMM_TYPE *C = (TMM_TYPE *)block->C;
     if (job->kernel == TMM_SMALL || job->kernel == TMM_SKINNY)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "kernel %s sums in pieces that depend on the shape: the bits would depend "
-                         "on the blocks",
-                         tmm_kernel_string(job->kernel));
+        return tmm__fail(
+            TMM_ERROR_UNSUPPORTED,
+            "kernel %s sums in slices of k that depend on the shape: the bits would depend "
+            "on the blocks",
+            tmm_kernel_string(job->kernel));
     if (K <= 0)
         return TMM_FN(gemm_with)(TMM_REGISTER, TMM_OP_N, TMM_OP_N, M, N, 0, (TMM_TYPE)0, NULL, 1,
                                  NULL, N, beta, C, block->ldc, stream);
@@ -89,11 +97,22 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
     const tmm_kernel kernel = TMM_FN(gemm__block_kernel)(job->kernel, &p);
 #if TMM__FLOAT_TENSOR
     if (kernel == TMM_TENSOR) {
+        size_t missing = 0;
+        tmm_status status = TMM_FN(gemm__float)(&p, NULL, &missing);
+        if (status == TMM_OK && missing > 0)
+            return tmm__fail(TMM_ERROR_MEMORY,
+                             "kernel tensor: no memory to convert blocks of A and B: %zu bytes",
+                             missing);
+        return status;
+    }
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (kernel == TMM_TENSOR_INT8) {
         int done;
-        tmm_status status = TMM_FN(gemm__float)(&p, NULL, NULL, &done);
+        tmm_status status = TMM_FN(gemm__int8_products)(&p, &done);
         if (status == TMM_OK && !done)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor: no memory to convert blocks of A and B");
+                             "kernel tensor_int8: no memory for residues of blocks of A and B");
         return status;
     }
 #endif

@@ -14,15 +14,15 @@ TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, siz
     return TMM_OK;
 }
 
-/* Prepares what `wanted` says, whose memory has `bytes` or is NULL. */
-static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_t bytes,
+/* Prepares what `request` says, whose memory has `bytes` or is NULL. */
+static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size_t bytes,
                                                tmm_prepared *prepared, tmm_stream stream)
 {
-    const int is_B = wanted->is_B;
-    const tmm_op op = wanted->op;
-    const long long lines = wanted->lines, K = wanted->K, ld = wanted->ld;
-    const float *X = (const float *)wanted->X;
-    void *memory = wanted->memory;
+    const int is_B = request->is_B;
+    const tmm_op op = request->op;
+    const long long lines = request->lines, K = request->K, ld = request->ld;
+    const float *X = (const float *)request->X;
+    void *memory = request->memory;
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
     size_t needed = 0;
@@ -58,7 +58,7 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *wanted, size_
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
     }
-    *prepared = *wanted;
+    *prepared = *request;
     prepared->memory = memory, prepared->owned = owned;
     return TMM_OK;
 }
@@ -67,16 +67,16 @@ TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, c
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared wanted = {A, memory, 0, 0, op, M, K, lda};
-    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
+    const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda};
+    return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, const TMM_TYPE *B,
                                           long long ldb, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared wanted = {B, memory, 0, 1, op, N, K, ldb};
-    return TMM_FN(gemm__prepare)(&wanted, bytes, prepared, stream);
+    const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb};
+    return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
 TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream stream)
@@ -88,20 +88,18 @@ TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream strea
     return tmm__cuda(error, "cudaFreeAsync");
 }
 
-/* The bytes for what is not prepared; an error if what is does not fit the product. */
-static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, long long K,
-                                                    const tmm_tensor_options *options,
-                                                    size_t *bytes)
+/* An error if the product is too large, or if what is prepared does not fit it. */
+static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, long long K,
+                                                      const tmm_tensor_options *options)
 {
-    *bytes = 0;
     if (M < 0 || N < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", M < 0 ? "M" : N < 0 ? "N" : "K");
     for (int is_B = 0; is_B < 2; is_B++) {
-        const tmm_prepared *ready = options == NULL ? NULL : is_B ? options->B : options->A;
+        const tmm_prepared *ready = is_B ? options->B : options->A;
         long long lines = is_B ? N : M;
-        size_t more = 0;
+        size_t bytes = 0;
         if (ready == NULL) {
-            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &more);
+            tmm_status status = TMM_FN(gemm_prepare_memory)(lines, K, &bytes);
             if (status != TMM_OK) return status;
         } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
@@ -110,17 +108,8 @@ static inline tmm_status TMM_FN(gemm__tensor_bytes)(long long M, long long N, lo
                              is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
                              lines, K);
         }
-        *bytes += more;
     }
-    if (M > 0 && N > 0 && K > 0) *bytes += TMM_FN(gemm__doubt_bytes)(M, N) + TMM__FLOAT_PACE_BYTES;
     return TMM_OK;
-}
-
-TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
-                                              const tmm_tensor_options *options, size_t *bytes)
-{
-    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
-    return TMM_FN(gemm__tensor_bytes)(M, N, K, options, bytes);
 }
 
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -129,10 +118,9 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream)
 {
-    static const tmm_tensor_options defaults = {NULL, NULL, NULL, 0};
+    static const tmm_tensor_options defaults = {NULL, NULL};
     if (options == NULL) options = &defaults;
-    size_t needed = 0;
-    tmm_status status = TMM_FN(gemm__tensor_bytes)(M, N, K, options, &needed);
+    tmm_status status = TMM_FN(gemm__check_prepared)(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
         opA = options->A->op, A = (const TMM_TYPE *)options->A->X, lda = options->A->ld;
@@ -143,11 +131,6 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                     alpha != 0};
     status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
-    void *memory = options->memory;
-    if (memory != NULL && (options->bytes < needed || (size_t)memory % 16 != 0))
-        return tmm__fail(options->bytes < needed ? TMM_ERROR_MEMORY : TMM_ERROR_ARGUMENT,
-                         "memory is %p with %zu bytes: %zu are needed, aligned to 16", memory,
-                         options->bytes, needed);
     if (M == 0 || N == 0) return TMM_OK;
     if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
         return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
@@ -161,13 +144,13 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
         halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, K, 1);
         ready[i] = &halves[i];
     }
-    int done = 0;
+    size_t missing = 0;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = TMM_FN(gemm__float)(&p, ready, (char *)memory, &done);
-    if (status == TMM_OK && !done)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", needed);
+    status = TMM_FN(gemm__float)(&p, ready, &missing);
+    if (status == TMM_OK && missing > 0)
+        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
 }
 #endif

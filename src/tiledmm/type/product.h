@@ -17,6 +17,9 @@ typedef struct TMM_FN(gemm__product) {
     int allowed; /* TMM__CUT_K: tiles may be cut along K, which makes the bits depend on M and N and
                        the device; TMM__PACK: operands may be packed, in memory for copies of them */
     tmm_stream stream;
+#if TMM__DOUBLE_TENSOR
+    const unsigned *unless; /* see tmm__schedule */
+#endif
 } TMM_FN(gemm__product);
 
 /* Sizes and strides, for leading dimensions and ops; all else is zero. */
@@ -174,15 +177,15 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 }
 #endif
 
-/* KERNEL REDUCE, for `pieces` pieces of each tile. `rows`: of C that a thread owns; `tensor`: whether
+/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`: whether
    KERNEL TENSOR left them. */
 static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__schedule *s, int rows,
-                                              int warps_down, int pieces, int tensor)
+                                              int warps_down, int slices, int tensor)
 {
     int tiles = s->tiles_down * s->tiles_across;
-    int parts = pieces >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
+    int parts = slices >= tmm__tuned()->tensor.reduce_wide_from ? 8 : 1;
     void *arguments[] = {&p->M, &p->N,       &p->alpha, &p->beta, &p->C,   &p->ldc,
-                         &rows, &warps_down, &pieces,   &parts,   &tensor, s};
+                         &rows, &warps_down, &slices,   &parts,   &tensor, s};
     return tmm__launch((const void *)TMM_FN(gemm_reduce),
                        dim3((unsigned)(rows * parts), (unsigned)tiles), dim3(256), 0, arguments,
                        p->stream);

@@ -15,9 +15,9 @@
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A line
    of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    tmm_gemm_convert(int K, float least_element, int groups_A, const tmm__lines a,
-                     const tmm__fp16_operand out_a, const tmm__lines b,
-                     const tmm__fp16_operand out_b)
+    TMM_FN(gemm_convert)(int K, float least_element, int groups_A, const tmm__lines a,
+                         const tmm__fp16_operand out_a, const tmm__lines b,
+                         const tmm__fp16_operand out_b)
 {
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
@@ -38,17 +38,17 @@ TMM_KERNEL void __launch_bounds__(1024)
     const float *x = from.X + product * from.product_stride + line * from.line_stride;
     int here = line < from.lines ? K : 0; /* elements of this line */
     bool vectors = tmm__vector_loads(&from);
-    float eight[AHEAD][8];
+    float chunk[AHEAD][8];
     unsigned most = 0;
     for (int k = 0; k < K; k += AHEAD * depth) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + k0 + i * depth;
-            tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
+            tmm__load8(chunk[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD * 8; i++) {
-            unsigned size = tmm__float_bits(eight[i / 8][i % 8]) & 0x7fffffffu;
+            unsigned size = tmm__float_bits(chunk[i / 8][i % 8]) & 0x7fffffffu;
             most = most > size ? most : size;
         }
     }
@@ -77,23 +77,22 @@ TMM_KERNEL void __launch_bounds__(1024)
         for (int i = 0; i < AHEAD; i++) {
             int at = k + i * depth;
             if (again)
-                tmm__load_eight(eight[i], x + at * from.k_stride, from.k_stride, here - at,
-                                vectors);
+                tmm__load8(chunk[i], x + at * from.k_stride, from.k_stride, here - at, vectors);
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             uint4 hi, lo;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
-                eight[i][j] *= scale;
+                chunk[i][j] *= scale;
                 /* Zero becomes the largest number there is. */
-                unsigned size = (tmm__float_bits(eight[i][j]) & 0x7fffffffu) - 1;
+                unsigned size = (tmm__float_bits(chunk[i][j]) & 0x7fffffffu) - 1;
                 least_size = least_size < size ? least_size : size;
             }
-            tmm__fp16_pair(eight[i][0], eight[i][1], &hi.x, &lo.x);
-            tmm__fp16_pair(eight[i][2], eight[i][3], &hi.y, &lo.y);
-            tmm__fp16_pair(eight[i][4], eight[i][5], &hi.z, &lo.z);
-            tmm__fp16_pair(eight[i][6], eight[i][7], &hi.w, &lo.w);
+            tmm__fp16_pair(chunk[i][0], chunk[i][1], &hi.x, &lo.x);
+            tmm__fp16_pair(chunk[i][2], chunk[i][3], &hi.y, &lo.y);
+            tmm__fp16_pair(chunk[i][4], chunk[i][5], &hi.z, &lo.z);
+            tmm__fp16_pair(chunk[i][6], chunk[i][7], &hi.w, &lo.w);
             if (k + i * depth < padded) {
                 size_t chunk = tmm__chunk_at(&to, line, k + i * depth);
                 *(uint4 *)(blocks + chunk) = hi;

@@ -186,11 +186,11 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                                unsigned batch, tmm_stream stream)
 {
     const tmm__costs *t = tmm__tuned();
-    int all = groups[0] + groups[1], few = all <= tmm__current_device()->processors;
-    int threads = K <= t->fp16.convert_256_k          ? 256
-                  : K <= t->fp16.convert_few_k && few ? 1024
-                  : K <= t->fp16.convert_512_k        ? 512
-                                                      : 1024;
+    int all = groups[0] + groups[1], one_wave = all <= tmm__current_device()->processors;
+    int threads = K <= t->fp16.convert_256_k                    ? 256
+                  : K <= t->fp16.convert_one_wave_k && one_wave ? 1024
+                  : K <= t->fp16.convert_512_k                  ? 512
+                                                                : 1024;
     if (all == 0) return TMM_OK;
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
@@ -300,11 +300,10 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
 }
 
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
-   converted already, or NULL. `memory`: the caller's; NULL: from the pool, and *done is 0 if that has
-   none. */
+   converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
+   nothing is done; else 0. */
 static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
-                                             const tmm__fp16_operand *const *ready, char *memory,
-                                             int *done)
+                                             const tmm__fp16_operand *const *ready, size_t *missing)
 {
     const long long M = p->M, N = p->N, K = p->K;
     const unsigned batch = p->batch;
@@ -317,12 +316,12 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     size_t each = TMM_FN(gemm__doubt_bytes)(M, N), bytes = 0;
     for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    char *own = NULL;
+    char *memory = NULL;
     for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
-        if (pass == 1 && memory == NULL && bytes > 0) {
-            memory = own = (char *)tmm__workspace(bytes, stream);
-            *done = own != NULL;
-            if (own == NULL) return TMM_OK;
+        if (pass == 1) {
+            memory = (char *)tmm__workspace(bytes, stream);
+            *missing = memory == NULL ? bytes : 0;
+            if (memory == NULL) return TMM_OK;
         }
         bytes = 0;
         for (int i = 0; i < 2; i++) {
@@ -335,7 +334,6 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         if (memory != NULL) doubt = (unsigned *)(memory + bytes);
         bytes += TMM_FN(gemm__doubt_bytes)(M, N) * most + TMM__FLOAT_PACE_BYTES;
     }
-    *done = 1;
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
@@ -355,7 +353,7 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }
-    if (own != NULL) (void)cudaFreeAsync(own, stream);
+    (void)cudaFreeAsync(memory, stream);
     return status;
 }
 #endif

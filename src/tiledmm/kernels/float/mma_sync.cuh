@@ -12,6 +12,11 @@
 #define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
 #define TMM__MMA_STAGE  (2 * TMM__MMA_EDGE * 128) /* bytes */
 
+/* Functions of this pass's instance. */
+#define tmm__mma_copy    TMM__INSTANCE(mma_copy_, MMA)
+#define tmm__mma_store   TMM__INSTANCE(mma_store_, MMA)
+#define tmm__mma_recheck TMM__INSTANCE(mma_recheck_, MMA)
+
 /* TMM__MMA_128x128 and so on, behind those of wgmma; the portable kernel is the last instance. */
 #define TMM__MMA_ENUMERATOR(pass, name, ...) TMM__MMA_##name,
 enum {
@@ -58,9 +63,9 @@ typedef struct TMM__INSTANCE(mma_copies_, MMA) {
 } TMM__INSTANCE(mma_copies_, MMA);
 
 /* Begins to copy a stage, if there is one, and steps on. */
-static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, MMA) * next,
-                                                    const tmm__float_job *job,
-                                                    unsigned char *memory)
+static __device__ __forceinline__ void tmm__mma_copy(TMM__INSTANCE(mma_copies_, MMA) * next,
+                                                     const tmm__float_job *job,
+                                                     unsigned char *memory)
 {
     enum { EDGE = TMM__MMA_EDGE, STAGE = TMM__MMA_STAGE, COPIES = STAGE / 4096 };
     const tmm__fp16_operand *a = &job->a, *b = &job->b;
@@ -70,7 +75,8 @@ static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, M
         size_t step_b = (size_t)b->line_blocks * TMM__BLOCK_BYTES;
         if (next->block == 0) {
             int product = next->tile / tiles, down, across;
-            tmm_find_tile(&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
+            TMM_FN(find_tile)
+            (&job->s, TMM__FLOAT_BAND, next->tile - product * tiles, &down, &across);
             next->blocks_a = a->line_blocks - down * (EDGE / 64);
             next->blocks_b = b->line_blocks - across * (EDGE / 64);
             next->a = a->blocks + down * (size_t)(EDGE / 64 * TMM__BLOCK_BYTES);
@@ -97,16 +103,16 @@ static __device__ __forceinline__ void tmm_mma_copy(TMM__INSTANCE(mma_copies_, M
 
 /* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements, and
    leaves the bits of these. Returns whether this thread has doubtful ones. */
-static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, int tile,
-                                                     int warp_row, int warp_col,
-                                                     float (*sum)[TMM__MMA_PARTS][4])
+static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job, int tile,
+                                                      int warp_row, int warp_col,
+                                                      float (*sum)[TMM__MMA_PARTS][4])
 {
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS };
     const long long M = job->M, N = job->N;
     int lane = threadIdx.x % 32, tiles = job->s.tiles_down * job->s.tiles_across;
     int product = tile / tiles, down, across;
     bool doubtful = false;
-    tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+    TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
     int row0 = down * TMM__MMA_EDGE + warp_row + lane / 4;
     int col0 = across * TMM__MMA_EDGE + warp_col + lane % 4 * 2;
     const float *scale_a =
@@ -128,7 +134,7 @@ static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, 
         bool wide = __any_sync(0xffffffffu, cols_wide || row_scale < 0);
         float *C = job->C + product * job->batchC + row * job->ldc;
         bool aligned = ((size_t)(C + col0) & 7) == 0;
-        tmm_two old[COLS];
+        TMM_FN(elements2) old[COLS];
         unsigned mask[COLS], bits = 0; /* what is stored; what is doubtful */
 #pragma unroll
         for (int j = 0; j < COLS; j++) {
@@ -146,7 +152,7 @@ static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, 
                 *x *= p;
             }
             old[j].v[0] = old[j].v[1] = 0;
-            if (job->beta != 0) old[j] = tmm_load_two(C + col0 + 8 * j, aligned, mask[j]);
+            if (job->beta != 0) old[j] = TMM_FN(load2)(C + col0 + 8 * j, aligned, mask[j]);
         }
         if (wide && row < M) {
             unsigned char *bytes =
@@ -158,17 +164,17 @@ static __device__ __forceinline__ bool tmm_mma_store(const tmm__float_job *job, 
             doubtful |= bits != 0;
         }
 #pragma unroll
-        for (int j = 0; j < COLS; j++)
-            tmm_store_two(C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha,
-                          job->beta, old[j], &sum[i / 2][j][i % 2 * 2]);
+        for (int j = 0; j < COLS; j++) TMM_FN(store2)
+        (C + col0 + 8 * j, row, col0 + 8 * j, aligned, mask[j], job->alpha, job->beta, old[j],
+         &sum[i / 2][j][i % 2 * 2]);
     }
     return doubtful;
 }
 
 /* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are there
    `doubtful` ones of any thread? Then they are computed again. */
-static __device__ __forceinline__ void tmm_mma_recheck(const tmm__float_job *job,
-                                                       unsigned char *memory, bool doubtful)
+static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *job,
+                                                        unsigned char *memory, bool doubtful)
 {
     int thread = threadIdx.x;
     unsigned *scales = (unsigned *)memory; /* A: least, largest; B: likewise; doubtful */
@@ -201,18 +207,19 @@ static __device__ __forceinline__ void tmm_mma_recheck(const tmm__float_job *job
                     tmm__is_rejected(highest, job->scale_min, job->scale_max);
     doubtful = scales[4] != 0;
     __syncthreads();
-    if (rejected || doubtful)
-        tmm_recheck(job, (float *)memory, thread, false, rejected, doubtful,
-                    TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE);
+    if (rejected || doubtful) TMM_FN(recheck)
+    (job, (float *)memory, thread, false, rejected, doubtful,
+     TMM__MMA_EDGE * TMM__MMA_EDGE > 128 * 64, TMM__MMA_EDGE, TMM__MMA_EDGE);
 }
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
+    TMM__INSTANCE(gemm_float_mma_, MMA)(const tmm__float_job job)
 {
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS, STAGES = TMM__MMA_STAGES };
     static_assert(TMM__MMA_EDGE % 64 == 0, "tiles are made of whole blocks");
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, stage = 0;
     int all = job.s.tiles_down * job.s.tiles_across * job.batch;
     bool doubtful = false;
@@ -220,7 +227,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
     tmm__let_next_begin();
     tmm__wait_for_previous();
     TMM__INSTANCE(mma_copies_, MMA) next = {(int)blockIdx.x, 0, 0, 0, 0, NULL, NULL};
-    for (int i = 0; i < STAGES - 1; i++) tmm_mma_copy(&next, &job, tmm_memory);
+    for (int i = 0; i < STAGES - 1; i++) tmm__mma_copy(&next, &job, tmm__memory);
 
     /* Rows of the matrices whose addresses this lane gives; and the chunk of the first 8 k of hi */
     int warp_row = warp / 4 * (16 * DOWN), warp_col = warp % 4 * (8 * COLS);
@@ -235,7 +242,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
         for (int block = 0; block < job.a.k_blocks; block++) {
             TMM__COPY_WAIT(STAGES - 2);
             __syncthreads();
-            const unsigned char *lines_a = tmm_memory + stage * TMM__MMA_STAGE;
+            const unsigned char *lines_a = tmm__memory + stage * TMM__MMA_STAGE;
             const unsigned char *lines_b = lines_a + TMM__MMA_EDGE * 128;
             if (++stage == STAGES) stage = 0;
             /* Chunk c of line r is at place c ^ (r % 8); tiles of 16 and 8 lines keep r % 8. lo is
@@ -250,7 +257,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
                     tmm__load_matrices(&hi_b[k][j][0], line + place);
                     tmm__load_matrices(&lo_b[k][j][0], line + (place ^ 64));
                 }
-            tmm_mma_copy(&next, &job, tmm_memory);
+            tmm__mma_copy(&next, &job, tmm__memory);
 #pragma unroll
             for (int i = 0; i < DOWN; i++) {
                 unsigned hi_a[2][4], lo_a[2][4];
@@ -281,11 +288,11 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS) tmm_gemm_float_mma(const
                 for (int j = 0; j < COLS * 4; j++) sum[i][j / 4][j % 4] += c[j / 4][j % 4];
             }
         }
-        doubtful |= tmm_mma_store(&job, tile, warp_row, warp_col, sum);
+        doubtful |= tmm__mma_store(&job, tile, warp_row, warp_col, sum);
     }
     TMM__COPY_WAIT(0);
     __syncthreads();
-    tmm_mma_recheck(&job, tmm_memory, doubtful);
+    tmm__mma_recheck(&job, tmm__memory, doubtful);
 #else
     (void)job;
 #endif

@@ -1,14 +1,7 @@
 /* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
-   Uses: kernels/float/types.cuh. Used by: kernels/float/. */
+   Uses: kernels/float/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
-/* wgmma, mbarriers and bulk copies are for this one architecture. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define TMM__WGMMA 1
-#else
-#define TMM__WGMMA 0
-#endif
-
 static __device__ __forceinline__ unsigned tmm__float_bits(float x)
 {
     unsigned bits;
@@ -50,18 +43,18 @@ static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
     return tmm__from_half(*(const unsigned short *)at);
 }
 
-/* Three BF16 pieces of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
+/* Three BF16 terms of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
    upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are 0
-   if the pieces are exact, which they are where x is 0 or |x| at least 2^-110. */
-static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *pieces)
+   if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
+static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
 {
     unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
 #pragma unroll
     for (int i = 0; i < 3; i++) {
 #if defined(__CUDA_ARCH__)
-        pieces[i] = __byte_perm(bits_x, bits_y, 0x7632);
+        terms[i] = __byte_perm(bits_x, bits_y, 0x7632);
 #else
-        pieces[i] = bits_x >> 16 | (bits_y & 0xffff0000u);
+        terms[i] = bits_x >> 16 | (bits_y & 0xffff0000u);
 #endif
         if (i == 2) break;
         x -= tmm__bits_float(bits_x & 0xffff0000u), y -= tmm__bits_float(bits_y & 0xffff0000u);
@@ -102,29 +95,29 @@ static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
 
 /* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `vectors`: see
    tmm__vector_loads. */
-static __device__ __forceinline__ void tmm__load_eight(float *eight, const float *x,
-                                                       long long stride, int left, bool vectors)
+static __device__ __forceinline__ void tmm__load8(float *x8, const float *x, long long stride,
+                                                  int left, bool vectors)
 {
     if (vectors && left >= 8) {
         float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
-        eight[0] = first.x, eight[1] = first.y, eight[2] = first.z, eight[3] = first.w;
-        eight[4] = second.x, eight[5] = second.y, eight[6] = second.z, eight[7] = second.w;
+        x8[0] = first.x, x8[1] = first.y, x8[2] = first.z, x8[3] = first.w;
+        x8[4] = second.x, x8[5] = second.y, x8[6] = second.z, x8[7] = second.w;
     } else {
 #pragma unroll
         for (int i = 0; i < 8; i++) {
-            eight[i] = 0;
-            tmm__load_if(&eight[i], x, 4, i < left);
+            x8[i] = 0;
+            tmm__load_if(&x8[i], x, 4, i < left);
             x += stride;
         }
     }
 }
 
 /* The same by the fewest instructions for addresses, for a loop that is bound by issue. */
-static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float *x,
-                                                       long long stride, int left, bool vectors)
+static __device__ __forceinline__ void tmm__load_chunk(float *x8, const float *x, long long stride,
+                                                       int left, bool vectors)
 {
     if (vectors || left < 8) {
-        tmm__load_eight(eight, x, stride, left, vectors);
+        tmm__load8(x8, x, stride, left, vectors);
         return;
     }
 #pragma unroll
@@ -134,7 +127,7 @@ static __device__ __forceinline__ void tmm__load_chunk(float *eight, const float
         one += (i & 2) * stride;
         TMM__HIDE_POINTER(one);
         other = one + 4 * stride;
-        eight[i] = *one, eight[4 + i] = *other;
+        x8[i] = *one, x8[4 + i] = *other;
     }
 }
 

@@ -7,7 +7,7 @@
    the work of REGISTER. It is there for right results everywhere; its speed was not measured. */
 #define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
 static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
-TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__float_job job)
 {
 #if TMM__BODIES && !TMM__WGMMA
     const tmm__fp16_operand a = job.a, b = job.b;
@@ -16,8 +16,8 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
     const float scale_min = job.scale_min, scale_max = job.scale_max, alpha = job.alpha,
                 beta = job.beta;
     const tmm__schedule s = job.s;
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
-    float2(*pairs_a)[68] = (float2(*)[68])tmm_memory; /* [k][line]: hi and lo */
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    float2(*pairs_a)[68] = (float2(*)[68])tmm__memory; /* [k][line]: hi and lo */
     float2(*pairs_b)[68] = pairs_a + 32;
     __shared__ int doubtful; /* whether there are such elements */
     int thread = threadIdx.x, row = thread / 16 * 4, col = thread % 16 * 4;
@@ -27,7 +27,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
          tile += gridDim.x) {
         int tiles = s.tiles_down * s.tiles_across, down, across;
         long long product = tile / tiles;
-        tmm_find_tile(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
+        TMM_FN(find_tile)(&s, TMM__FLOAT_BAND, (int)(tile % tiles), &down, &across);
         long long row0 = down * 64ll, col0 = across * 64ll;
         long long product_a = from_a.product_stride ? product : 0;
         long long product_b = from_b.product_stride ? product : 0;
@@ -94,13 +94,14 @@ TMM_KERNEL void __launch_bounds__(256) tmm_gemm_float_portable(const tmm__float_
             mask &= ~doubt;
             if (mask) {
                 float *to = job.C + product * job.batchC + r * ldc + col0 + col;
-                tmm_store_four(to, r, col0 + col, false, mask, alpha,
-                               tmm_load_four(to, false, mask, beta).v, sum[i]);
+                TMM_FN(store4)
+                (to, r, col0 + col, false, mask, alpha, TMM_FN(load4)(to, false, mask, beta).v,
+                 sum[i]);
             }
         }
     }
     __syncthreads();
-    tmm_recheck(&job, (float *)tmm_memory, thread, false, true, doubtful, false, 64, 64);
+    TMM_FN(recheck)(&job, (float *)tmm__memory, thread, false, true, doubtful, false, 64, 64);
 #else
     (void)job;
 #endif

@@ -28,7 +28,7 @@
                 [scale_min, scale_max]; found by its row and column alone
      doubtful   an element of C with a wide line whose sum is below doubt_below, too small to prove
                 the bound; the kernels leave a bit for it, and store the others
-     BF16x6     six products of BF16 pieces, without scales: tmm_recheck_bf16x6
+     BF16x6     six products of BF16 terms, without scales: recheck_bf16x6
      recheck    computes rejected and doubtful elements again: by FP32 multiply-adds in ascending k,
                 or doubtful ones in large tiles by BF16x6
    What wide lines lack is less than K 2^-18 of a sum, which is 2^28 where large elements meet. So
@@ -103,7 +103,7 @@ enum { TMM__REGION_BYTES = 1024 };
    elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
 typedef struct tmm__region {
     long long next;                 /* tile of the block, behind this one */
-    int pass, end;                  /* of tmm_recheck: this one, behind the last */
+    int pass, end;                  /* of recheck: this one, behind the last */
     int own;                        /* see above */
     int product, row, col;          /* of the tile */
     int row128, col128;             /* of the region */
@@ -111,7 +111,7 @@ typedef struct tmm__region {
     unsigned lowest[8], highest[8]; /* scales of 32 lines each, rows first */
     unsigned wide[8];               /* and which of these lines are wide */
     unsigned doubtful[4];           /* elements of each quarter */
-    int inexact;                    /* see tmm_recheck_bf16x6 */
+    int inexact;                    /* see recheck_bf16x6 */
 } tmm__region;
 static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif

@@ -37,6 +37,20 @@
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
 
+/* Functions of this pass's instance. */
+#define tmm__wgmma_small         TMM__INSTANCE(wgmma_small_, WGMMA)
+#define tmm__wgmma_large         TMM__INSTANCE(wgmma_large_, WGMMA)
+#define tmm__wgmma_add           TMM__INSTANCE(wgmma_add_, WGMMA)
+#define tmm__wgmma_begin         TMM__INSTANCE(wgmma_begin_, WGMMA)
+#define tmm__wgmma_finish        TMM__INSTANCE(wgmma_finish_, WGMMA)
+#define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
+#define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
+#define tmm__wgmma_exchange      TMM__INSTANCE(wgmma_exchange_, WGMMA)
+#define tmm__wgmma_store_row     TMM__INSTANCE(wgmma_store_row_, WGMMA)
+#define tmm__wgmma_store_checked TMM__INSTANCE(wgmma_store_checked_, WGMMA)
+#define tmm__wgmma_multiply      TMM__INSTANCE(wgmma_multiply_, WGMMA)
+#define tmm__wgmma_copy          TMM__INSTANCE(wgmma_copy_, WGMMA)
+
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
 #define TMM__WGMMA_ENUMERATOR(pass, name, ...) TMM__WGMMA_##name,
 enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
@@ -57,15 +71,13 @@ typedef struct TMM_FN(wgmma_place) {
 
 /* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
    tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
-static __device__ __forceinline__ void tmm_wgmma_scales(const tmm__float_job *job, int tile,
-                                                        int tile_m, int tile_n, int row, int col,
-                                                        int downs, int cols, int thread,
-                                                        int *product, int *row0, int *col0,
-                                                        float *col_scale, float *row_scale)
+static __device__ __forceinline__ void TMM_FN(wgmma_scales)(
+    const tmm__float_job *job, int tile, int tile_m, int tile_n, int row, int col, int downs,
+    int cols, int thread, int *product, int *row0, int *col0, float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
-    tmm_find_tile(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
+    TMM_FN(find_tile)(&job->s, TMM__FLOAT_BAND, tile - *product * tiles, &down, &across);
     *row0 = down * tile_m + row + thread % 128 / 32 * 16 + lane / 4;
     *col0 = across * tile_n + col + lane % 4 * 2;
     const float *scale_a = job->a.scales, *scale_b = job->b.scales + *col0;
@@ -90,8 +102,9 @@ static __device__ __forceinline__ void tmm_wgmma_scales(const tmm__float_job *jo
 
 #if TMM__WGMMA
 /* Least and largest scales of A and B, without sign, by 96 threads. */
-static __device__ __forceinline__ void tmm_wgmma_scale_range(const tmm__float_job *job, int thread,
-                                                             unsigned *lowest, unsigned *highest)
+static __device__ __forceinline__ void TMM_FN(wgmma_scale_range)(const tmm__float_job *job,
+                                                                 int thread, unsigned *lowest,
+                                                                 unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
@@ -154,8 +167,8 @@ enum {
 
 /* Begins group S, c = lo_a hi_b + hi_a lo_b: 64 rows, `d` times 64 from row `rows` on, and WIDTH
    columns, `half` times WIDTH from the first on. `at`: the window's two stages. */
-static __device__ __forceinline__ void tmm_wgmma_small(float *c, const unsigned *at, int rows,
-                                                       int d, int half)
+static __device__ __forceinline__ void tmm__wgmma_small(float *c, const unsigned *at, int rows,
+                                                        int d, int half)
 {
     TMM__WGMMA_BEGIN();
 #pragma unroll
@@ -172,8 +185,8 @@ static __device__ __forceinline__ void tmm_wgmma_small(float *c, const unsigned 
 }
 
 /* Begins group L, c = 2^-11 c + hi_a hi_b, of the same rows and columns. */
-static __device__ __forceinline__ void tmm_wgmma_large(float *c, const unsigned *at, int rows,
-                                                       int d, int half)
+static __device__ __forceinline__ void tmm__wgmma_large(float *c, const unsigned *at, int rows,
+                                                        int d, int half)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT);
@@ -190,40 +203,41 @@ static __device__ __forceinline__ void tmm_wgmma_large(float *c, const unsigned 
     TMM__WGMMA_COMMIT();
 }
 
-static __device__ __forceinline__ void tmm_wgmma_add(float *sum, const float *c)
+static __device__ __forceinline__ void tmm__wgmma_add(float *sum, const float *c)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) sum[i] += c[i];
 }
 
 /* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
-static __device__ __forceinline__ void tmm_wgmma_begin(TMM_FN(wgmma_ring) * ring, unsigned *at,
-                                                       float *c, int rows)
+static __device__ __forceinline__ void tmm__wgmma_begin(TMM_FN(wgmma_ring) * ring, unsigned *at,
+                                                        float *c, int rows)
 {
     at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
     tmm__barrier_wait(ring->fulls + 8 * ring->stage, ring->parity);
     tmm__barrier_wait(ring->fulls + 8 * ring->stage + 8, ring->parity);
-    tmm_wgmma_small(c, at, rows, 0, 0);
+    tmm__wgmma_small(c, at, rows, 0, 0);
     ring->stage += 2 * TMM__WGMMA_K_GROUPS;
     if (ring->stage >= TMM__WGMMA_STAGES) ring->stage -= TMM__WGMMA_STAGES, ring->parity ^= 1;
 }
 
 /* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
    stage < 0. */
-static __device__ __forceinline__ void tmm_wgmma_finish(const TMM_FN(wgmma_ring) * ring, float *sum,
-                                                        float *c, int pending, int stage)
+static __device__ __forceinline__ void tmm__wgmma_finish(const TMM_FN(wgmma_ring) * ring,
+                                                         float *sum, float *c, int pending,
+                                                         int stage)
 {
     tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
     if (ring->lane == 0 && stage >= 0) {
         tmm__barrier_arrive(ring->empties + 8 * stage);
         tmm__barrier_arrive(ring->empties + 8 * stage + 8);
     }
-    tmm_wgmma_add(sum, c);
+    tmm__wgmma_add(sum, c);
 }
 
 /* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
-static __device__ __forceinline__ void tmm_wgmma_sum_pairs(TMM_FN(wgmma_ring) * ring, float *sum,
-                                                           int rows, int block, int blocks)
+static __device__ __forceinline__ void tmm__wgmma_sum_pairs(TMM_FN(wgmma_ring) * ring, float *sum,
+                                                            int rows, int block, int blocks)
 {
     enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
     float c0[HALF], c1[HALF];
@@ -234,33 +248,33 @@ static __device__ __forceinline__ void tmm_wgmma_sum_pairs(TMM_FN(wgmma_ring) * 
 #pragma unroll 1
     for (; block + STRIDE < blocks; block += 2 * STRIDE) {
         stage0 = ring->stage;
-        tmm_wgmma_begin(ring, at0, c0, rows);
-        tmm_wgmma_finish(ring, sum, c1, 1, stage1);
+        tmm__wgmma_begin(ring, at0, c0, rows);
+        tmm__wgmma_finish(ring, sum, c1, 1, stage1);
         stage1 = ring->stage;
-        tmm_wgmma_begin(ring, at1, c1, rows);
+        tmm__wgmma_begin(ring, at1, c1, rows);
         tmm__wgmma_wait(c0, HALF, 1);
-        tmm_wgmma_large(c0, at0, rows, 0, 0);
+        tmm__wgmma_large(c0, at0, rows, 0, 0);
         tmm__wgmma_wait(c1, HALF, 1);
-        tmm_wgmma_large(c1, at1, rows, 0, 0);
-        tmm_wgmma_finish(ring, sum, c0, 1, stage0);
+        tmm__wgmma_large(c1, at1, rows, 0, 0);
+        tmm__wgmma_finish(ring, sum, c0, 1, stage0);
     }
     if (block < blocks) {
         stage0 = ring->stage;
-        tmm_wgmma_begin(ring, at0, c0, rows);
-        tmm_wgmma_finish(ring, sum, c1, 1, stage1);
+        tmm__wgmma_begin(ring, at0, c0, rows);
+        tmm__wgmma_finish(ring, sum, c1, 1, stage1);
         tmm__wgmma_wait(c0, HALF, 0);
-        tmm_wgmma_large(c0, at0, rows, 0, 0);
-        tmm_wgmma_finish(ring, sum, c0, 0, stage0);
+        tmm__wgmma_large(c0, at0, rows, 0, 0);
+        tmm__wgmma_finish(ring, sum, c0, 0, stage0);
     } else {
-        tmm_wgmma_finish(ring, sum, c1, 0, stage1);
+        tmm__wgmma_finish(ring, sum, c1, 0, stage1);
     }
 }
 
 /* All windows of a tile, one half of the columns after the other: while registers of one half are
    worked on, tensor cores have wgmma of the other half to do. */
-static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) * ring,
-                                                            float (*sum)[TMM__WGMMA_SUMS], int rows,
-                                                            int blocks)
+static __device__ __forceinline__ void tmm__wgmma_sum_halves(TMM_FN(wgmma_ring) * ring,
+                                                             float (*sum)[TMM__WGMMA_SUMS],
+                                                             int rows, int blocks)
 {
     enum { DOWN = TMM__WGMMA_DOWN, STAGES = TMM__WGMMA_STAGES, HALF = TMM__WGMMA_WIDTH / 2 };
 #pragma unroll 1
@@ -274,25 +288,25 @@ static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) *
         float c0[HALF], c1[HALF];
 #pragma unroll
         for (int d = 0; d < DOWN; d++) {
-            tmm_wgmma_small(c0, at, rows, d, 0);
+            tmm__wgmma_small(c0, at, rows, d, 0);
             if (d > 0) {
                 tmm__wgmma_wait(c1, HALF, 1);
-                tmm_wgmma_add(sum[d - 1] + HALF, c1);
+                tmm__wgmma_add(sum[d - 1] + HALF, c1);
             }
-            tmm_wgmma_small(c1, at, rows, d, 1);
+            tmm__wgmma_small(c1, at, rows, d, 1);
             tmm__wgmma_wait(c0, HALF, 1);
-            tmm_wgmma_large(c0, at, rows, d, 0);
+            tmm__wgmma_large(c0, at, rows, d, 0);
             tmm__wgmma_wait(c1, HALF, 1);
-            tmm_wgmma_large(c1, at, rows, d, 1);
+            tmm__wgmma_large(c1, at, rows, d, 1);
             tmm__wgmma_wait(c0, HALF, 1);
-            tmm_wgmma_add(sum[d], c0);
+            tmm__wgmma_add(sum[d], c0);
         }
         tmm__wgmma_wait(c1, HALF, 0);
         if (ring->lane == 0) {
             tmm__barrier_arrive(ring->empties + 8 * stage);
             tmm__barrier_arrive(ring->empties + 8 * second);
         }
-        tmm_wgmma_add(sum[DOWN - 1] + HALF, c1);
+        tmm__wgmma_add(sum[DOWN - 1] + HALF, c1);
         ring->stage = second + 1, ring->parity = second_parity;
         if (ring->stage == STAGES) ring->stage = 0, ring->parity ^= 1;
     }
@@ -301,8 +315,8 @@ static __device__ __forceinline__ void tmm_wgmma_sum_halves(TMM_FN(wgmma_ring) *
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
    read: no more copies come, for such a block has one tile. */
-static __device__ __forceinline__ void tmm_wgmma_exchange(unsigned char *memory, float *sum,
-                                                          int group)
+static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory, float *sum,
+                                                           int group)
 {
     enum { SUMS = TMM__WGMMA_SUMS };
     int place = threadIdx.x % 128;
@@ -327,16 +341,16 @@ static __device__ __forceinline__ void tmm_wgmma_exchange(unsigned char *memory,
 
 /* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
    `cols` elements exist from c on. */
-static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job *job, float *c,
-                                                           int row, int col, int cols,
-                                                           const float *sum, float row_scale,
-                                                           const float *col_scale)
+static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job *job, float *c,
+                                                            int row, int col, int cols,
+                                                            const float *sum, float row_scale,
+                                                            const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
     const float alpha = job->alpha, beta = job->beta;
 #pragma unroll
     for (int first = 0; first < PAIRS; first += AHEAD) {
-        tmm_two old[AHEAD];
+        TMM_FN(elements2) old[AHEAD];
 #pragma unroll
         for (int j = 0; j < AHEAD; j++) old[j].v[0] = old[j].v[1] = 0;
         if (beta != 0) {
@@ -354,8 +368,8 @@ static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job 
 #pragma unroll
             for (int k = 0; k < 2; k++) {
                 float scale = row_scale * col_scale[2 * pair + k];
-                old[j].v[k] = tmm_value(sum[4 * pair + k] * scale, alpha, old[j].v[k],
-                                        8 * pair < cols, row, col + 8 * pair + k);
+                old[j].v[k] = TMM_FN(value)(sum[4 * pair + k] * scale, alpha, old[j].v[k],
+                                            8 * pair < cols, row, col + 8 * pair + k);
             }
             tmm__store_if(c + 8 * pair, &old[j], 8, 8 * pair < cols);
         }
@@ -365,11 +379,11 @@ static __device__ __forceinline__ void tmm_wgmma_store_row(const tmm__float_job 
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
    doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the place
    of these, and these behind the last. */
-static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_job *job, float *c,
-                                                               const TMM_FN(wgmma_place) * place,
-                                                               int row, int cols, float *sum,
-                                                               float row_scale, float *col_scale,
-                                                               bool wide, int *doubtful)
+static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
+                                                                const TMM_FN(wgmma_place) * place,
+                                                                int row, int cols, float *sum,
+                                                                float row_scale, float *col_scale,
+                                                                bool wide, int *doubtful)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS };
     int lane = threadIdx.x % 32;
@@ -387,8 +401,8 @@ static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_
             bool doubt = fits & tmm__is_doubtful(row_scale, col_scale[j], x, job->doubt_below);
             if (doubt) bits |= 1u << j % 4;
             x *= scale;
-            tmm_store_some(c + col, row, place->col + col, 1, fits & !doubt, job->alpha, job->beta,
-                           &x);
+            TMM_FN(store_masked)
+            (c + col, row, place->col + col, 1, fits & !doubt, job->alpha, job->beta, &x);
             if (j % 4 == 3) {
                 if (wide && col - 9 < cols + lane % 4 * 2)
                     bytes[col / 16 * 4] = (unsigned char)bits;
@@ -413,9 +427,9 @@ static __device__ __forceinline__ void tmm_wgmma_store_checked(const tmm__float_
    stages and their barriers. *doubtful becomes 1 if there are such elements.
    Range and rows of the store stand here: as a function of their own they took the main loop of
    128 x 192 from 374 to 465 instructions (CUDA 13.0), descriptors then not in uniform registers. */
-static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *job,
-                                                          unsigned char *memory, unsigned fulls,
-                                                          unsigned empties, int *doubtful)
+static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
+                                                           unsigned char *memory, unsigned fulls,
+                                                           unsigned empties, int *doubtful)
 {
     enum {
         DOWN = TMM__WGMMA_DOWN,
@@ -446,22 +460,23 @@ static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *
         int product, row0, col0;
         float sum[DOWN][SUMS], col_scale[2 * PAIRS], row_scale[2 * DOWN];
         if (TMM__WGMMA_AT_ONCE) /* has the registers: now, while the first copies are under way */
-            tmm_wgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                             thread, &product, &row0, &col0, col_scale, row_scale);
+            TMM_FN(wgmma_scales)
+        (job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED, thread, &product, &row0,
+         &col0, col_scale, row_scale);
 #pragma unroll
         for (int d = 0; d < DOWN; d++)
 #pragma unroll
             for (int i = 0; i < SUMS; i++) sum[d][i] = 0;
         if (TMM__WGMMA_AT_ONCE)
-            tmm_wgmma_sum_pairs(&ring, sum[0], rows, first, a.k_blocks);
+            tmm__wgmma_sum_pairs(&ring, sum[0], rows, first, a.k_blocks);
         else
-            tmm_wgmma_sum_halves(&ring, sum, rows, a.k_blocks);
-        if (K_GROUPS > 1) tmm_wgmma_exchange(memory, sum[0], group);
+            tmm__wgmma_sum_halves(&ring, sum, rows, a.k_blocks);
+        if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
-        if (!TMM__WGMMA_AT_ONCE)
-            tmm_wgmma_scales(job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED,
-                             thread, &product, &row0, &col0, col_scale, row_scale);
+        if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
+        (job, tile, TMM__WGMMA_ROWS, COLS, rows, stored_from, DOWN, STORED, thread, &product, &row0,
+         &col0, col_scale, row_scale);
         TMM_FN(wgmma_place) place = {product, row0, col0};
         float lowest = col_scale[0], highest = col_scale[0];
 #pragma unroll
@@ -491,10 +506,10 @@ static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *
             float *c = to + row * ldc;
             if (row >= M) break;
             if (fast)
-                tmm_wgmma_store_row(job, c, row, place.col, cols, sum[0], row_scale[0], col_scale);
+                tmm__wgmma_store_row(job, c, row, place.col, cols, sum[0], row_scale[0], col_scale);
             else
-                tmm_wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
-                                        wide, doubtful);
+                tmm__wgmma_store_checked(job, c, &place, row, cols, sum[0], row_scale[0], col_scale,
+                                         wide, doubtful);
 #pragma unroll
             for (int j = 0; j < 2 * PAIRS; j++) {
                 int at = 4 * (j / 2) + j % 2;
@@ -510,9 +525,9 @@ static __device__ __forceinline__ void tmm_wgmma_multiply(const tmm__float_job *
 }
 
 /* The copies of a block's tiles, by one thread. */
-static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
-                                                      unsigned char *memory, unsigned fulls,
-                                                      unsigned empties)
+static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job,
+                                                       unsigned char *memory, unsigned fulls,
+                                                       unsigned empties)
 {
     enum { BLOCKS_A = TMM__WGMMA_ROWS / 64, BLOCKS_B = TMM__WGMMA_COLS / 64 };
     const tmm__fp16_operand a = job->a, b = job->b;
@@ -524,7 +539,7 @@ static __device__ __forceinline__ void tmm_wgmma_copy(const tmm__float_job *job,
     int stage = 0;
     for (int tile = blockIdx.x; tile < all; tile += gridDim.x) {
         int product = tile / tiles, down, across;
-        tmm_find_tile(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
+        TMM_FN(find_tile)(&s, TMM__FLOAT_BAND, tile - product * tiles, &down, &across);
         int blocks_a = a.line_blocks - down * BLOCKS_A,
             blocks_b = b.line_blocks - across * BLOCKS_B;
         if (blocks_a > BLOCKS_A) blocks_a = BLOCKS_A;

@@ -15,7 +15,8 @@
    a clock, all that shared memory gives. For longer than some ms, what bounds it on an H200 is the
    power that the device may draw. Reads of memory take more than reads of L2, so blocks keep together
    along k (tmm__keep_pace). */
-TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_job job)
+TMM_KERNEL void __launch_bounds__(384, 1)
+    TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)(const tmm__float_job job)
 {
 #if TMM__WGMMA
     enum {
@@ -24,11 +25,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
         STAGES = (int)STAGES_1 > (int)STAGES_2 ? (int)STAGES_1 : (int)STAGES_2,
         AREA = TMM__WGMMA_1(TMM_FN(wgmma_rows_)) * TMM__WGMMA_1(TMM_FN(wgmma_cols_))
     };
-    extern __shared__ __align__(16) unsigned char tmm_memory[];
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     __shared__ unsigned scales_lowest[2], scales_highest[2]; /* of A and B */
     __shared__ int doubtful;                                 /* whether there are such elements */
-    unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm_memory) & 1023;
+    unsigned skip = -(unsigned)__cvta_generic_to_shared(tmm__memory) & 1023;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
 
@@ -54,18 +55,18 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x >= 32) {
-            tmm_wgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
+            TMM_FN(wgmma_scale_range)(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
         } else if (threadIdx.x == 0) {
             if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
-                TMM__WGMMA_1(TMM_FN(wgmma_copy_))(&job, tmm_memory + skip, fulls, empties);
+                TMM__WGMMA_1(TMM_FN(wgmma_copy_))(&job, tmm__memory + skip, fulls, empties);
             } else {
-                TMM__WGMMA_2(TMM_FN(wgmma_copy_))(&job, tmm_memory + skip, fulls, empties);
+                TMM__WGMMA_2(TMM_FN(wgmma_copy_))(&job, tmm__memory + skip, fulls, empties);
             }
         }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        unsigned char *memory = tmm_memory + skip;
+        unsigned char *memory = tmm__memory + skip;
         if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
             TMM__WGMMA_1(TMM_FN(wgmma_multiply_))(&job, memory, fulls, empties, &doubtful);
         } else {
@@ -76,9 +77,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm_gemm_float_wgmma(const tmm__float_
         float highest = __uint_as_float(scales_highest[0]) * __uint_as_float(scales_highest[1]);
         bool rejected = tmm__is_rejected(lowest, job.scale_min, job.scale_max) ||
                         tmm__is_rejected(highest, job.scale_min, job.scale_max);
-        if (rejected || doubtful)
-            tmm_recheck(&job, (float *)(tmm_memory + skip), threadIdx.x - 128, true, rejected,
-                        doubtful, AREA > 128 * 64, job.tile_m, job.tile_n);
+        if (rejected || doubtful) TMM_FN(recheck)
+        (&job, (float *)(tmm__memory + skip), threadIdx.x - 128, true, rejected, doubtful,
+         AREA > 128 * 64, job.tile_m, job.tile_n);
     }
 #else
     (void)job;

@@ -1,0 +1,122 @@
+/* What --check and --report watch: where blocks.cpp, workers.cpp, memory.cpp and the other parts tell what
+ * happens. Without -DCUCC_CHECK all of these are empty.
+ *
+ * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
+ * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
+ * check_hooks.cpp    what instrumented code calls at each access
+ * check_host.cpp     errors that nobody looked at, and what the host reads too early
+ * check_lines.cpp    messages, with addresses of code turned into lines
+ * check_report.cpp   sectors, banks, divergence, occupancy: --report */
+#ifndef CUCC_CHECK_H
+#define CUCC_CHECK_H
+
+#include "worker.h"
+
+namespace cucc
+{
+/* Of the command line, compiled into each program (cucc). */
+struct compiled_options {
+    bool check, report;
+    int registers;       /* of a thread, as stated; 0: not stated */
+    const char *gpu;     /* whose limits hold; empty: none was named */
+    const char *include; /* the runner's own headers, which no message names */
+};
+
+#ifdef CUCC_CHECK
+extern "C" const compiled_options cucc_options;
+
+enum { check_guard = 16 * 1024 }; /* bytes on each side of an allocation, which nobody may touch */
+
+/* Clocks: the block's own, and that of each warp. */
+void clock_block(worker &w);
+void clock_block_ends(worker &w);
+void clock_barrier(worker &w);
+void clock_lanes(worker &w, unsigned int warp, unsigned int lanes);
+void clock_group_arrives(worker &w);         /* at the barrier of a grid or a cluster */
+void clock_group_leaves(block_group &group); /* all have come */
+void clock_launch(launch_state &launch);
+void clock_launch_ends(launch_state &launch);
+
+/* Memory. */
+void *check_allocate(size_t size);
+void check_release(
+    void *memory); /* keeps it apart for a while, so that it is known when it is used */
+void watch_memory(void *memory, size_t size, int device, bool own); /* own: of the program */
+void forget_memory(void *memory);
+void watch_symbol(void *address, size_t size, bool managed, bool constant);
+void mark_written(const void *to, size_t size);
+void copy_written(void *to, const void *from, size_t size);
+void open_shared(worker &w, char *address, size_t size);
+void close_shared(worker &w);  /* a launch begins */
+void forget_shared(worker &w); /* a block begins */
+
+/* The host. */
+void host_copies(const void *to, const void *from, const char *function, cudaStream_t stream);
+void copy_in_order(const void *to, const void *from, uint64_t begun, const char *function,
+                   uint32_t code);
+void host_waits(cudaStream_t stream); /* null: for all that was begun */
+void host_launch_failed(const char *kernel, cudaError_t error);
+void host_looks_at_errors();
+void found_leak(void *memory, size_t size, const char *kind);
+void count_fault(); /* that was told in another way */
+void print_findings();
+bool anything_found();
+void report_at_exit();
+uint64_t host_now();
+uint32_t calling_code(); /* who called the runtime */
+#else
+inline void clock_block(worker &)
+{
+}
+inline void clock_block_ends(worker &)
+{
+}
+inline void clock_barrier(worker &)
+{
+}
+inline void clock_lanes(worker &, unsigned int, unsigned int)
+{
+}
+inline void clock_group_arrives(worker &)
+{
+}
+inline void clock_group_leaves(block_group &)
+{
+}
+inline void open_shared(worker &, char *, size_t)
+{
+}
+inline void close_shared(worker &)
+{
+}
+inline void host_waits(cudaStream_t)
+{
+}
+inline void host_copies(const void *, const void *, const char *, cudaStream_t)
+{
+}
+inline void mark_written(const void *, size_t)
+{
+}
+inline void copy_written(void *, const void *, size_t)
+{
+}
+inline void host_looks_at_errors()
+{
+}
+inline void host_launch_failed(const char *, cudaError_t)
+{
+}
+inline void count_fault()
+{
+}
+inline void clock_launch(launch_state &)
+{
+}
+inline void clock_launch_ends(launch_state &)
+{
+}
+#endif
+} // namespace cucc
+
+#endif

@@ -1,0 +1,184 @@
+/* What code that is compiled with -fsanitize=thread calls at each access to memory: g++ puts the calls there,
+ * and these functions stand in for ThreadSanitizer's library. */
+#include "check_state.h"
+
+namespace cucc
+{
+/* By the address of the call, which the program's debug information turns into a line. */
+static inline void on_access(const void *address, size_t size, int kind, uint32_t code)
+{
+    if (worker *w = self)
+        kernel_access(*w, (uintptr_t)address, size, kind, code);
+    else if (cucc_options.check)
+        host_access((uintptr_t)address, kind & access_writes, code);
+}
+
+/* Atomics of blocks that run at once are done with what is known of them, one at a time. */
+struct one_at_a_time {
+    static std::recursive_mutex &lock()
+    {
+        static auto *l = new std::recursive_mutex;
+        return *l;
+    }
+    std::unique_lock<std::recursive_mutex> held;
+    one_at_a_time()
+    {
+        if (self && self->group) held = std::unique_lock<std::recursive_mutex>(lock());
+    }
+};
+
+/* The order that an atomic asks for counts as a fence. */
+static void order(int memory_order)
+{
+    bool releases = memory_order == __ATOMIC_RELEASE || memory_order == __ATOMIC_ACQ_REL ||
+                    memory_order == __ATOMIC_SEQ_CST;
+    if (self && self->check && releases) fence_thread(*self);
+}
+} // namespace cucc
+
+using namespace cucc;
+
+#define RETURN(level) ((uint32_t)(uintptr_t)__builtin_return_address(level))
+#define CODE          RETURN(0)
+/* Atomics and copies are called from the runner's own headers, which may be functions of their own; code of
+ * programs has frame pointers. */
+#define OUTER_CODE code_of_callers(RETURN(0), RETURN(1), RETURN(2))
+
+extern "C" {
+void __tsan_init()
+{
+}
+void __tsan_func_entry(void *)
+{
+}
+void __tsan_func_exit()
+{
+}
+void __tsan_vptr_update(void **, void *)
+{
+}
+void __tsan_vptr_read(void **)
+{
+}
+
+void __tsan_read_range(void *p, size_t size)
+{
+    on_access(p, size, access_reads, CODE);
+}
+
+void __tsan_write_range(void *p, size_t size)
+{
+    on_access(p, size, access_writes, CODE);
+}
+
+#define CUCC_ACCESS(size)                                        \
+    void __tsan_read##size(void *p)                              \
+    {                                                            \
+        on_access(p, size, access_reads, CODE);                  \
+    }                                                            \
+    void __tsan_write##size(void *p)                             \
+    {                                                            \
+        on_access(p, size, access_writes, CODE);                 \
+    }                                                            \
+    void __tsan_unaligned_read##size(void *p)                    \
+    {                                                            \
+        on_access(p, size, access_reads, CODE);                  \
+    }                                                            \
+    void __tsan_unaligned_write##size(void *p)                   \
+    {                                                            \
+        on_access(p, size, access_writes, CODE);                 \
+    }                                                            \
+    void __tsan_volatile_read##size(void *p)                     \
+    {                                                            \
+        on_access(p, size, access_reads | access_strong, CODE);  \
+    }                                                            \
+    void __tsan_volatile_write##size(void *p)                    \
+    {                                                            \
+        on_access(p, size, access_writes | access_strong, CODE); \
+    }                                                            \
+    void __tsan_unaligned_volatile_read##size(void *p)           \
+    {                                                            \
+        on_access(p, size, access_reads | access_strong, CODE);  \
+    }                                                            \
+    void __tsan_unaligned_volatile_write##size(void *p)          \
+    {                                                            \
+        on_access(p, size, access_writes | access_strong, CODE); \
+    }
+CUCC_ACCESS(1)
+CUCC_ACCESS(2)
+CUCC_ACCESS(4)
+CUCC_ACCESS(8)
+CUCC_ACCESS(16)
+
+#define CUCC_CHANGE(bits, T, name)                                                        \
+    T __tsan_atomic##bits##_##name(T *p, T v, int memory_order)                           \
+    {                                                                                     \
+        one_at_a_time guard;                                                              \
+        order(memory_order);                                                              \
+        on_access(p, sizeof v, access_reads | access_writes | access_strong, OUTER_CODE); \
+        return __atomic_##name(p, v, __ATOMIC_SEQ_CST);                                   \
+    }
+#define __atomic_exchange __atomic_exchange_n
+#define CUCC_SWAP(bits, T, name, weak)                                                         \
+    int __tsan_atomic##bits##_compare_exchange_##name(T *p, T *e, T v, int succeeds, int)      \
+    {                                                                                          \
+        one_at_a_time guard;                                                                   \
+        bool equal = __atomic_load_n(p, __ATOMIC_SEQ_CST) == *e;                               \
+        if (equal) order(succeeds);                                                            \
+        on_access(p, sizeof v, access_reads | access_strong | (equal ? access_writes : 0),     \
+                  OUTER_CODE);                                                                 \
+        return __atomic_compare_exchange_n(p, e, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    }
+#define CUCC_ATOMIC(bits, T)                                               \
+    T __tsan_atomic##bits##_load(const T *p, int)                          \
+    {                                                                      \
+        one_at_a_time guard;                                               \
+        on_access(p, sizeof *p, access_reads | access_strong, OUTER_CODE); \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                       \
+    }                                                                      \
+    void __tsan_atomic##bits##_store(T *p, T v, int memory_order)          \
+    {                                                                      \
+        one_at_a_time guard;                                               \
+        order(memory_order);                                               \
+        on_access(p, sizeof v, access_writes | access_strong, OUTER_CODE); \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                          \
+    }                                                                      \
+    CUCC_CHANGE(bits, T, exchange)                                         \
+    CUCC_CHANGE(bits, T, fetch_add)                                        \
+    CUCC_CHANGE(bits, T, fetch_sub)                                        \
+    CUCC_CHANGE(bits, T, fetch_or)                                         \
+    CUCC_CHANGE(bits, T, fetch_and)                                        \
+    CUCC_CHANGE(bits, T, fetch_xor)                                        \
+    CUCC_SWAP(bits, T, strong, false)                                      \
+    CUCC_SWAP(bits, T, weak, true)
+CUCC_ATOMIC(8, unsigned char)
+CUCC_ATOMIC(16, unsigned short)
+CUCC_ATOMIC(32, unsigned int)
+CUCC_ATOMIC(64, unsigned long)
+
+void __tsan_atomic_thread_fence(int memory_order)
+{
+    one_at_a_time guard;
+    order(memory_order);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Where the library's functions would be called (include/cuda_runtime.h). */
+void *cucc_memcpy(void *to, const void *from, size_t size)
+{
+    on_access(from, size, access_reads, OUTER_CODE);
+    on_access(to, size, access_writes, OUTER_CODE);
+    return memcpy(to, from, size);
+}
+void *cucc_memmove(void *to, const void *from, size_t size)
+{
+    on_access(from, size, access_reads, OUTER_CODE);
+    on_access(to, size, access_writes, OUTER_CODE);
+    return memmove(to, from, size);
+}
+void *cucc_memset(void *to, int value, size_t size)
+{
+    on_access(to, size, access_writes, OUTER_CODE);
+    return memset(to, value, size);
+}
+}

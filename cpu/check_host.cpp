@@ -1,0 +1,309 @@
+/* The host's mistakes: errors that nobody looks at, memory that kernels or copies still work on, device memory
+ * that it reads itself, and its own memory that kernels are given. */
+#include "check_state.h"
+#include "state.h"
+#include <malloc.h>
+#include <unordered_set>
+
+namespace cucc
+{
+std::atomic<uint64_t> host_time{1};
+
+uint64_t host_now()
+{
+    return ++host_time;
+}
+
+static bool is_new_place(uint32_t code)
+{
+    static std::unordered_set<uint32_t> *known = new std::unordered_set<uint32_t>;
+    return known->insert(code).second;
+}
+
+/* ---- what the host reaches itself ------------------------------------------------------------ */
+
+static const char *verb(bool write)
+{
+    return write ? "writes" : "reads";
+}
+
+/* Called at each access of the host's code. */
+void host_access(uintptr_t address, bool write, uint32_t code)
+{
+    const auto &all = all_watched();
+    if (all.empty() || address < all.front()->begin || address >= all.back()->end) return;
+    watched *m = find_watched(all, address);
+    if (!m || m->constant) return;
+    if (m->device >= 0) {
+        if (!is_new_place(code)) return;
+        if (m->symbol)
+            found("host", "",
+                  std::string("the host ") + verb(write) + " a __device__ variable at " + at(code),
+                  "cudaMemcpyFromSymbol and cudaMemcpyToSymbol");
+        else
+            found("host", "",
+                  std::string("the host ") + verb(write) + (m->freed ? " freed" : "") +
+                      " device memory at " + at(code) + " (allocated at " + at(m->allocated_at) +
+                      ")",
+                  "cudaMemcpy, or managed memory");
+        return;
+    }
+    m->touched = host_now();
+    m->touched_at = code;
+    m->touched_to_write = write;
+    if (m->busy.empty() || !(write || m->busy_writes) || !is_new_place(code)) return;
+    found("early", "",
+          std::string("the host ") + verb(write) + " memory at " + at(code) + " that " + m->busy +
+              " may still " + (m->busy_writes ? "write" : "read"),
+          "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(code));
+}
+
+/* A kernel reaches memory that the host reaches, too. */
+void host_may_conflict(const access_event &e, watched &m)
+{
+    const launch_check &l = *e.w.launch->check;
+    if (m.busy.empty() || (e.write && !m.busy_writes)) {
+        m.busy = std::string("kernel ") + e.w.launch->request.kernel + " of " + at(l.launched_at);
+        m.busy_writes = e.write;
+        m.busy_stream = e.w.launch->request.stream;
+        m.busy_anywhere = l.launched == UINT64_MAX;
+    }
+    if (m.touched <= l.launched || !(e.write || m.touched_to_write) || !is_new_place(m.touched_at))
+        return;
+    found("early", "",
+          std::string("the host ") + verb(m.touched_to_write) + " memory at " + at(m.touched_at) +
+              " that kernel " + e.w.launch->request.kernel + " of " + at(l.launched_at) +
+              " may still " + (e.write ? "write" : "read"),
+          "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(m.touched_at));
+}
+
+void host_copies(const void *to, const void *from, const char *function, cudaStream_t stream)
+{
+    if (!strstr(function, "Async")) {
+        host_waits(nullptr);
+        return;
+    }
+    const void *ends[] = {from, to};
+    for (int i = 0; i < 2; i++) {
+        watched *m = find_watched(all_watched(), (uintptr_t)ends[i]);
+        if (!m || m->device >= 0 || (!m->busy.empty() && m->busy_writes)) continue;
+        m->busy = std::string(function) + " of " + at(calling_code());
+        m->busy_writes = i == 1;
+        m->busy_stream = stream;
+        m->busy_anywhere = false;
+    }
+}
+
+/* Of two things that were begun in different streams, and that no event orders, the later one may be done
+ * first; late streams let that happen. */
+void in_order(watched &m, bool write, uint64_t begun, const std::string &what)
+{
+    auto &own = write ? m.last_write : m.last_read;
+    const auto &other = m.last_write.begun > begun ? m.last_write : m.last_read;
+    if (other.begun > begun && (write || &other == &m.last_write))
+        found("order", "",
+              what + " and, later, " + other.what + " reach the same memory (allocated at " +
+                  at(m.allocated_at) + ") in streams that nothing orders",
+              "cudaStreamSynchronize() between them, an event that the other stream waits for, or "
+              "one stream");
+    if (begun > own.begun) own = {begun, what};
+}
+
+void copy_in_order(const void *to, const void *from, uint64_t begun, const char *function,
+                   uint32_t code)
+{
+    const void *ends[] = {from, to};
+    for (int i = 0; i < 2; i++)
+        if (watched *m = find_watched(all_watched(), (uintptr_t)ends[i]))
+            in_order(*m, i == 1, begun, std::string(function) + " of " + at(code));
+}
+
+void host_waits(cudaStream_t stream)
+{
+    for (watched *m : all_watched())
+        if (m->device < 0 &&
+            (is_default_stream(stream) || m->busy_stream == stream || m->busy_anywhere))
+            m->busy.clear();
+}
+
+/* ---- memory of the host in kernels ----------------------------------------------------------- */
+
+/* Memory that kernels allocate themselves is on the host's heap, too. */
+static std::map<uintptr_t, size_t> &allocated_in_kernels()
+{
+    static auto *all = new std::map<uintptr_t, size_t>;
+    return *all;
+}
+static std::mutex &heap_lock()
+{
+    static std::mutex *lock = new std::mutex;
+    return *lock;
+}
+static thread_local bool noting; /* the map allocates, too */
+
+static void note_allocation(void *memory, size_t size)
+{
+    if (noting || !memory) return;
+    noting = true;
+    {
+        std::lock_guard<std::mutex> lock(heap_lock());
+        allocated_in_kernels()[(uintptr_t)memory] = size;
+    }
+    noting = false;
+}
+
+static bool inside(uintptr_t address, const void *begin, size_t size)
+{
+    return address - (uintptr_t)begin < size;
+}
+
+extern "C" char __executable_start[], _end[]; /* the linker's: the program's own variables */
+
+/* What the runner itself keeps on the heap and on stacks for threads to read. */
+static bool is_own(const worker &w, uintptr_t address)
+{
+    const uintptr_t largest_tls = 256 * 1024; /* the stack for signals is among it */
+    uintptr_t here = (uintptr_t)__builtin_thread_pointer();
+    if (address - (uintptr_t)__executable_start < (uintptr_t)(_end - __executable_start))
+        return true;
+    if (inside(address, &w, sizeof w)) return true;
+    if (inside(address, w.launch->request.closure, w.launch->request.closure_size)) return true;
+    if (address + largest_tls >= here && address < here + 4096) return true;
+    for (auto &f : w.fibers)
+        if (inside(address, f->stack, f->usable_size + 4096)) return true;
+    if (w.group)
+        for (const worker *member : w.group->members)
+            if (inside(address, member->arena, shared_arena_size)) return true;
+    std::lock_guard<std::mutex> lock(heap_lock());
+    auto next = allocated_in_kernels().upper_bound(address);
+    return next != allocated_in_kernels().begin() && address - (--next)->first < next->second;
+}
+
+/* The mapping of the process that holds the address: its name, empty if it has none. */
+static bool find_mapping(uintptr_t address, uintptr_t &begin, uintptr_t &end, std::string &name)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    bool there = false;
+    while (maps && !there && fgets(line, sizeof line, maps)) {
+        int at_name = 0;
+        if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %n", &begin, &end, &at_name) < 2) continue;
+        there = address >= begin && address < end;
+        if (there) name = at_name ? line + at_name : "";
+    }
+    if (maps) fclose(maps);
+    return there;
+}
+
+bool is_host_memory(const worker &w, uintptr_t address, size_t)
+{
+    static thread_local uintptr_t program_begin, program_end; /* the last mapping of a file */
+    uintptr_t begin, end;
+    std::string name;
+    if (address - program_begin < program_end - program_begin || is_own(w, address)) return false;
+    noting = true;
+    bool there = find_mapping(address, begin, end, name);
+    noting = false;
+    if (!there) return false; /* the processor will say so */
+    bool of_file = !name.empty() && name[0] != '[' && name[0] != '\n';
+    if (of_file) program_begin = begin, program_end = end;
+    return !of_file && name.compare(0, 6, "[vdso]");
+}
+
+/* ---- errors that nobody looks at ------------------------------------------------------------- */
+
+struct ignored_error {
+    std::string what;
+    cudaError_t error;
+    uint32_t code;
+};
+static std::vector<ignored_error> &unseen()
+{
+    static auto *all = new std::vector<ignored_error>;
+    return *all;
+}
+static std::recursive_mutex &unseen_lock()
+{
+    static std::recursive_mutex *lock = new std::recursive_mutex;
+    return *lock;
+}
+static uint64_t ignored_calls, looks;
+static uint32_t first_ignored;
+
+void host_launch_failed(const char *kernel, cudaError_t error)
+{
+    std::lock_guard<std::recursive_mutex> lock(unseen_lock());
+    unseen().push_back({std::string("the launch of kernel ") + kernel, error, calling_code()});
+}
+
+void host_looks_at_errors()
+{
+    std::lock_guard<std::recursive_mutex> lock(unseen_lock());
+    looks++;
+    unseen().clear();
+}
+
+/* The rewriter has put this around a call whose result the program throws away. */
+cudaError_t thrown_away(const char *call, cudaError_t error)
+{
+    std::lock_guard<std::recursive_mutex> lock(unseen_lock());
+    if (inside_kernel()) return error;
+    if (!ignored_calls++) first_ignored = calling_code();
+    if (error) unseen().push_back({call, error, calling_code()});
+    return error;
+}
+
+static void report_unseen()
+{
+    for (const ignored_error &e : unseen())
+        found("unchecked", "",
+              e.what + " at " + at(e.code) + " failed (" + cudaGetErrorString(e.error) +
+                  "), and nobody looked at the error",
+              "a check of what the call returns; cudaGetLastError() after a launch");
+    if (ignored_calls && !looks && unseen().empty())
+        note(std::to_string(ignored_calls) + " calls whose errors nobody would see, the first at " +
+             at(first_ignored));
+    unseen().clear();
+}
+
+void found_leak(void *memory, size_t size, const char *kind)
+{
+    watched *m = find_watched(all_watched(), (uintptr_t)memory);
+    found("leak", "",
+          std::to_string(size) + " bytes of " + kind +
+              (m ? " allocated at " + at(m->allocated_at) : "") + " are never freed",
+          "cudaFree(), or cudaFreeHost() for memory of the host");
+}
+
+void report_at_exit()
+{
+    if (cucc_options.check) report_unseen();
+    print_findings();
+    if (cucc_options.report) print_report();
+}
+} // namespace cucc
+
+/* ---- the heap -------------------------------------------------------------------------------- */
+
+extern "C" void *__libc_malloc(size_t size);
+extern "C" void __libc_free(void *memory);
+
+extern "C" void *malloc(size_t size)
+{
+    void *memory = __libc_malloc(size);
+    if (cucc::inside_kernel()) cucc::note_allocation(memory, size);
+    return memory;
+}
+
+extern "C" void free(void *memory)
+{
+    if (cucc::inside_kernel() && !cucc::noting) {
+        cucc::noting = true;
+        {
+            std::lock_guard<std::mutex> lock(cucc::heap_lock());
+            cucc::allocated_in_kernels().erase((uintptr_t)memory);
+        }
+        cucc::noting = false;
+    }
+    __libc_free(memory);
+}

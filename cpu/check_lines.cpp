@@ -1,0 +1,257 @@
+/* Messages of --check: collected, with addresses of code turned into lines by addr2line, and printed when a
+ * launch and when the program ends. */
+#include "check_state.h"
+#include <execinfo.h>
+#include <set>
+#include <unistd.h>
+
+namespace cucc
+{
+enum { most_frames = 12, most_findings = 50, trace_bit = 1u << 31 };
+
+struct finding {
+    std::string kind, where, what, right;
+    uint64_t count;
+};
+static std::vector<finding> &pending()
+{
+    static auto *all = new std::vector<finding>;
+    return *all;
+}
+static std::recursive_mutex &message_lock()
+{
+    static auto *lock = new std::recursive_mutex;
+    return *lock;
+}
+static std::vector<std::vector<uint32_t>> &traces()
+{
+    static auto *all = new std::vector<std::vector<uint32_t>>;
+    return *all;
+}
+static std::map<uint32_t, std::string> &lines() /* empty: in no file of the program */
+{
+    static auto *all = new std::map<uint32_t, std::string>;
+    return *all;
+}
+static uint64_t findings_total;
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+std::string at(uint32_t code)
+{
+    char text[16];
+    snprintf(text, sizeof text, "@{%08x}", code);
+    return text;
+}
+
+static uint32_t number_of_trace(const std::vector<uint32_t> &trace)
+{
+    static auto *known = new std::map<std::vector<uint32_t>, uint32_t>;
+    auto found = known->find(trace);
+    if (found != known->end()) return found->second;
+    uint32_t number = (uint32_t)traces().size() | trace_bit;
+    traces().push_back(trace);
+    return (*known)[trace] = number;
+}
+
+/* A trace of returns, of which the first one in the program's own files will be named. */
+uint32_t calling_code()
+{
+    void *frames[most_frames];
+    int count = backtrace(frames, most_frames);
+    std::vector<uint32_t> trace;
+    for (int i = 1; i < count; i++) {
+        uintptr_t code = (uintptr_t)frames[i];
+        if (code < trace_bit) trace.push_back((uint32_t)code); /* else in a library */
+    }
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    return number_of_trace(trace);
+}
+
+static std::string tidy(std::string line)
+{
+    line = line.substr(0, line.find(" (discriminator"));
+    while (line.compare(0, 2, "./") == 0) line = line.substr(2);
+    return line;
+}
+
+/* The same for the three innermost returns, quickly. */
+uint32_t code_of_callers(uint32_t first, uint32_t second, uint32_t third)
+{
+    struct entry {
+        uint32_t first, second, third, number;
+    };
+    enum { entries = 1024 };
+    static thread_local entry cache[entries];
+    entry &e = cache[(first ^ second * 31 ^ third * 961) % entries];
+    if (e.number && e.first == first && e.second == second && e.third == third) return e.number;
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    e = {first, second, third, number_of_trace({first, second, third})};
+    return e.number;
+}
+
+static bool is_own_file(const std::string &line)
+{
+    size_t length = strlen(cucc_options.include);
+    bool known = line.find(":?") == line.npos && line.find(":0") == line.npos;
+    return known && line.compare(0, length, cucc_options.include) && line.compare(0, 5, "/usr/");
+}
+
+/* Asks addr2line for codes that are not known yet: the innermost line that is the program's own. */
+static void resolve(const std::set<uint32_t> &codes)
+{
+    std::string command =
+        "exec 2>/dev/null; addr2line -a -i -e /proc/" + std::to_string(getpid()) + "/exe";
+    bool any = false;
+    for (uint32_t code : codes) {
+        if (lines().count(code)) continue;
+        char text[16];
+        snprintf(text, sizeof text, " %x", code - 1); /* within the call */
+        command += text;
+        lines()[code] = "";
+        any = true;
+    }
+    FILE *answers = any ? popen(command.c_str(), "r") : nullptr;
+    char line[4096];
+    uint32_t code = 0;
+    while (answers && fgets(line, sizeof line, answers)) {
+        line[strcspn(line, "\n")] = 0;
+        if (!strncmp(line, "0x", 2))
+            code = (uint32_t)strtoul(line, nullptr, 16) + 1;
+        else if (lines()[code].empty() && is_own_file(tidy(line)))
+            lines()[code] = tidy(line);
+    }
+    if (answers) pclose(answers);
+}
+
+/* Calls DO with each code of a text. */
+template <class F> static void each_code(const std::string &text, F what)
+{
+    for (size_t i = 0; (i = text.find("@{", i)) != text.npos; i++)
+        what(i, (uint32_t)strtoul(text.c_str() + i + 2, nullptr, 16));
+}
+
+static void collect(const std::string &text, std::set<uint32_t> &codes)
+{
+    each_code(text, [&](size_t, uint32_t code) {
+        if (!(code & trace_bit))
+            codes.insert(code);
+        else
+            for (uint32_t frame : traces()[code & ~trace_bit]) codes.insert(frame);
+    });
+}
+
+static std::string line_of(uint32_t code)
+{
+    if (!(code & trace_bit)) return lines()[code].empty() ? "an unknown line" : lines()[code];
+    for (uint32_t frame : traces()[code & ~trace_bit])
+        if (!lines()[frame].empty()) return lines()[frame];
+    return "an unknown line";
+}
+
+static std::string with_lines(const std::string &text)
+{
+    std::string result;
+    size_t done = 0;
+    const size_t length = strlen("@{00000000}");
+    each_code(text, [&](size_t i, uint32_t code) {
+        result += text.substr(done, i - done) + line_of(code);
+        done = i + length;
+    });
+    return result + text.substr(done);
+}
+
+std::vector<std::string> lines_of(const std::vector<uint32_t> &codes)
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    resolve(std::set<uint32_t>(codes.begin(), codes.end()));
+    std::vector<std::string> all;
+    for (uint32_t code : codes) all.push_back(line_of(code));
+    return all;
+}
+
+std::string resolved(const std::string &text)
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    std::set<uint32_t> codes;
+    collect(text, codes);
+    resolve(codes);
+    return with_lines(text);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+std::string describe_thread(const launch_state &launch, uint32_t block, unsigned int thread)
+{
+    dim3 g = launch.request.grid, b = launch.request.block;
+    char text[128];
+    snprintf(text, sizeof text, "block (%u,%u,%u), thread (%u,%u,%u)", block % g.x,
+             block / g.x % g.y, block / g.x / g.y, thread % b.x, thread / b.x % b.y,
+             thread / b.x / b.y);
+    return text;
+}
+
+std::string here(const worker &w)
+{
+    return std::string("kernel ") + w.launch->request.kernel + ", " +
+           describe_thread(*w.launch, w.check->block, w.current) + ": ";
+}
+
+void found(const char *kind, const std::string &where, const std::string &what,
+           const std::string &right)
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    pending().push_back({kind, where, what, right, 1});
+}
+
+void note(const std::string &what)
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    pending().push_back({"note", "", what, "", 0});
+}
+
+void count_fault()
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    findings_total++;
+}
+
+/* The lines of a text alone: findings with the same ones are the same. */
+static std::string only_lines(const std::string &text)
+{
+    std::string all;
+    each_code(text, [&](size_t, uint32_t code) { all += " " + line_of(code); });
+    return all;
+}
+
+void print_findings()
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    static auto *told = new std::set<std::string>;
+    std::set<uint32_t> codes;
+    if (pending().empty()) return;
+    for (const finding &f : pending()) {
+        collect(f.what, codes);
+        collect(f.right, codes);
+    }
+    resolve(codes);
+    fflush(stdout);
+    for (const finding &f : pending()) {
+        std::string key = f.kind + only_lines(f.what);
+        if (f.kind == "note") key = f.what;
+        findings_total += f.count;
+        if (!told->insert(key).second || told->size() > most_findings) continue;
+        fprintf(stderr, "cucc: %s%s%s\n", f.kind == "note" ? "note: " : "", f.where.c_str(),
+                with_lines(f.what).c_str());
+        if (!f.right.empty()) fprintf(stderr, "cucc:   right: %s\n", with_lines(f.right).c_str());
+        if (told->size() == most_findings) fprintf(stderr, "cucc: more findings are not told\n");
+    }
+    pending().clear();
+}
+
+bool anything_found()
+{
+    print_findings();
+    return findings_total > 0;
+}
+} // namespace cucc

@@ -1,0 +1,497 @@
+/* Memory under --check: each word of shared and global memory remembers its last accesses, and which of its
+ * bytes were written. An access that no order ties to an earlier one of another thread is a race, unless both
+ * only read, both are atomic, or a store changes nothing. */
+#include "check_state.h"
+#include "state.h"
+#include <sys/mman.h>
+#include <unordered_set>
+
+namespace cucc
+{
+enum { byte_mask = 15, quarantine_bytes = 64 << 20, most_quarantined = 1000 };
+
+static std::recursive_mutex &watch_lock()
+{
+    static std::recursive_mutex *lock = new std::recursive_mutex;
+    return *lock;
+}
+
+/* ---- what is watched ------------------------------------------------------------------------- */
+
+std::vector<watched *> &all_watched()
+{
+    static auto *all = new std::vector<watched *>;
+    return *all;
+}
+
+static bool begins_before(const watched *m, uintptr_t address)
+{
+    return m->begin < address;
+}
+
+static void *map_zeros(size_t bytes)
+{
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? nullptr : memory;
+}
+
+static size_t words_of(const watched &m)
+{
+    return (m.end + 3) / 4 - m.begin / 4;
+}
+
+static watched *watch(const void *memory, size_t size, int device)
+{
+    std::lock_guard<std::recursive_mutex> lock(watch_lock());
+    watched *m = new watched();
+    m->begin = (uintptr_t)memory;
+    m->end = m->begin + size;
+    m->device = device;
+    m->allocated_at = calling_code();
+    auto &all = all_watched();
+    all.insert(std::lower_bound(all.begin(), all.end(), m->begin, begins_before), m);
+    return m;
+}
+
+void watch_memory(void *memory, size_t size, int device, bool own)
+{
+    watched *m = watch(memory, size, device);
+    m->guarded = !own;
+    if (device >= 0) m->written = (uint8_t *)map_zeros(words_of(*m));
+}
+
+void watch_symbol(void *address, size_t size, bool is_managed, bool constant)
+{
+    watched *m = watch(address, size, is_managed ? (int)managed : 0);
+    m->symbol = true;
+    m->constant = constant;
+}
+
+static void unwatch(watched *m)
+{
+    auto &all = all_watched();
+    all.erase(std::find(all.begin(), all.end(), m));
+    if (m->words) munmap(m->words, m->records);
+    if (m->written) munmap(m->written, words_of(*m));
+    delete m;
+}
+
+void forget_memory(void *memory)
+{
+    std::lock_guard<std::recursive_mutex> lock(watch_lock());
+    if (watched *m = find_watched(all_watched(), (uintptr_t)memory)) unwatch(m);
+}
+
+/* The piece that holds the address, or null. */
+watched *find_watched(const std::vector<watched *> &memory, uintptr_t address)
+{
+    auto after = std::lower_bound(memory.begin(), memory.end(), address + 1, begins_before);
+    if (after == memory.begin()) return nullptr;
+    watched *m = *--after;
+    return address < m->end ? m : nullptr;
+}
+
+void *check_allocate(size_t size)
+{
+    void *memory;
+    if (posix_memalign(&memory, 256, size + 2 * check_guard)) return nullptr;
+    return (char *)memory + check_guard;
+}
+
+/* The memory stays unused until much more was freed. */
+void check_release(void *memory)
+{
+    static std::vector<watched *> *quarantine = new std::vector<watched *>;
+    static size_t held = 0;
+    std::lock_guard<std::recursive_mutex> lock(watch_lock());
+    watched *m = find_watched(all_watched(), (uintptr_t)memory);
+    if (!m) return;
+    m->freed = true;
+    quarantine->push_back(m);
+    held += m->end - m->begin;
+    while (held > quarantine_bytes || quarantine->size() > most_quarantined) {
+        watched *oldest = quarantine->front();
+        quarantine->erase(quarantine->begin());
+        held -= oldest->end - oldest->begin;
+        void *begin = (char *)oldest->begin - check_guard;
+        unwatch(oldest);
+        free(begin);
+    }
+}
+
+/* ---- which bytes were written ---------------------------------------------------------------- */
+
+/* The bytes of the word at ADDRESS & ~3 that lie in [address, end). */
+static unsigned int bytes_of_word(uintptr_t address, uintptr_t end)
+{
+    unsigned int mask = byte_mask << (address & 3) & byte_mask;
+    uintptr_t next = (address & ~(uintptr_t)3) + 4;
+    return next <= end ? mask : mask & byte_mask >> (next - end);
+}
+
+static void set_written(uint8_t *written, uintptr_t first_word, uintptr_t address, size_t size)
+{
+    for (uintptr_t a = address, end = address + size; a < end; a = (a & ~(uintptr_t)3) + 4)
+        written[a / 4 - first_word] |= (uint8_t)bytes_of_word(a, end);
+}
+
+void mark_written(const void *to, size_t size)
+{
+    std::lock_guard<std::recursive_mutex> lock(watch_lock());
+    watched *m = find_watched(all_watched(), (uintptr_t)to);
+    if (!m || !m->written) return;
+    size = std::min(size, (size_t)(m->end - (uintptr_t)to));
+    set_written(m->written, m->begin / 4, (uintptr_t)to, size);
+}
+
+/* Device memory that is copied stays as unwritten as it was. */
+void copy_written(void *to, const void *from, size_t size)
+{
+    std::lock_guard<std::recursive_mutex> lock(watch_lock());
+    watched *m = find_watched(all_watched(), (uintptr_t)from);
+    watched *target = find_watched(all_watched(), (uintptr_t)to);
+    if (!m || !m->written || !target || !target->written || ((uintptr_t)to | (uintptr_t)from) & 3) {
+        mark_written(to, size);
+        return;
+    }
+    size_t words = std::min((size + 3) / 4, words_of(*m) - ((uintptr_t)from / 4 - m->begin / 4));
+    memmove(target->written + ((uintptr_t)to / 4 - target->begin / 4),
+            m->written + ((uintptr_t)from / 4 - m->begin / 4), words);
+}
+
+/* In shared memory the upper half of each byte says which bytes belong to a variable. */
+void open_shared(worker &w, char *address, size_t size)
+{
+    size_t offset = (size_t)(address - w.arena);
+    if (!w.check) clock_block(w);
+    for (size_t i = 0; i < size; i += 4)
+        w.check->written[(offset + i) / 4] =
+            (uint8_t)((size - i >= 4 ? byte_mask : byte_mask >> (4 - (size - i))) << 4);
+}
+
+void close_shared(worker &w)
+{
+    if (w.check) memset(w.check->written, 0, shared_arena_size / 4);
+}
+
+void forget_shared(worker &w)
+{
+    for (const shared_block &s : w.shared) {
+        uint8_t *written = w.check->written + (s.address - w.arena) / 4;
+        for (size_t i = 0; i < (s.size + 3) / 4; i++) written[i] &= byte_mask << 4;
+    }
+}
+
+/* ---- where an address is, for messages ------------------------------------------------------- */
+
+static std::string place_in_shared(const worker &w, uintptr_t address)
+{
+    for (const shared_block &s : w.shared)
+        if (address - (uintptr_t)s.address < s.size)
+            return "byte " + std::to_string(address - (uintptr_t)s.address) + " of " +
+                   (strcmp(s.name, "(dynamic)") ? "__shared__ " + std::string(s.name)
+                                                : "the dynamic shared memory");
+    return "shared memory of another block";
+}
+
+static std::string name_of(const watched &m)
+{
+    if (m.symbol) return m.constant ? "a __constant__ variable" : "a __device__ variable";
+    std::string kind = m.device >= 0         ? "device memory"
+                       : m.device == managed ? "managed memory"
+                                             : "pinned memory";
+    return "the " + std::to_string(m.end - m.begin) + " bytes of " + kind + " allocated at " +
+           at(m.allocated_at);
+}
+
+static std::string place_in(const watched &m, uintptr_t address)
+{
+    return "byte " + std::to_string(address - m.begin) + " of " + name_of(m);
+}
+
+/* ---- races ----------------------------------------------------------------------------------- */
+
+static uint64_t key_of(int kind, uint32_t a, uint32_t b)
+{
+    return (uint64_t)kind << 60 ^ (uint64_t)a << 30 ^ b;
+}
+static bool is_new(uint64_t key, bool insert)
+{
+    static std::unordered_set<uint64_t> *known = new std::unordered_set<uint64_t>;
+    return insert ? known->insert(key).second : !known->count(key);
+}
+
+static std::string what_orders(const access_event &e, const access_record &r)
+{
+    std::string lines = " between " + at(r.code) + " and " + at(e.code);
+    if (e.strong != (bool)r.strong) return "an atomic at both places, or an order" + lines;
+    if (r.block != e.b.block)
+        return "another launch, or, if an atomic tells that the value is there, __threadfence() "
+               "before that "
+               "atomic" +
+               lines;
+    if (r.thread / warp_lanes == e.thread / warp_lanes)
+        return (e.w.threads <= warp_lanes
+                    ? "__syncwarp()"
+                    : "__syncthreads(), or __syncwarp() among lanes of a warp,") +
+               lines;
+    return "__syncthreads()" + lines;
+}
+
+/* The access at hand is known with its callers; an earlier one as it was kept. */
+static void report_race(access_event e, const access_record &r, bool other_writes,
+                        const std::string &place, bool later = false)
+{
+    if (!later) e.code = calling_code();
+    std::string other = describe_thread(*e.w.launch, r.block, r.thread);
+    if (r.block == e.b.block) other = other.substr(other.find("thread"));
+    found("race", here(e.w),
+          "race on " + place + ": it " + (e.write ? "writes" : "reads") + " at " + at(e.code) +
+              " what " + other + (other_writes ? " writes" : " reads") + " at " + at(r.code) +
+              (e.write && other_writes ? ", another value" : "") + ", and nothing orders them",
+          what_orders(e, r));
+}
+
+/* Two stores to one word: a race only if the second one changes it, which shows when it was done. */
+struct doubtful_store {
+    worker *w = nullptr;
+    uint32_t code;
+    unsigned int thread;
+    access_record before;
+    uintptr_t address;
+    uint32_t value;
+    unsigned int mask;
+    bool shared;
+    const watched *memory;
+};
+static thread_local doubtful_store doubtful;
+
+static uint32_t word_at(uintptr_t address, unsigned int mask)
+{
+    uint32_t value = *(const uint32_t *)(address & ~(uintptr_t)3), bits = 0;
+    for (int i = 0; i < 4; i++)
+        if (mask >> i & 1) bits |= 0xffu << 8 * i;
+    return value & bits;
+}
+
+void settle()
+{
+    doubtful_store &d = doubtful;
+    if (!d.w) return;
+    worker &w = *d.w;
+    d.w = nullptr;
+    if (word_at(d.address, d.mask) == d.value) return;
+    if (!is_new(key_of(0, d.before.code, d.code), true)) return;
+    access_event e = {w, *w.check, d.code, d.thread, true, false};
+    unsigned int current = w.current;
+    w.current = d.thread;
+    report_race(e, d.before, true,
+                d.shared ? place_in_shared(w, d.address) : place_in(*d.memory, d.address), true);
+    w.current = current;
+}
+
+/* Whether R is an access of this launch to one of the bytes, by another thread, and unordered. */
+static bool conflicts(const access_event &e, const access_record &r, uint16_t generation,
+                      unsigned int mask)
+{
+    return r.generation == generation && (r.mask & mask) && !(e.strong && r.strong) &&
+           !happened_before(e, r);
+}
+
+/* One word of an access; ADDRESS is its first byte. */
+static void check_word(const access_event &e, word_record &word, uint16_t generation,
+                       unsigned int mask, uintptr_t address, const watched *memory)
+{
+    bool shared = !memory;
+    access_record now = {e.b.block,          e.b.now,        e.code,  generation,
+                         (uint16_t)e.thread, (uint16_t)mask, e.strong};
+    const access_record *other = nullptr;
+    bool other_writes = false;
+    if (conflicts(e, word.writer, generation, mask)) {
+        other = &word.writer;
+        other_writes = true;
+    } else if (e.write && conflicts(e, word.reader, generation, mask)) {
+        other = &word.reader;
+    } else if (e.write && conflicts(e, word.other, generation, mask)) {
+        other = &word.other;
+    }
+    if (other && is_new(key_of(0, other->code, e.code), false)) {
+        if (e.write && other_writes && !e.strong && !other->strong) {
+            doubtful = {&e.w, e.code, e.thread, *other, address, word_at(address, mask),
+                        mask, shared, memory};
+        } else if (is_new(key_of(0, other->code, e.code), true)) {
+            report_race(e, *other, other_writes,
+                        shared ? place_in_shared(e.w, address) : place_in(*memory, address));
+        }
+    }
+    if (e.write) {
+        /* An atomic does not hide the thread's own store before it. */
+        const access_record &w = word.writer;
+        bool hides = e.strong && !w.strong && w.generation == generation && w.block == now.block &&
+                     w.thread == now.thread && w.stamp == now.stamp;
+        if (!hides) word.writer = now;
+        return;
+    }
+    access_record &reader = word.reader;
+    if (reader.generation == generation && reader.thread != now.thread &&
+        !happened_before(e, reader))
+        word.other = reader;
+    reader = now;
+}
+
+static void report_unwritten(const access_event &e, const std::string &place)
+{
+    if (!is_new(key_of(1, e.code, 0), true)) return;
+    found("unwritten", here(e.w),
+          "it reads " + place + " at " + at(calling_code()) + ", which nobody has written",
+          "write it first: a kernel, cudaMemcpy or cudaMemset; each block its shared memory");
+}
+
+static void report_bounds(worker &w, bool write, uint32_t code, const std::string &place,
+                          const std::string &right)
+{
+    if (!is_new(key_of(2, code, 0), true)) return;
+    found("bounds", here(w),
+          std::string("it ") + (write ? "writes " : "reads ") + place + " at " + at(calling_code()),
+          right);
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+static bool all_unwritten(const uint8_t *written, uintptr_t address, uintptr_t end)
+{
+    for (uintptr_t a = address; a < end; a = (a & ~(uintptr_t)3) + 4)
+        if (written[a / 4 - address / 4] & bytes_of_word(a, end)) return false;
+    return true;
+}
+
+static void shared_access(const access_event &e, worker &owner, uintptr_t address, size_t size,
+                          bool read)
+{
+    block_check &b = *owner.check;
+    size_t first = (address - (uintptr_t)owner.arena) / 4;
+    uintptr_t end = address + size;
+    for (uintptr_t a = address; a < end; a = (a & ~(uintptr_t)3) + 4) {
+        unsigned int mask = bytes_of_word(a, end);
+        if ((b.written[first + a / 4 - address / 4] >> 4 & mask) == mask) continue;
+        const shared_block *near = nullptr;
+        for (const shared_block &s : owner.shared)
+            if ((uintptr_t)s.address <= a && (!near || s.address > near->address)) near = &s;
+        std::string name = near ? near->name : "shared memory";
+        std::string size_text = near ? std::to_string(near->size) : "0";
+        bool dynamic = name == "(dynamic)";
+        long offset = near ? (long)(a - (uintptr_t)near->address) : 0;
+        report_bounds(e.w, e.write, e.code,
+                      "byte " + std::to_string(offset) + " of " +
+                          (dynamic ? "the dynamic shared memory" : "__shared__ " + name) +
+                          ", which has " + size_text + " bytes,",
+                      dynamic ? "more dynamic shared memory in the launch, or a check of the index"
+                              : "a check of the index, or a larger array");
+        return;
+    }
+    if (read && all_unwritten(b.written + first, address, end))
+        report_unwritten(e, place_in_shared(owner, address));
+    for (uintptr_t a = address; a < end; a = (a & ~(uintptr_t)3) + 4) {
+        size_t i = first + a / 4 - address / 4;
+        unsigned int mask = bytes_of_word(a, end);
+        check_word(e, b.words[i], b.generation, mask, a, nullptr);
+        if (e.write) b.written[i] |= (uint8_t)mask;
+    }
+}
+
+static void global_access(const access_event &e, watched &m, uintptr_t address, size_t size,
+                          bool read)
+{
+    launch_check &l = *e.w.launch->check;
+    uintptr_t end = address + size;
+    if (m.freed) {
+        report_bounds(e.w, e.write, e.code, place_in(m, address) + ", which was freed,",
+                      "free memory when the kernels that use it have ended");
+        return;
+    }
+    if (end > m.end) end = m.end;
+    if (m.constant && e.write)
+        report_bounds(e.w, true, e.code, place_in(m, address), "kernels only read constant memory");
+    if (read && m.written && all_unwritten(m.written + (address / 4 - m.begin / 4), address, end))
+        report_unwritten(e, place_in(m, address));
+    if (m.device < 0) host_may_conflict(e, m);
+    uint64_t &last = e.write ? m.last_write.begun : m.last_read.begun;
+    if (last != l.launched && l.launched != UINT64_MAX)
+        in_order(m, e.write, l.launched,
+                 std::string("kernel ") + e.w.launch->request.kernel + " of " + at(l.launched_at));
+    if (!m.words) {
+        m.records = words_of(m) * sizeof(word_record);
+        m.words = (word_record *)map_zeros(m.records);
+        if (!m.words) return;
+    }
+    for (uintptr_t a = address; a < end; a = (a & ~(uintptr_t)3) + 4) {
+        size_t i = a / 4 - m.begin / 4;
+        unsigned int mask = bytes_of_word(a, end);
+        check_word(e, m.words[i], l.generation, mask, a, &m);
+        if (e.write && m.written) m.written[i] |= (uint8_t)mask;
+    }
+}
+
+/* An address that is in no piece: beside one, in the host's memory, or the thread's own. */
+static void stray_access(const access_event &e, uintptr_t address, size_t size)
+{
+    const auto &all = e.w.launch->check->memory;
+    auto after = std::lower_bound(all.begin(), all.end(), address + 1, begins_before);
+    const watched *near = nullptr;
+    long offset = 0;
+    if (after != all.begin() && (*(after - 1))->guarded &&
+        address - (*(after - 1))->end < check_guard)
+        near = *(after - 1), offset = (long)(address - near->begin);
+    else if (after != all.end() && (*after)->guarded && (*after)->begin - address <= check_guard)
+        near = *after, offset = -(long)(near->begin - address);
+    if (near)
+        report_bounds(e.w, e.write, e.code,
+                      "byte " + std::to_string(offset) + " of " + name_of(*near) +
+                          (near->freed ? ", which were freed," : ""),
+                      "a check of the index against the size");
+    else if (is_host_memory(e.w, address, size))
+        report_bounds(
+            e.w, e.write, e.code, "memory of the host",
+            "a copy of it in device memory, in managed memory, or a kernel argument by value");
+}
+
+void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t code)
+{
+    static std::recursive_mutex &group_lock = *new std::recursive_mutex;
+    std::unique_lock<std::recursive_mutex> lock;
+    if (w.group) lock = std::unique_lock<std::recursive_mutex>(group_lock);
+    if (!w.check || !w.launch->check) return;
+    settle();
+    block_check &b = *w.check;
+    access_event e = {
+        w, b, code, w.current, (kind & access_writes) != 0, (kind & access_strong) != 0};
+    if (b.seen_by == e.thread && b.seen) learn(e, b.seen);
+    b.seen = 0;
+    bool read = (kind & access_reads) != 0;
+    if (e.strong && read) {
+        learn(e, address);
+        b.seen = address;
+        b.seen_by = e.thread;
+    }
+    if (e.strong && e.write) publish(e, address);
+    worker *owner = address - (uintptr_t)w.arena < shared_arena_size ? &w : nullptr;
+    if (!owner && w.group && !w.group->whole_grid)
+        for (worker *member : w.group->members)
+            if (address - (uintptr_t)member->arena < shared_arena_size) owner = member;
+    if (owner) {
+        if (cucc_options.check) shared_access(e, *owner, address, size, read);
+        if (cucc_options.report) report_access(w, address, size, shared_space, e.write, code);
+        return;
+    }
+    launch_check &l = *w.launch->check;
+    watched *m = address - l.low < l.high - l.low ? find_watched(l.memory, address) : nullptr;
+    if (m && cucc_options.report && !(kind & access_strong && e.write))
+        report_access(w, address, size, m->constant ? constant_space : global_space, e.write, code);
+    if (!cucc_options.check) return;
+    if (m)
+        global_access(e, *m, address, size, read);
+    else
+        stray_access(e, address, size);
+}
+} // namespace cucc

@@ -1,0 +1,427 @@
+/* --report: what a GPU would make of the accesses of a warp. An instruction is met by each lane at a time of
+ * its own here; the lanes that meet one for the Nth time since the last barrier are taken to meet it at once.
+ *
+ * Global memory comes in sectors of 32 bytes. Shared memory has 32 banks of 4 bytes: a request takes as many
+ * passes as a bank has different words to give; 8 bytes a lane are served to half a warp at a time, 16 bytes to
+ * a quarter. Constant memory gives one word at a time. */
+#include "check_state.h"
+#include <tuple>
+
+namespace cucc
+{
+enum {
+    sector_bytes = 32,
+    banks = 32,
+    bank_bytes = 4,
+    most_instances = 16384,
+    branch_space = 3,
+    spaces
+};
+
+/* One instruction of a warp. */
+struct instance {
+    uint32_t lanes = 0;
+    uint32_t size = 0;
+    uint64_t address[warp_lanes]; /* of a branch: whether it was taken */
+};
+
+struct instruction {
+    uint32_t code;
+    int space;
+    bool write;
+    uint32_t piece; /* of an access that takes several */
+    std::vector<instance> instances;
+};
+
+struct warp_log {
+    std::vector<instruction> instructions;
+    std::vector<uint32_t> met[warp_lanes]; /* how often each lane has met each instruction */
+    size_t expected = 0;                   /* the instruction that comes next, most likely */
+};
+
+/* Sums over all warps of the program. */
+struct tally {
+    uint64_t requests = 0, units = 0,
+             needed = 0; /* units: sectors, passes, turns, ways of a branch */
+    uint64_t bytes = 0;  /* that lanes ask for, each once */
+};
+struct site {
+    std::string kernel;
+    uint32_t code;
+    int space;
+    bool write;
+    bool operator<(const site &o) const
+    {
+        return std::tie(kernel, code, space, write) < std::tie(o.kernel, o.code, o.space, o.write);
+    }
+};
+struct kernel_report {
+    uint64_t launches = 0;
+    unsigned int threads = 0;
+    size_t shared = 0;
+};
+
+static std::mutex &report_lock()
+{
+    static auto *lock = new std::mutex;
+    return *lock;
+}
+static std::map<site, tally> &tallies()
+{
+    static auto *all = new std::map<site, tally>;
+    return *all;
+}
+static std::map<std::string, kernel_report> &kernels()
+{
+    static auto *all = new std::map<std::string, kernel_report>;
+    return *all;
+}
+static std::map<worker *, std::vector<warp_log>> &logs()
+{
+    static auto *all = new std::map<worker *, std::vector<warp_log>>;
+    return *all;
+}
+
+/* ---- one instruction of a warp --------------------------------------------------------------- */
+
+/* How many different values there are. */
+static uint64_t count_different(uint64_t *values, size_t count)
+{
+    std::sort(values, values + count);
+    return (uint64_t)(std::unique(values, values + count) - values);
+}
+
+static void tally_global(const instance &i, tally &t)
+{
+    uint64_t sectors[warp_lanes * 4 + warp_lanes], words[warp_lanes * 4 + warp_lanes];
+    size_t count = 0, word_count = 0;
+    uint64_t most_bytes = 16;
+    for (unsigned int lane = 0; lane < warp_lanes; lane++) {
+        if (!(i.lanes >> lane & 1)) continue;
+        uint64_t begin = i.address[lane], end = begin + std::min((uint64_t)i.size, most_bytes);
+        for (uint64_t a = begin & ~(uint64_t)3; a < end; a += 4) words[word_count++] = a;
+        sectors[count++] = begin / sector_bytes;
+        if ((end - 1) / sector_bytes != begin / sector_bytes)
+            sectors[count++] = (end - 1) / sector_bytes;
+    }
+    uint64_t bytes = 4 * count_different(words, word_count);
+    t.units += count_different(sectors, count);
+    t.bytes += bytes;
+    t.needed += (bytes + sector_bytes - 1) / sector_bytes;
+}
+
+static uint64_t passes_of(const instance &i, unsigned int first, unsigned int lanes)
+{
+    uint64_t words[warp_lanes * 4], most = 0;
+    unsigned int of_bank[banks] = {};
+    size_t count = 0;
+    for (unsigned int lane = first; lane < first + lanes; lane++) {
+        if (!(i.lanes >> lane & 1)) continue;
+        for (uint64_t a = i.address[lane] & ~(uint64_t)3; a < i.address[lane] + i.size; a += 4)
+            if (count < sizeof words / sizeof *words) words[count++] = a / bank_bytes;
+    }
+    count = count_different(words, count);
+    for (size_t w = 0; w < count; w++) most = std::max(most, (uint64_t)++of_bank[words[w] % banks]);
+    return most;
+}
+
+static void tally_shared(const instance &i, tally &t)
+{
+    unsigned int lanes = i.size > 8 ? warp_lanes / 4 : i.size > 4 ? warp_lanes / 2 : warp_lanes;
+    for (unsigned int first = 0; first < warp_lanes; first += lanes) {
+        uint64_t passes = passes_of(i, first, lanes);
+        t.units += passes;
+        t.needed += passes > 0;
+    }
+    t.bytes += (uint64_t)__builtin_popcount(i.lanes) * i.size;
+}
+
+static void tally_different(const instance &i, tally &t)
+{
+    uint64_t values[warp_lanes];
+    size_t count = 0;
+    for (unsigned int lane = 0; lane < warp_lanes; lane++)
+        if (i.lanes >> lane & 1) values[count++] = i.address[lane];
+    t.units += count_different(values, count);
+    t.needed++;
+}
+
+static void take_stock(const std::string &kernel, warp_log &log)
+{
+    for (instruction &in : log.instructions) {
+        tally sum;
+        for (const instance &i : in.instances) {
+            sum.requests++;
+            if (in.space == global_space)
+                tally_global(i, sum);
+            else if (in.space == shared_space)
+                tally_shared(i, sum);
+            else
+                tally_different(i, sum);
+        }
+        if (!sum.requests) continue;
+        tally &all = tallies()[{kernel, in.code, in.space, in.write}];
+        all.requests += sum.requests;
+        all.units += sum.units;
+        all.needed += sum.needed;
+        all.bytes += sum.bytes;
+        in.instances.clear();
+    }
+    for (auto &met : log.met) std::fill(met.begin(), met.end(), 0);
+}
+
+/* ---- what the hooks tell --------------------------------------------------------------------- */
+
+static std::vector<warp_log> &log_of(worker &w)
+{
+    static thread_local worker *last;
+    static thread_local std::vector<warp_log> *found;
+    if (last == &w) return *found;
+    std::lock_guard<std::mutex> lock(report_lock());
+    std::vector<warp_log> &log = logs()[&w];
+    if (log.empty()) log.resize(max_warps);
+    last = &w;
+    found = &log;
+    return log;
+}
+
+static size_t find_instruction(warp_log &log, uint32_t code, int space, bool write, uint32_t piece)
+{
+    size_t count = log.instructions.size();
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (log.expected + i) % count;
+        const instruction &in = log.instructions[at];
+        if (in.code == code && in.space == space && in.write == write && in.piece == piece)
+            return at;
+    }
+    log.instructions.push_back({code, space, write, piece, {}});
+    return count;
+}
+
+static void note_lane(worker &w, uint64_t address, size_t size, int space, bool write,
+                      uint32_t code, uint32_t piece)
+{
+    warp_log &log = log_of(w)[w.current / warp_lanes];
+    unsigned int lane = w.current % warp_lanes;
+    size_t at = find_instruction(log, code, space, write, piece);
+    log.expected = at + 1;
+    std::vector<uint32_t> &met = log.met[lane];
+    if (met.size() <= at) met.resize(at + 1);
+    uint32_t time = met[at]++;
+    std::vector<instance> &all = log.instructions[at].instances;
+    if (time >= most_instances) return;
+    if (all.size() <= time) all.resize(time + 1);
+    all[time].lanes |= 1u << lane;
+    all[time].size = (uint32_t)size;
+    all[time].address[lane] = address;
+}
+
+void report_access(worker &w, uintptr_t address, size_t size, report_space space, bool write,
+                   uint32_t code)
+{
+    const size_t word = 4, largest = 16;
+    if (space == shared_space) address -= (uintptr_t)w.arena; /* its begin lies in bank 0 */
+    if (!(size & (size - 1)) && size <= largest) {
+        note_lane(w, address, size, space, write, code, 0);
+        return;
+    }
+    /* A GPU has no such instruction: one for each word. */
+    for (size_t i = 0; i < size; i += word)
+        note_lane(w, address + i, std::min(word, size - i), space, write, code, (uint32_t)i);
+}
+
+/* The rewriter has put this around the conditions of if, for and while. */
+void note_branch(bool taken)
+{
+    if (self && self->check && cucc_options.report)
+        note_lane(*self, taken, 0, branch_space, false,
+                  (uint32_t)(uintptr_t)__builtin_return_address(0), 0);
+}
+
+/* A kernel that is launched at several lines is told apart. */
+static std::string name_of(const launch_state &launch)
+{
+    return std::string(launch.request.kernel) + ", launched at " + at(launch.request.launched_at);
+}
+
+/* At a barrier, and when a block has ended. */
+void report_block(worker &w)
+{
+    std::vector<warp_log> &log = log_of(w);
+    std::lock_guard<std::mutex> lock(report_lock());
+    std::string kernel = name_of(*w.launch);
+    for (unsigned int warp = 0; warp * warp_lanes < w.threads; warp++)
+        take_stock(kernel, log[warp]);
+    kernel_report &k = kernels()[kernel];
+    k.shared = std::max(k.shared, w.shared_bytes);
+}
+
+void report_launch(launch_state &launch)
+{
+    std::lock_guard<std::mutex> lock(report_lock());
+    for (auto &log : logs())
+        for (warp_log &warp : log.second) warp = warp_log(); /* instructions of another kernel */
+    kernel_report &k = kernels()[name_of(launch)];
+    k.launches++;
+    k.threads = std::max(k.threads, launch.threads);
+}
+
+/* ---- occupancy ------------------------------------------------------------------------------- */
+
+/* Blocks that a multiprocessor holds at once, and what limits them. */
+static unsigned int resident(const kernel_report &k, const char *&limit)
+{
+    const size_t register_unit = 256, shared_unit = 128, reserved = 1024;
+    const gpu_figures &gpu = environment().gpu;
+    size_t warps = (k.threads + warp_lanes - 1) / warp_lanes;
+    size_t blocks = (size_t)gpu.blocks;
+    limit = "blocks";
+    auto bound = [&](size_t most, const char *by) {
+        if (most < blocks) blocks = most, limit = by;
+    };
+    bound((size_t)gpu.threads / (warps * warp_lanes), "threads");
+    size_t shared = k.shared + (gpu.major >= 8 ? reserved : 0);
+    shared = (shared + shared_unit - 1) / shared_unit * shared_unit;
+    if (shared) bound((size_t)gpu.shared / shared, "shared memory");
+    size_t registers = (size_t)cucc_options.registers * warp_lanes;
+    registers = (registers + register_unit - 1) / register_unit * register_unit;
+    if (registers) bound((size_t)gpu.registers / (registers * warps), "registers");
+    return (unsigned int)blocks;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+struct row {
+    std::string kernel, line;
+    int space;
+    bool write;
+    tally sum;
+
+    uint64_t extra() const
+    {
+        return sum.units - sum.needed;
+    }
+};
+
+static std::vector<row> make_rows()
+{
+    std::vector<uint32_t> codes;
+    for (auto &t : tallies()) codes.push_back(t.first.code);
+    std::vector<std::string> lines = lines_of(codes);
+    std::map<std::string, std::string> names;
+    for (auto &k : kernels()) names[k.first] = resolved(k.first);
+    std::map<std::tuple<std::string, std::string, int, bool>, tally> sums;
+    size_t n = 0;
+    for (auto &t : tallies()) {
+        tally &sum =
+            sums[std::make_tuple(names[t.first.kernel], lines[n++], t.first.space, t.first.write)];
+        sum.requests += t.second.requests;
+        sum.units += t.second.units;
+        sum.needed += t.second.needed;
+        sum.bytes += t.second.bytes;
+    }
+    std::vector<row> rows;
+    for (auto &s : sums)
+        rows.push_back({std::get<0>(s.first), std::get<1>(s.first), std::get<2>(s.first),
+                        std::get<3>(s.first), s.second});
+    return rows;
+}
+
+static const char *name_of(const row &r)
+{
+    switch (r.space) {
+    case global_space: return r.write ? "global store" : "global load";
+    case shared_space: return r.write ? "shared store" : "shared load";
+    case constant_space: return "constant load";
+    default: return "branch";
+    }
+}
+
+static std::string verdict(const row &r)
+{
+    static const char *const units[spaces] = {"sectors", "passes", "turns", "ways"};
+    char text[128];
+    double requests = (double)r.sum.requests;
+    snprintf(text, sizeof text, "%6.4g %-8s%7.4g", (double)r.sum.units / requests, units[r.space],
+             (double)r.sum.needed / requests);
+    return text;
+}
+
+static void print_row(FILE *file, const char *mark, const row &r)
+{
+    char used[16] = "";
+    if (r.space == global_space)
+        snprintf(used, sizeof used, "%.0f%%",
+                 100.0 * (double)r.sum.bytes / (double)(r.sum.units * sector_bytes));
+    fprintf(file, "%-2s%-34s%-14s%10lu  %s%8s%12lu\n", mark, r.line.c_str(), name_of(r),
+            r.sum.requests, verdict(r).c_str(), used, r.extra());
+}
+
+static void print_head(FILE *file)
+{
+    fprintf(file, "  %-34s%-14s%10s  %-15s%7s%8s%12s\n", "line", "what", "requests", "each takes",
+            "needs", "used", "extra");
+}
+
+static void print_kernel(FILE *file, const std::string &name, const kernel_report &k)
+{
+    const gpu_figures &gpu = environment().gpu;
+    const char *limit;
+    unsigned int blocks = resident(k, limit), warps = (k.threads + warp_lanes - 1) / warp_lanes;
+    fprintf(file, "\nkernel %s: launches %lu, threads of a block %u, bytes of shared memory %zu\n",
+            name.c_str(), k.launches, k.threads, k.shared);
+    fprintf(file, "occupancy on %s: %u blocks, %.0f%% of the warps; limit: %s; registers: ",
+            *gpu.name ? gpu.name : "compute capability 7.0", blocks,
+            100.0 * blocks * warps * warp_lanes / gpu.threads, limit);
+    if (cucc_options.registers)
+        fprintf(file, "%d\n", cucc_options.registers);
+    else
+        fprintf(file, "not stated (--registers N)\n");
+}
+
+static void print_csv(const char *path, const std::vector<row> &rows)
+{
+    FILE *file = fopen(path, "a");
+    if (!file) {
+        perror(path);
+        return;
+    }
+    for (const row &r : rows)
+        fprintf(file, "\"%s\",%s,%s,%lu,%lu,%lu\n", r.kernel.c_str(), r.line.c_str(), name_of(r),
+                r.sum.requests, r.sum.units, r.sum.needed);
+    bool lost = ferror(file);
+    if (fclose(file) || lost) perror(path);
+}
+
+void print_report()
+{
+    const size_t worst = 3;
+    FILE *file = stderr;
+    std::vector<row> rows = make_rows();
+    const char *path = getenv("CUCC_REPORT");
+    if (path && *path) {
+        print_csv(path, rows);
+        return;
+    }
+    std::vector<row> ranked = rows;
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const row &a, const row &b) { return a.extra() > b.extra(); });
+    fprintf(file, "\nThe worst lines, by what they take beyond need:\n");
+    print_head(file);
+    for (size_t i = 0; i < ranked.size() && i < worst && ranked[i].extra(); i++)
+        print_row(file, std::to_string(i + 1).c_str(), ranked[i]);
+    std::map<std::string, kernel_report> by_name;
+    for (auto &k : kernels()) {
+        kernel_report &sum = by_name[resolved(k.first)];
+        sum.launches += k.second.launches;
+        sum.threads = std::max(sum.threads, k.second.threads);
+        sum.shared = std::max(sum.shared, k.second.shared);
+    }
+    for (auto &k : by_name) {
+        print_kernel(file, k.first, k.second);
+        print_head(file);
+        for (const row &r : rows)
+            if (r.kernel == k.first) print_row(file, "", r);
+    }
+}
+} // namespace cucc

@@ -1,0 +1,146 @@
+/* What the files check_*.cpp share. */
+#ifndef CUCC_CHECK_STATE_H
+#define CUCC_CHECK_STATE_H
+
+#include "check.h"
+#include <array>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace cucc
+{
+/* ---- what happened before what: check_clocks.cpp --------------------------------------------- */
+
+/* Each block has one clock, which every synchronisation in it advances. An access is stamped with its time.
+ * A thread knows of the accesses of another one that were stamped before some time: of all threads of its
+ * block, before the last barrier; of the lanes of its warp, by rows; of whom else, what it has learned from
+ * atomics. */
+using lane_row = std::array<uint32_t, warp_lanes>;
+struct known_block {
+    uint32_t before = 0; /* all threads */
+    std::map<unsigned int, lane_row> warps;
+};
+using knowledge = std::map<uint32_t, known_block>; /* by the number of the block */
+using shared_knowledge = std::shared_ptr<const knowledge>;
+
+/* The last access of a kind to a word of four bytes. */
+struct access_record {
+    uint32_t block, stamp, code;                /* code: the address of the instruction */
+    uint16_t generation;                        /* of the launch; for shared memory, of the block */
+    uint16_t thread : 10, mask : 4, strong : 1; /* mask: bytes; strong: atomic or volatile */
+};
+struct word_record {
+    access_record writer, reader, other; /* other: a reader that is not the last one */
+};
+
+struct block_check {
+    uint32_t block;          /* its number in the grid */
+    uint32_t now = 1;        /* goes on from block to block */
+    uint32_t start, barrier; /* of the block; of its last barrier */
+    uint32_t published;      /* what came before is behind somebody's fence and a barrier */
+    bool fenced, learning;   /* since the last barrier; since the block began */
+    uint32_t fence[max_threads];
+    lane_row known[max_warps][warp_lanes], behind_fence[max_warps][warp_lanes];
+    shared_knowledge block_learned, block_published;
+    shared_knowledge learned[max_threads], to_publish[max_threads];
+    std::unordered_map<uintptr_t, shared_knowledge> objects; /* in shared memory */
+
+    uintptr_t seen; /* what thread SEEN_BY has just read by an atomic or as volatile */
+    unsigned int seen_by;
+
+    uint16_t generation = 0;
+    word_record *words; /* of shared memory */
+    uint8_t *written;   /* a bit for each byte of a word */
+};
+
+/* A piece of memory that kernels reach. */
+struct watched {
+    uintptr_t begin, end;
+    int device; /* or managed or pinned_host */
+    bool symbol, constant, freed;
+    bool guarded; /* check_guard bytes on each side are nobody's */
+    uint32_t allocated_at;
+    word_record *words; /* null before the first access */
+    uint8_t *written;   /* null: all of it counts as written */
+    size_t records;     /* bytes of words */
+
+    /* What the host must wait for, and what it did last, of memory that both reach. */
+    std::string busy;                /* a kernel or a copy that may be at work on it */
+    bool busy_writes, busy_anywhere; /* in no stream that is known */
+    cudaStream_t busy_stream;
+    uint64_t touched; /* when the host did */
+    uint32_t touched_at;
+    bool touched_to_write;
+
+    /* What was begun last of all that has been done: what was begun before it had to come before. */
+    struct {
+        uint64_t begun;
+        std::string what;
+    } last_read, last_write;
+};
+
+struct launch_check {
+    uint16_t generation;
+    std::vector<uint32_t> met,
+        arriving;                  /* of each block of a grid: its last meeting with the others */
+    uintptr_t low, high;           /* of all below */
+    std::vector<watched *> memory; /* sorted */
+    uint64_t launched;             /* when */
+    uint32_t launched_at;
+};
+
+struct access_event {
+    worker &w;
+    block_check &b;
+    uint32_t code;
+    unsigned int thread;
+    bool write, strong;
+};
+
+bool happened_before(const access_event &e, const access_record &r);
+void publish(const access_event &e, uintptr_t address);
+void learn(const access_event &e, uintptr_t address);
+void fence_thread(worker &w);
+
+/* ---- memory: check_memory.cpp ---------------------------------------------------------------- */
+
+enum access_bits { access_reads = 1, access_writes = 2, access_strong = 4 };
+void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t code);
+void settle(); /* whether the last write changed anything */
+watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
+std::vector<watched *> &all_watched();
+
+/* ---- the host: check_host.cpp ---------------------------------------------------------------- */
+
+void host_access(uintptr_t address, bool write, uint32_t code);
+void host_may_conflict(const access_event &e, watched &m);
+void in_order(watched &m, bool write, uint64_t begun, const std::string &what);
+bool is_host_memory(const worker &w, uintptr_t address, size_t size);
+extern std::atomic<uint64_t> host_time; /* counts what the host does */
+
+/* ---- messages: check_lines.cpp --------------------------------------------------------------- */
+
+/* A place in the code, which becomes FILE:LINE when the message is printed. */
+std::string at(uint32_t code);
+uint32_t code_of_callers(uint32_t first, uint32_t second, uint32_t third);
+std::string describe_thread(const launch_state &launch, uint32_t block, unsigned int thread);
+std::string resolved(const std::string &text);
+std::vector<std::string> lines_of(const std::vector<uint32_t> &codes);
+/* Findings of one kind at the same lines are told once. */
+void found(const char *kind, const std::string &where, const std::string &what,
+           const std::string &right);
+void note(const std::string &what); /* no fault */
+std::string here(const worker &w);
+
+/* ---- --report: check_report.cpp -------------------------------------------------------------- */
+
+enum report_space { global_space, shared_space, constant_space };
+void report_access(worker &w, uintptr_t address, size_t size, report_space space, bool write,
+                   uint32_t code);
+void report_block(worker &w);
+void report_launch(launch_state &launch);
+void print_report();
+} // namespace cucc
+
+#endif

@@ -1,0 +1,120 @@
+/* The host's mistakes; right twins begin with right_. */
+#include "faults.h"
+#include <cooperative_groups.h>
+#include <stdlib.h>
+
+enum { N = 256 };
+__device__ int variable = 3;
+
+__global__ void increment(int *data)
+{
+    data[threadIdx.x] += 1;
+}
+__global__ void nothing(int *)
+{
+}
+__global__ void much_shared(int *data)
+{
+    extern __shared__ int d[];
+    d[threadIdx.x] = 1;
+    data[threadIdx.x] = d[threadIdx.x];
+}
+__global__ void __cluster_dims__(2, 1, 1) in_clusters(int *data)
+{
+    data[blockIdx.x] = (int)cooperative_groups::this_cluster().block_rank();
+}
+
+int main(int count, char **words)
+{
+    const char *chosen = count > 1 ? words[1] : "";
+    int *device, *managed, *pinned, *more, sum = 0, zeros[N] = {};
+    cudaStream_t stream;
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaMalloc(&device, sizeof zeros));
+    CHECK(cudaMallocManaged(&managed, sizeof zeros));
+    CHECK(cudaMallocHost(&pinned, sizeof zeros));
+    CHECK(cudaMemcpy(device, zeros, sizeof zeros, cudaMemcpyHostToDevice));
+    for (int i = 0; i < N; i++) managed[i] = pinned[i] = i;
+
+    if (IS(reads_early)) {
+        increment<<<1, N>>>(managed); /* reads_k */
+        CHECK(cudaGetLastError());
+        sum += managed[3]; /* reads_h */
+    }
+    if (IS(right_reads)) {
+        increment<<<1, N>>>(managed);
+        CHECK(cudaGetLastError());
+        CHECK(cudaDeviceSynchronize());
+        sum += managed[3];
+    }
+    if (IS(writes_early)) {
+        increment<<<1, N, 0, stream>>>(managed); /* writes_k */
+        CHECK(cudaGetLastError());
+        managed[3] = 5; /* writes_h */
+    }
+    if (IS(copy_not_awaited)) {
+        CHECK(cudaMemcpyAsync(pinned, device, 64, cudaMemcpyDefault, stream)); /* copy_c */
+        sum += pinned[0];                                                      /* copy_h */
+    }
+    if (IS(right_copy)) {
+        CHECK(cudaMemcpyAsync(pinned, device, sizeof zeros, cudaMemcpyDeviceToHost, stream));
+        CHECK(cudaStreamSynchronize(stream));
+        sum += pinned[0];
+    }
+    if (IS(source_changed)) {
+        CHECK(cudaMemcpyAsync(device, pinned, 64, cudaMemcpyDefault, stream)); /* source_c */
+        pinned[0] = 1;                                                         /* source_h */
+    }
+    if (IS(streams_apart)) {                    /* a kernel in one stream, a copy in another */
+        increment<<<1, N, 0, stream>>>(device); /* apart_k */
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyDeviceToHost)); /* apart_c */
+    }
+    if (IS(right_streams)) {
+        increment<<<1, N, 0, stream>>>(device);
+        CHECK(cudaGetLastError());
+        CHECK(cudaStreamSynchronize(stream));
+        CHECK(cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyDeviceToHost));
+        increment<<<1, N>>>(device);
+        CHECK(cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyDeviceToHost));
+    }
+    if (IS(host_reads_device)) sum += device[1];                    /* host_reads */
+    if (IS(host_writes_device)) device[1] = 4;                      /* host_writes */
+    if (IS(host_reads_variable)) sum += *(volatile int *)&variable; /* host_variable */
+    if (IS(unchecked_malloc)) {
+        cudaMalloc(&more, (size_t)1 << 50); /* unchecked_malloc */
+        sum += more != NULL;
+    }
+    if (IS(unchecked_copy))
+        cudaMemcpy(device, zeros, sizeof zeros + 4, cudaMemcpyHostToDevice); /* unchecked_copy */
+    if (IS(wrong_direction))
+        cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyHostToDevice); /* direction */
+    if (IS(unchecked_launch)) nothing<<<1, 2048>>>(device);              /* unchecked_launch */
+    if (IS(unchecked_shared)) much_shared<<<1, N, 100 << 10>>>(device);  /* unchecked_shared */
+    if (IS(right_checked)) {
+        nothing<<<1, 2048>>>(device);
+        if (cudaGetLastError() == cudaSuccess) return 1;
+        if (cudaMalloc(&more, (size_t)1 << 50) == cudaSuccess) return 1;
+        (void)cudaGetLastError();
+    }
+    if (IS(freed_twice)) {
+        CHECK(cudaMalloc(&more, 4));
+        CHECK(cudaFree(more));
+        cudaFree(more); /* twice */
+    }
+    if (IS(leak)) CHECK(cudaMalloc(&more, 1000));            /* leak */
+    if (IS(pinned_leak)) CHECK(cudaMallocHost(&more, 1001)); /* pinned_leak */
+    if (IS(too_much_shared)) {                               /* for most GPUs */
+        CHECK(cudaFuncSetAttribute(much_shared, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   200 << 10)); /* too_much */
+        much_shared<<<1, N, 200 << 10>>>(device);
+    }
+    if (IS(clusters)) in_clusters<<<2, 1>>>(device); /* clusters */
+    if (IS(registers)) nothing<<<1, 1024>>>(device); /* registers */
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(device));
+    CHECK(cudaFree(managed));
+    CHECK(cudaFreeHost(pinned));
+    CHECK(cudaStreamDestroy(stream));
+    return sum == 12345678;
+}

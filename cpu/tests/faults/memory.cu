@@ -1,0 +1,173 @@
+/* Bounds, what nobody has written, and memory of the host; right twins begin with right_. */
+#include "faults.h"
+#include <stdlib.h>
+
+enum { N = 256 };
+struct list {
+    int *elements;
+    int count;
+};
+__device__ int table[N];
+__constant__ int fixed[4] = {1, 2, 3, 4};
+
+__global__ void past_the_end(int *out, int n)
+{
+    if ((int)threadIdx.x <= n) out[threadIdx.x] = 1; /* past */
+}
+__global__ void right_end(int *out, int n)
+{
+    if ((int)threadIdx.x < n) out[threadIdx.x] = 1;
+}
+__global__ void before_the_begin(int *out, int)
+{
+    out[threadIdx.x] = out[(int)threadIdx.x - 1]; /* before */
+}
+__global__ void a_row_below(int *out, int n)
+{
+    int y = blockIdx.x;           /* a grid of one row too many */
+    out[y * n + threadIdx.x] = y; /* row */
+}
+__global__ void shared_past(int *out, int)
+{
+    __shared__ int s[N];
+    s[threadIdx.x + 1] = 1; /* shared_past */
+    __syncthreads();
+    out[threadIdx.x] = 0;
+}
+__global__ void shared_row(int *out, int)
+{
+    __shared__ float s[16][16];
+    s[threadIdx.x / 15][threadIdx.x % 15] = 1; /* shared_row */
+    __syncthreads();
+    out[threadIdx.x] = 0;
+}
+__global__ void dynamic_past(int *out, int)
+{
+    extern __shared__ int d[];
+    d[threadIdx.x] = 1; /* dynamic_past */
+    __syncthreads();
+    out[threadIdx.x] = d[threadIdx.x];
+}
+__global__ void increment(int *out, int)
+{
+    out[threadIdx.x] += 1; /* increment */
+}
+__global__ void sum_list(list l, int *out)
+{
+    int sum = 0;
+    for (int i = 0; i < l.count; i++) sum += l.elements[i]; /* list */
+    *out = sum;
+}
+__global__ void sum_two_levels(int **rows, int *out)
+{
+    *out = rows[threadIdx.x][0]; /* levels */
+}
+__global__ void shared_unwritten(int *out, int)
+{
+    __shared__ int s[N];
+    if (threadIdx.x < N - 1) s[threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x]; /* shared_unwritten */
+}
+__global__ void bins_unwritten(int *out, int)
+{
+    __shared__ int bins[8];
+    atomicAdd(&bins[threadIdx.x % 8], 1); /* bins_unwritten */
+    __syncthreads();
+    if (threadIdx.x < 8) out[threadIdx.x] = bins[threadIdx.x];
+}
+__global__ void dynamic_unwritten(int *out, int)
+{
+    extern __shared__ int d[];
+    out[threadIdx.x] = d[threadIdx.x]; /* dynamic_unwritten */
+}
+__global__ void second_block_unwritten(int *out, int)
+{
+    __shared__ int n;
+    if (blockIdx.x == 0 && threadIdx.x == 0) n = 3;
+    __syncthreads();
+    out[blockIdx.x * N + threadIdx.x] = n; /* second_block */
+}
+__global__ void count_up(int *, int *counter)
+{
+    atomicAdd(counter, 1); /* count_up */
+}
+__global__ void copy_all(int *to, const int *from)
+{
+    to[threadIdx.x] = from[threadIdx.x]; /* copy_all */
+}
+__global__ void right_variables(int *out, int)
+{
+    __shared__ int s[4];
+    int own[8];
+    for (int i = 0; i < 8; i++) own[(i + threadIdx.x) % 8] = i;
+    if (threadIdx.x < 4) s[threadIdx.x] = fixed[threadIdx.x];
+    __syncthreads();
+    int *heap = (int *)malloc(4 * sizeof(int));
+    heap[threadIdx.x % 4] = table[threadIdx.x];
+    out[threadIdx.x] = heap[threadIdx.x % 4] + own[threadIdx.x % 8] + s[threadIdx.x % 4];
+    free(heap);
+}
+
+int main(int count, char **words)
+{
+    const char *chosen = count > 1 ? words[1] : "";
+    int *out, *fresh, *rows[1], **device_rows, on_stack[4] = {1, 2, 3, 4}, zeros[N] = {};
+    list l = {(int *)calloc(4, sizeof(int)), 4};
+    cudaError_t ended;
+    rows[0] = l.elements;
+    CHECK(cudaMalloc(&out, sizeof zeros));
+    CHECK(cudaMalloc(&fresh, sizeof zeros));
+    CHECK(cudaMalloc(&device_rows, sizeof rows));
+    CHECK(cudaMemcpy(out, zeros, sizeof zeros, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(device_rows, rows, sizeof rows, cudaMemcpyHostToDevice));
+#define KERNEL(kernel, grid, block, bytes, ...) \
+    if (IS(kernel)) kernel<<<grid, block, bytes>>>(__VA_ARGS__);
+    if (IS(past_the_end)) past_the_end<<<1, N + 32>>>(out, N);
+    if (IS(right_end)) right_end<<<1, N + 32>>>(out, N);
+    KERNEL(before_the_begin, 1, 1, 0, out, 0)
+    KERNEL(a_row_below, 17, 16, 0, out, 16)
+    KERNEL(shared_past, 1, N, 0, out, 0)
+    KERNEL(shared_row, 1, N, 0, out, 0)
+    KERNEL(dynamic_past, 1, N, N * 4 - 4, out, 0)
+    if (IS(dynamic_none)) dynamic_past<<<1, N>>>(out, 0);
+    if (IS(right_dynamic)) dynamic_past<<<1, N, N * 4>>>(out, 0);
+    if (IS(never_written)) increment<<<1, N>>>(fresh, 0);
+    if (IS(right_written)) increment<<<1, N>>>(out, 0);
+    if (IS(partly_written)) {
+        CHECK(cudaMemset(fresh, 0, sizeof zeros / 2));
+        increment<<<1, N>>>(fresh, 0);
+    }
+    if (IS(copied_unwritten)) {
+        CHECK(cudaMemcpy(out, fresh, sizeof zeros, cudaMemcpyDeviceToDevice));
+        increment<<<1, N>>>(out, 0);
+    }
+    if (IS(right_set)) {
+        CHECK(cudaMemset(fresh, 0, sizeof zeros));
+        increment<<<1, N>>>(fresh, 0);
+    }
+    if (IS(list_on_heap)) sum_list<<<1, 1>>>(l, out);
+    if (IS(list_on_stack)) sum_list<<<1, 1>>>(list{on_stack, 4}, out);
+    if (IS(right_list)) sum_list<<<1, 1>>>(list{out + 4, 4}, out);
+    if (IS(rows_of_the_host)) sum_two_levels<<<1, 1>>>(device_rows, out);
+    KERNEL(shared_unwritten, 1, N, 0, out, 0)
+    KERNEL(bins_unwritten, 1, N, 0, out, 0)
+    KERNEL(dynamic_unwritten, 1, N, N * 4, out, 0)
+    KERNEL(second_block_unwritten, 2, N / 2, 0, out, 0)
+    KERNEL(count_up, 1, N, 0, out, fresh)
+    KERNEL(copy_all, 1, N, 0, out, fresh)
+    KERNEL(right_variables, 1, N, 0, out, 0)
+    if (IS(host_pointer)) increment<<<1, 4>>>(on_stack, 0);
+    if (IS(freed_pointer)) {
+        list gone = {fresh, 4};
+        CHECK(cudaFree(fresh));
+        sum_list<<<1, 1>>>(gone, out);
+    }
+    ended = cudaGetLastError();
+    if (!ended) ended = cudaDeviceSynchronize();
+    if (!ended && !IS(freed_pointer)) CHECK(cudaFree(fresh));
+    if (!ended) CHECK(cudaFree(out));
+    if (!ended) CHECK(cudaFree(device_rows));
+    free(l.elements);
+    return ended != cudaSuccess;
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# Plants each fault of races.cu, memory.cu and host.cu and looks for the report that names it, with its lines;
+# the right twins must be silent. Prints TAP.
+set -u
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cucc=$here/../../cucc
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C
+unset CUCC_DEVICES CUCC_ORDER CUCC_THREADS CUCC_MEMORY CUCC_COUNTS CUCC_STREAMS CUCC_FAIL CUCC_GPU
+
+number=0
+failures=0
+result() { # PASSED NAME
+    number=$((number + 1))
+    if [ "$1" = yes ]; then
+        echo "ok $number - $2"
+    else
+        echo "not ok $number - $2"
+        failures=$((failures + 1))
+        sed 's/^/#   /' "$work/said" | head -n 12
+    fi
+}
+
+# races SHORT KIND TAG...: what a line of the report must have; /K/ stands for a kind of message.
+kind() {
+    case $1 in
+    race) echo 'race on ' ;;
+    unwritten) echo ', which nobody has written' ;;
+    bounds) echo 'it (reads|writes) byte -?[0-9]+ of ' ;;
+    freed) echo 'which was freed' ;;
+    stray) echo 'it reads memory of the host' ;;
+    divergent) echo 'divergent barrier' ;;
+    incomplete) echo 'is never complete' ;;
+    outside) echo 'not in its mask' ;;
+    deadlock) echo 'deadlock in a warp function' ;;
+    argument) echo 'is not in live device memory' ;;
+    early) echo 'the host (reads|writes) memory at .* that .* may still ' ;;
+    order) echo 'in streams that nothing orders' ;;
+    host) echo 'the host (reads|writes) (device memory|a __device__ variable)' ;;
+    unchecked) echo ' failed \(.*, and nobody looked at the error' ;;
+    leak) echo 'bytes of (device|pinned) memory .* are never freed' ;;
+    shared) echo 'bytes of dynamic shared memory are asked for, and a block of a100 has at most' ;;
+    clusters) echo 'a100 has no clusters' ;;
+    registers) echo '32 warps of 72 registers a thread are more than the 65536 registers of a100' ;;
+    esac
+}
+
+line_of() { # FILE TAG
+    grep -n "/\* $2 \*/" "$here/$1.cu" | cut -d: -f1
+}
+
+# named FILE CASE KIND TAG...
+named() {
+    local file=$1 case=$2 wanted status
+    wanted=$(kind "$3")
+    shift 3
+    timeout 20 "$work/$file" "$case" >"$work/said" 2>&1 </dev/null
+    status=$?
+    grep -E -e "^cucc: .*$wanted" "$work/said" >"$work/lines"
+    for tag in "$@"; do
+        grep -E -e "$file\.cu:$(line_of "$file" "$tag")([^0-9]|\$)" "$work/lines" >"$work/next"
+        mv "$work/next" "$work/lines"
+    done
+    [ $status -ne 0 ] && [ $status -ne 124 ] && [ -s "$work/lines" ]
+}
+
+silent() { # FILE CASE
+    timeout 20 "$work/$1" "$2" >"$work/said" 2>&1 </dev/null && [ ! -s "$work/said" ]
+}
+
+"$cucc" --check -Xcompiler -Wall,-Wextra -Werror all-warnings "$here/races.cu" -o "$work/races" >"$work/races.log" 2>&1 &
+(
+    "$cucc" --check -Xcompiler -Wall,-Wextra -Werror all-warnings "$here/memory.cu" -o "$work/memory" >"$work/memory.log" 2>&1
+    "$cucc" --check --gpu a100 --registers 72 -Xcompiler -Wall,-Wextra -Werror all-warnings "$here/host.cu" -o "$work/host" >"$work/host.log" 2>&1
+) &
+wait
+for file in races memory host; do
+    cp "$work/$file.log" "$work/said"
+    [ -e "$work/$file" ] && [ ! -s "$work/said" ] && built=yes || built=no
+    result "$built" "$file builds without a warning"
+done
+
+while read -r file case wanted; do
+    [ "$file" ] || continue
+    # shellcheck disable=SC2086 # kind and tags
+    named "$file" "$case" $wanted && passed=yes || passed=no
+    result "$passed" "$file $case: $wanted"
+done <<'END'
+races no_barrier race no_barrier_w no_barrier_r
+races no_second_barrier race second_w second_r
+races tree_no_barrier race tree
+races tree_result race result_w result_r
+races no_syncwarp race warp_w warp_r
+races syncwarp_of_block race narrow_w narrow_r
+races half_mask race mask_w mask_r
+races all_write race all_write
+races scan_in_place race scan
+races tile_no_barrier race tile_w tile_r
+races histogram_no_atomic race bins
+races atomic_and_plain race plain_w plain_a
+races atomic_then_read race then_a then_r
+races dynamic_no_barrier race dynamic_w dynamic_r
+races dynamic_overlap race overlap_a overlap_b
+races two_stages race stage_r stage_w
+races broadcast race broadcast_w broadcast_r
+races halo race halo_w halo_r
+races bytes race bytes_w bytes_r
+races vectors race vector_w vector_f
+races barrier_no_wait race arrive_w arrive_r
+races group_too_small race group_w group_r
+races global_neighbour race neighbour_w neighbour_r
+races stencil_in_place race stencil
+races blocks_in_order race chain_r chain_w
+races counter_no_atomic race counter
+races maximum race maximum
+races shift race shift
+races device_variable race variable
+races everyone_last race last
+races sum_read_early race early_a early_r
+races last_no_fence race left_w left_r
+races last_late_fence race left_w left_r
+races lock_no_fence race locked
+races grid_no_sync race grid_w grid_r
+races cluster_no_sync race cluster_w cluster_r
+races branch_barrier divergent branch_a branch_b
+races early_exit incomplete exit
+races uneven_loop incomplete uneven
+races exit_in_half_warp outside
+races masks_apart deadlock
+races full_mask_in_branch deadlock
+memory past_the_end bounds past
+memory before_the_begin bounds before
+memory a_row_below bounds row
+memory shared_past bounds shared_past
+memory shared_row bounds shared_row
+memory dynamic_past bounds dynamic_past
+memory dynamic_none bounds dynamic_past
+memory never_written unwritten increment
+memory partly_written unwritten increment
+memory copied_unwritten unwritten increment
+memory list_on_heap stray list
+memory list_on_stack stray list
+memory rows_of_the_host stray levels
+memory shared_unwritten unwritten shared_unwritten
+memory bins_unwritten unwritten bins_unwritten
+memory dynamic_unwritten unwritten dynamic_unwritten
+memory second_block_unwritten unwritten second_block
+memory count_up unwritten count_up
+memory copy_all unwritten copy_all
+memory host_pointer argument
+memory freed_pointer freed list
+host reads_early early reads_h reads_k
+host writes_early early writes_h writes_k
+host copy_not_awaited early copy_h copy_c
+host source_changed early source_h source_c
+host streams_apart order apart_k apart_c
+host host_reads_device host host_reads
+host host_writes_device host host_writes
+host host_reads_variable host host_variable
+host unchecked_malloc unchecked unchecked_malloc
+host unchecked_copy unchecked unchecked_copy
+host wrong_direction unchecked direction
+host unchecked_launch unchecked unchecked_launch
+host unchecked_shared unchecked unchecked_shared
+host freed_twice unchecked twice
+host leak leak leak
+host pinned_leak leak pinned_leak
+host too_much_shared shared
+host clusters clusters
+host registers registers
+END
+
+# the checks themselves must be able to fail
+named races right_barrier race && passed=no || passed=yes
+result "$passed" "a race is not named where there is none"
+named races no_barrier race no_barrier_w tree && passed=no || passed=yes
+result "$passed" "another line is not taken for the right one"
+
+for file in races memory host; do
+    while read -r case; do
+        silent "$file" "$case" && passed=yes || passed=no
+        result "$passed" "$file $case: nothing to say"
+    done < <(grep -oE '\b(IS|KERNEL|ONE|BLOCKS|RUN)\(right_[a-z_]+' "$here/$file.cu" | sed 's/.*(//' | sort -u)
+done
+
+echo "1..$number"
+[ $failures -eq 0 ]

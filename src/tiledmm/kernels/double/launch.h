@@ -1,0 +1,311 @@
+/* src/tiledmm/kernels/double/launch.h. LAUNCHER of KERNEL TENSOR INT8.
+   Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h. Used by: type/. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+static inline tmm_status TMM_FN(gemm__int8_takes)(const TMM_FN(gemm__product) * p,
+                                                  const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    if (TMM__DOUBLE_TENSOR) return TMM_OK;
+    if (TMM__IS_DOUBLE)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                         "kernel tensor_int8 is not in this program: define TMM_DOUBLE_TENSOR "
+                         "before tiledmm.cuh is included");
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor_int8 is for double alone");
+}
+
+#if !TMM__DOUBLE_TENSOR
+static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL;
+}
+#endif
+
+#if TMM__DOUBLE_TENSOR
+#ifndef TMM__DOUBLE_LAUNCH_ONCE
+#define TMM__DOUBLE_LAUNCH_ONCE
+enum {
+    TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
+    TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
+    TMM__INT8_MMA_128x256 = 0,           /* instances */
+    TMM__INT8_MMA_128x128
+};
+#endif
+
+/* A product, or a part of one that is done at a time, and its workspace. */
+typedef struct TMM_FN(int8_part) {
+    TMM_FN(gemm__product) p;
+    tmm__int8_layout layout;
+    char *memory;
+    tmm__int8_lines from[2];
+    tmm__int8_operand operands[2];
+    tmm__int8_residues residues;
+    tmm__int8_sums sums;
+} TMM_FN(int8_part);
+
+static inline int TMM_FN(gemm__int8_fits)(long long M, long long N, long long K)
+{
+    int bytes = TMM_FN(gemm_int8_mma_bytes_128x128);
+#ifdef TMM_EPILOGUE /* which is for finished elements */
+    if (K > TMM__INT8_K_MOST) return 0;
+#endif
+    return K >= TMM__INT8_K_LEAST && M <= TMM__INT8_SIZE_MAX && N <= TMM__INT8_SIZE_MAX &&
+           tmm__current_device()->shared >= bytes;
+}
+
+/* Norms, scales and units, or residues: `state` is NULL for units. */
+static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
+                                                    const tmm__int8_state *state)
+{
+    const tmm__int8_layout *l = &part->layout;
+    long long K = part->p.K;
+    int groups_A = l->line_blocks[0], every = state == NULL ? l->every : 1, chunks = l->chunks;
+    unsigned groups = (unsigned)(l->line_blocks[0] + l->line_blocks[1]);
+    int lines_A = 64 * l->line_blocks[0], lines_B = 64 * l->line_blocks[1];
+    tmm_status status = TMM_OK;
+    if (state == NULL) {
+        tmm__int8_norm *norms = (tmm__int8_norm *)(part->memory + l->norms);
+        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &norms};
+        void *of_scales[] = {&K,
+                             &chunks,
+                             &lines_A,
+                             &lines_B,
+                             &norms,
+                             &part->operands[0].lines,
+                             &part->operands[1].lines};
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_norms), dim3(groups, (unsigned)chunks),
+                             dim3(256), 0, of_norms, part->p.stream);
+        if (status == TMM_OK)
+            status = tmm__launch((const void *)TMM_FN(gemm_int8_scales), dim3(groups / 4 + 1),
+                                 dim3(256), 0, of_scales, part->p.stream);
+    }
+    void *arguments[] = {&K,
+                         &groups_A,
+                         &every,
+                         &part->from[0],
+                         &part->from[1],
+                         &part->operands[0],
+                         &part->operands[1],
+                         &state,
+                         &part->residues};
+    int k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    if (status == TMM_OK)
+        status =
+            tmm__launch((const void *)TMM_FN(gemm_int8_residues), dim3(groups, (unsigned)k_blocks),
+                        dim3(256), 0, arguments, part->p.stream);
+    return status;
+}
+
+/* Whether this program's code for this device multiplies by wgmma. In code for others the kernel is
+   empty, without its barriers in static shared memory. */
+static inline int TMM_FN(gemm__int8_by_wgmma)(void)
+{
+    const tmm__device *device = tmm__current_device();
+    return tmm__compiled((const void *)TMM_FN(gemm_int8_wgmma))->static_shared > 0 &&
+           device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
+}
+
+/* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the launches.
+   By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32, and no edge is short. */
+static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double M = (double)p->M, N = (double)p->N, K = (double)p->K, edge = t->int8.slow_edge;
+    const int wgmma = TMM_FN(gemm__int8_by_wgmma)();
+    (void)row;
+    if (!wgmma && (device->capability < 75 || TMM_FN(gemm__tensor_pays)() || M < edge || N < edge ||
+                   K < edge))
+        return HUGE_VAL;
+    const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
+    const double bytes = 31 * (M + N) * K + 40 * M * N;
+    return (clocks / (device->processors * device->gpu.clock) +
+            bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
+           p->batch;
+}
+
+static inline tmm_status TMM_FN(gemm__int8_launch_wgmma)(tmm__int8_products *job, tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    const void *kernel = (const void *)TMM_FN(gemm_int8_wgmma);
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute attribute;
+    void *arguments[] = {job};
+    int most = tmm__current_device()->processors / TMM__INT8_WGMMA_CLUSTER;
+    tmm__cluster_config(&config, &attribute, most * TMM__INT8_WGMMA_CLUSTER,
+                        TMM__INT8_WGMMA_CLUSTER, TMM__INT8_WGMMA_BYTES, stream);
+    config.blockDim = dim3(384);
+    tmm_status status = tmm__allow_shared(kernel, TMM__INT8_WGMMA_BYTES);
+    if (status != TMM_OK) return status;
+    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)job, (void)stream;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
+#endif
+}
+
+/* The products of bytes: of units if `state` is NULL. */
+static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * part,
+                                                     tmm__int8_state *state)
+{
+    const tmm__int8_layout *l = &part->layout;
+    const tmm__device *device = tmm__current_device();
+    const tmm__costs *t = tmm__tuned();
+    tmm__int8_products job;
+    memset(&job, 0, sizeof job);
+    job.a = state == NULL ? part->operands[0].units : part->operands[0].planes;
+    job.b = state == NULL ? part->operands[1].units : part->operands[1].planes;
+    job.C = (unsigned char *)part->memory + l->C;
+    job.state = state;
+    job.a_blocks = l->line_blocks[0], job.b_blocks = l->line_blocks[1];
+    job.k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
+    for (int i = 0; i < TMM__INT8_MOST; i++) {
+        job.p[i] = (unsigned)tmm__int8_moduli[i];
+        job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
+    }
+    if (TMM_FN(gemm__int8_by_wgmma)()) {
+        double bytes = 64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * TMM__INT8_K;
+        job.tiles_down = (l->pieces_down - 1) / 8 + 1;
+        job.tiles_across = (l->pieces_across - 1) / 6 + 1;
+        job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
+        return TMM_FN(gemm__int8_launch_wgmma)(&job, part->p.stream);
+    }
+    /* The tile of which the rounds over all multiprocessors take less. */
+    double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
+    double large = ceil(down * ceil(l->pieces_across / 8.0) * planes / device->processors);
+    double small = ceil(down * ceil(l->pieces_across / 4.0) * planes / device->processors);
+    int instance =
+        2 * large < 1.15 * small && device->shared >= (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+            ? TMM__INT8_MMA_128x256
+            : TMM__INT8_MMA_128x128;
+    instance = TMM__INT8_INSTANCE(instance);
+    int is_large = instance == TMM__INT8_MMA_128x256;
+    job.tiles_down = (l->pieces_down - 1) / 2 + 1;
+    job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
+    unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
+    void *arguments[] = {&job};
+    return tmm__launch(is_large ? (const void *)TMM_FN(gemm_int8_mma_128x256)
+                                : (const void *)TMM_FN(gemm_int8_mma_128x128),
+                       dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), dim3(256),
+                       is_large ? (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+                                : (int)TMM_FN(gemm_int8_mma_bytes_128x128),
+                       arguments, part->p.stream);
+}
+
+/* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
+static inline int TMM_FN(gemm__int8_fp64)(const TMM_FN(gemm__product) * p)
+{
+    return TMM__INT8_FP64(TMM_FN(gemm__tensor_pays)()) && TMM_FN(gemm__tensor_fits)() &&
+           TMM_FN(gemm__fits)(TMM_TENSOR, p);
+}
+
+/* All launches of a part. `moduli`: so many; 0: the device chooses. */
+static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int moduli)
+{
+    const tmm__int8_layout *l = &part->layout;
+    const TMM_FN(gemm__product) *p = &part->p;
+    const tmm__costs *t = tmm__tuned();
+    const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
+    unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
+    int pays = TMM_FN(gemm__tensor_pays)();
+    float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
+    float each = (float)(pays ? t->int8.each : t->int8.each_slow);
+    tmm__int8_state *state = (tmm__int8_state *)part->memory;
+    tmm__int8_job job;
+    memset(&job, 0, sizeof job);
+    job.from_a = part->from[0], job.from_b = part->from[1];
+    job.a = part->operands[0], job.b = part->operands[1];
+    job.planes = (const unsigned char *)part->memory + l->C;
+    job.open = (unsigned short *)(part->memory + l->open);
+    job.state = state;
+    job.C = p->C, job.ldc = p->ldc, job.K = p->K, job.M = (int)p->M, job.N = (int)p->N;
+    job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
+    job.fp64_elsewhere = moduli == 0 && TMM_FN(gemm__int8_fp64)(p);
+    job.alpha = p->alpha, job.beta = p->beta;
+    tmm__int8_make_tables(&part->residues, &part->sums, p->K);
+
+    tmm_status status =
+        tmm__cuda(cudaMemsetAsync(state, 0, TMM__INT8_STATE_BYTES, p->stream), "cudaMemsetAsync");
+    if (status == TMM_OK && moduli > 0) /* the lowest byte: no device here is big-endian */
+        status =
+            tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, NULL);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, NULL);
+    void *of_choice[] = {&job, &part->sums, &fp64, &each};
+    if (status == TMM_OK && moduli == 0)
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_choice),
+                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
+                             of_choice, p->stream);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, state);
+    if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
+    void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
+    if (status == TMM_OK)
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), dim3(128), 0,
+                             of_sums, p->stream);
+    if (status == TMM_OK)
+        status = tmm__launch((const void *)TMM_FN(gemm_int8_open),
+                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
+                             of_open, p->stream);
+    if (status == TMM_OK && job.fp64_elsewhere) {
+        TMM_FN(gemm__product) all = *p;
+        all.allowed = 0, all.unless = &state->moduli;
+        status = TMM_FN(gemm__tensor)(&all, NULL);
+    }
+    return status;
+}
+
+/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for it. */
+static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p, int *done)
+{
+    int cut_k = 1, moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+#ifdef TMM_EPILOGUE
+    cut_k = 0;
+#endif
+    long long m = p->M, n = p->N, k = p->K;
+    tmm__int8_parts(&m, &n, &k, cut_k, TMM__INT8_BUDGET(tmm__int8_budget()));
+    TMM_FN(int8_part) part;
+    memset((void *)&part, 0, sizeof part);
+    part.memory = (char *)tmm__workspace(tmm__int8_plan(m, n, k).bytes, p->stream);
+    *done = part.memory != NULL;
+    tmm_status status = TMM_OK;
+    for (long long b = 0; b < p->batch && *done; b++)
+        for (long long k0 = 0; k0 < p->K; k0 += k)
+            for (long long m0 = 0; m0 < p->M; m0 += m)
+                for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
+                    TMM_FN(gemm__product) *q = &part.p;
+                    *q = *p;
+                    q->batch = 1, q->strideA = q->strideB = q->strideC = 0;
+                    q->M = tmm__min(m, p->M - m0), q->N = tmm__min(n, p->N - n0);
+                    q->K = tmm__min(k, p->K - k0);
+                    q->A += b * p->strideA + m0 * p->rsA + k0 * p->csA;
+                    q->B += b * p->strideB + n0 * p->csB + k0 * p->rsB;
+                    q->C += b * p->strideC + m0 * p->ldc + n0;
+                    if (k0 > 0) q->beta = 1;
+                    part.layout = tmm__int8_plan(q->M, q->N, q->K);
+                    for (int i = 0; i < 2; i++) {
+                        tmm__int8_operand *o = &part.operands[i];
+                        const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
+                        const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
+                        part.from[i] = i == 0 ? of_A : of_B;
+                        o->lines = (tmm__int8_line *)(part.memory + part.layout.lines[i]);
+                        o->units = (unsigned char *)part.memory + part.layout.units[i];
+                        o->planes = (unsigned char *)part.memory + part.layout.planes[i];
+                        o->line_blocks = part.layout.line_blocks[i];
+                    }
+                    status = TMM_FN(gemm__int8_run)(&part, TMM__INT8_FIXED(moduli));
+                }
+    if (part.memory != NULL) (void)cudaFreeAsync(part.memory, p->stream);
+    return status;
+}
+#else
+/* Of types and programs that do not have it. */
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__int8_takes)(p, row);
+}
+#endif
+#endif

@@ -1,0 +1,177 @@
+/* src/tiledmm/kernels/double/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL CHOICE: how many moduli.
+   Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The first
+   groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
+       k contiguous        warp w has lines 8 w to 8 w + 7, its lanes neighbours along k
+       lines contiguous    thread t has line t % 64, and k = t / 64, t / 64 + 4, ...
+   The order of additions depends on K and the op alone, and so do the scales. Reads 8 bytes an
+   element, for 3 operations: bound by memory. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_norms)(long long K, int groups_A, const tmm__int8_lines a,
+                            const tmm__int8_lines b, tmm__int8_norm *norms)
+{
+    __shared__ tmm__int8_norm of_threads[4][64];
+    bool is_A = (int)blockIdx.x < groups_A;
+    const tmm__int8_lines from = is_A ? a : b;
+    const int thread = threadIdx.x, lane = thread % 32;
+    long long line0 = 64ll * ((int)blockIdx.x - (is_A ? 0 : groups_A));
+    long long k0 = (long long)blockIdx.y * TMM__INT8_NORM_K;
+    int left = K - k0 < TMM__INT8_NORM_K ? (int)(K - k0) : (int)TMM__INT8_NORM_K;
+    tmm__int8_norm *to = norms + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * 64;
+    if (from.k_stride == 1) {
+#pragma unroll 1
+        for (int i = 0; i < 8; i++) {
+            int line = thread / 32 * 8 + i;
+            double one = 0, most = 0, two = 0, x[16];
+            int here = line0 + line < from.lines ? left : 0;
+            const double *at = from.X + (line0 + line) * from.line_stride + k0 + lane;
+#pragma unroll
+            for (int j = 0; j < 16; j++) {
+                x[j] = 0;
+                tmm__load_if(&x[j], at + 32 * j, 8, lane + 32 * j < here);
+            }
+#pragma unroll
+            for (int j = 0; j < 16; j++) {
+                one += fabs(x[j]), two += x[j] * x[j];
+                most = fmax(most, fabs(x[j]));
+            }
+#pragma unroll
+            for (int d = 16; d > 0; d /= 2) {
+                one += __shfl_xor_sync(0xffffffffu, one, d);
+                two += __shfl_xor_sync(0xffffffffu, two, d);
+                most = fmax(most, __shfl_xor_sync(0xffffffffu, most, d));
+            }
+            if (lane == 0) to[line].one = one, to[line].most = most, to[line].two = two;
+        }
+        return;
+    }
+    int line = thread % 64, part = thread / 64;
+    double one = 0, most = 0, two = 0;
+    if (line0 + line >= from.lines) left = 0;
+    const double *at = from.X + (line0 + line) * from.line_stride + (k0 + part) * from.k_stride;
+#pragma unroll 1
+    for (int k = part; k < left; k += 32) {
+        double x[8];
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            x[j] = 0;
+            tmm__load_if(&x[j], at + 4 * j * from.k_stride, 8, k + 4 * j < left);
+        }
+        at += 32 * from.k_stride;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            one += fabs(x[j]), two += x[j] * x[j];
+            most = fmax(most, fabs(x[j]));
+        }
+    }
+    of_threads[part][line].one = one, of_threads[part][line].two = two;
+    of_threads[part][line].most = most;
+    __syncthreads();
+    if (part > 0) return;
+#pragma unroll
+    for (int i = 1; i < 4; i++) {
+        one += of_threads[i][line].one, two += of_threads[i][line].two;
+        most = fmax(most, of_threads[i][line].most);
+    }
+    to[line].one = one, to[line].most = most, to[line].two = two;
+}
+
+/* KERNEL SCALES. Puts the chunks together: a thread has a line. A norm is the smaller of
+   sqrt(most * one), which cannot overflow, and sqrt(two), where squares neither overflow nor
+   underflow; a little more, for what rounding did. A NaN or infinity is in `one`. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_scales)(long long K, int chunks, int lines_A, int lines_B,
+                             const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
+{
+    int line = blockIdx.x * 256 + threadIdx.x;
+    if (line >= lines_A + lines_B) return;
+    double one = 0, most = 0, two = 0;
+#pragma unroll 4
+    for (int i = 0; i < chunks; i++) {
+        tmm__int8_norm n = norms[(size_t)i * (lines_A + lines_B) + line];
+        one += n.one, two += n.two, most = fmax(most, n.most);
+    }
+    tmm__int8_line to = {0, 0, 0, 0};
+    if (one != 0) {
+        double norm = sqrt(most) * sqrt(one);
+        if (most > 1e-130 && most < 1e130) norm = fmin(norm, sqrt(two));
+        unsigned long long bits;
+        norm *= 1 + 1e-9;
+        memcpy(&bits, &norm, 8);
+        int exponent = (int)(bits >> 52) - 1023;
+        bool usable = one < tmm__power_of_two(1023) &&
+                      most < tmm__power_of_two(TMM__INT8_EXPONENT) &&
+                      most > tmm__power_of_two(-TMM__INT8_EXPONENT);
+        to.one = tmm__float_from(0x7fc00000u);
+        if (usable) {
+            float fraction = (float)(norm * tmm__power_of_two(-exponent));
+            to.size = exponent * 256 + (int)ceilf(256 * log2f(fraction) + 0.01f);
+            double unit = tmm__power_of_two(-(to.size >> 8));
+            to.one = (float)(one * unit) * 1.000001f;
+            to.unit = (float)(one * unit / (double)K) / 32;
+            to.per_unit = (1 - 1e-6f) / to.unit;
+        }
+    }
+    if (line < lines_A)
+        a[line] = to;
+    else
+        b[line - lines_A] = to;
+}
+
+/* KERNEL CHOICE. How many moduli prove an element, for all of C; the block that is last to count
+   decides. Reads a byte an element. */
+TMM_KERNEL void __launch_bounds__(256)
+    TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, float fp64,
+                             float each)
+{
+    __shared__ unsigned failed[TMM__INT8_CHOICES];
+    const int lane = threadIdx.x % 32, t = threadIdx.x % 128;
+    unsigned count[TMM__INT8_CHOICES] = {0, 0, 0, 0};
+    if (threadIdx.x < TMM__INT8_CHOICES) failed[threadIdx.x] = 0;
+    __syncthreads();
+    int pieces = job.pieces_down * job.pieces_across;
+#pragma unroll 1
+    for (int n = blockIdx.x * 2 + threadIdx.x / 128; n < pieces; n += gridDim.x * 2) {
+        int piece_row = n / job.pieces_across, piece_col = n % job.pieces_across;
+        int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+        uint4 codes = *(const uint4 *)(job.planes +
+                                       tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
+                                       TMM__INT8_UNITS * TMM__INT8_PIECE + t * 16);
+        tmm__int8_line rows[2] = {job.a.lines[row], job.a.lines[row + 8]};
+#pragma unroll 1
+        for (int j = 0; j < 4; j++) {
+            unsigned word = j == 0 ? codes.x : j == 1 ? codes.y : j == 2 ? codes.z : codes.w;
+            tmm__int8_line cols[2] = {job.b.lines[col + 8 * j], job.b.lines[col + 8 * j + 1]};
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const tmm__int8_line *r = &rows[e / 2], *c = &cols[e % 2];
+                bool exists = row + e / 2 * 8 < job.M && col + 8 * j + e % 2 < job.N;
+                float size = tmm__int8_from_log(word >> 8 * e & 255) * r->unit * c->unit * 0.9999f;
+#pragma unroll
+                for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+                    float g = tmm__int8_rest(tables.limit[i], r);
+                    float col_g = tmm__int8_rest(tables.limit[i], c);
+                    tmm__int8_part part = tmm__int8_half(r, g, tables.kappa, tables.half_K);
+                    if (exists && !(size >= tmm__int8_threshold(part, col_g, c->one))) count[i]++;
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+#pragma unroll
+        for (int d = 16; d > 0; d /= 2) count[i] += __shfl_xor_sync(0xffffffffu, count[i], d);
+        if (lane == 0 && count[i] > 0) atomicAdd(&failed[i], count[i]);
+    }
+    __syncthreads();
+    if (threadIdx.x < TMM__INT8_CHOICES && failed[threadIdx.x] > 0)
+        atomicAdd(&job.state->failed[threadIdx.x], (unsigned long long)failed[threadIdx.x]);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(&job.state->arrived, 1u) == gridDim.x - 1) {
+        __threadfence();
+        job.state->moduli = tmm__int8_decide(job.state, (double)job.M * (double)job.N, fp64, each);
+    }
+}
+#endif

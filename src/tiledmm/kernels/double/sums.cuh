@@ -1,0 +1,132 @@
+/* src/tiledmm/kernels/double/sums.cuh. KERNEL SUMS: residues become elements of C.
+   Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient, which
+   has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const unsigned *weight,
+                                                             unsigned for_quotient,
+                                                             unsigned quotient,
+                                                             unsigned long long *e, unsigned *top,
+                                                             unsigned *q)
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++) e[i] += (unsigned long long)n * weight[i];
+    *top += n * weight[3];
+    *q += __umulhi(for_quotient, quotient);
+}
+
+/* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a double.
+   For L = 16 there is a sixth group. */
+static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
+                                                                   const tmm__int8_sums *tables,
+                                                                   int choice)
+{
+    const unsigned *f = tables->factor[choice];
+    unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
+    unsigned long long e[3] = {0, 0, 0};
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_MOST; l++) y[l] = words[l] >> 8 * byte & 255;
+#pragma unroll
+    for (int g = 0; g < 3; g++)
+        n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
+    n[3] = y[9] * f[9] + y[10] * f[10] + y[13] * f[13];
+    n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
+    n[5] = y[15];
+#pragma unroll
+    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
+    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
+    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
+    q >>= 12;
+#pragma unroll
+    for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
+    top += q * tables->minus_P[choice][3];
+    e[1] += e[0] >> 32;
+    e[2] += e[1] >> 32;
+    top += (unsigned)(e[2] >> 32);
+    unsigned long long low = (e[1] << 32) | (unsigned)e[0];
+    unsigned long long high = ((unsigned long long)top << 32) | (unsigned)e[2];
+    /* The magnitude first: then a small negative number has no bits to be rounded away. */
+    bool negative = (long long)high < 0;
+    if (negative) low = 0 - low, high = ~high + (low == 0);
+    double x = (double)high * 18446744073709551616.0 + (double)low;
+    return negative ? -x : x;
+}
+
+/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
+   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
+   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
+   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
+TMM_KERNEL void __launch_bounds__(128, 4)
+    TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
+{
+    const unsigned moduli = job.state->moduli;
+    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
+    if (moduli == 0) return;
+    const int choice = (int)moduli - TMM__INT8_LEAST, piece_row = n / job.pieces_across;
+    const int piece_col = n - piece_row * job.pieces_across, limit = tables.limit[choice];
+    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+    const unsigned char *from =
+        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
+    uint4 four[TMM__INT8_PLANES];
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_PLANES; l++) {
+        four[l] = make_uint4(0, 0, 0, 0);
+        if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
+            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
+    }
+    tmm__int8_part parts[2];
+    float row_g[2], row_unit[2];
+    double row_scale[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        tmm__int8_line line = job.a.lines[row + 8 * h];
+        row_g[h] = tmm__int8_rest(limit, &line), row_unit[h] = line.unit * 0.9999f;
+        parts[h] = tmm__int8_half(&line, row_g[h], tables.kappa, tables.half_K);
+        row_scale[h] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
+    }
+    double *C = job.C + row * job.ldc + col;
+    const bool aligned = ((size_t)C | (size_t)job.ldc * 8) % 16 == 0;
+    unsigned open = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        unsigned words[TMM__INT8_PLANES];
+#pragma unroll
+        for (int l = 0; l < TMM__INT8_PLANES; l++)
+            words[l] = j == 0 ? four[l].x : j == 1 ? four[l].y : j == 2 ? four[l].z : four[l].w;
+        float col_g[2], col_one[2], col_unit[2];
+        double col_scale[2];
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            tmm__int8_line line = job.b.lines[col + 8 * j + i];
+            col_g[i] = tmm__int8_rest(limit, &line), col_one[i] = line.one;
+            col_unit[i] = line.unit;
+            col_scale[i] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
+        }
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            double sum[2];
+            unsigned proved = 0;
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, &tables, choice);
+                float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
+                float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
+                bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
+                shown |= units * row_unit[h] * col_unit[i] >= T;
+                bool exists = row + 8 * h < job.M && col + 8 * j + i < job.N;
+                if (exists && shown) proved |= 1u << i;
+                if (exists && !shown) open |= 1u << (4 * j + 2 * h + i);
+                sum[i] = x * row_scale[h] * col_scale[i];
+            }
+            double *to = C + 8 * h * job.ldc + 8 * j;
+            TMM_FN(elements2) old = {{0, 0}};
+            if (job.beta != 0) old = TMM_FN(load2)(to, aligned, proved);
+            TMM_FN(store2)
+            (to, row + 8 * h, col + 8 * j, aligned, proved, job.alpha, job.beta, old, sum);
+        }
+    }
+    job.open[(size_t)n * 128 + t] = (unsigned short)open;
+    if (open != 0) job.state->open = 1;
+}
+#endif

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# demos/notebook.ipynb, executed as a hosted notebook would: every cell ends without an error, the
+# programs pass, a plot and a picture are shown. In a folder without the tree it is cloned first.
+# Skips where nbclient, ipykernel or matplotlib cannot be had.
+# shellcheck disable=SC2317,SC2329 # functions are called through check
+. "$(dirname "$0")/tap.bash"
+
+python3 -c 'import nbclient, ipykernel, matplotlib' 2>/dev/null ||
+    skip_all "the notebook" "Python has no nbclient, ipykernel or matplotlib"
+
+cat >"$work/execute.py" <<'PYTHON'
+import sys
+
+import nbclient
+import nbformat
+
+notebook = nbformat.read("demos/notebook.ipynb", 4)
+if len(sys.argv) > 2:  # only its first cells, and these do something else
+    notebook.cells = notebook.cells[: int(sys.argv[2])]
+nbformat.validate(notebook)
+try:
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": sys.argv[1]}}).execute()
+except nbclient.exceptions.CellExecutionError as error:
+    print(error)
+    sys.exit(1)
+for cell in notebook.cells:
+    for output in cell.get("outputs", []):
+        print(output.get("text", ""), *(f"shows {kind}" for kind in output.get("data", {})))
+PYTHON
+work=$PWD/$work
+execute() { TILEDMM_WORK=$work/built python3 "$work/execute.py" "$@" >"$work/said.txt" 2>&1; }
+
+check "all cells of the notebook end without an error" execute demos
+check "both headers are found" grep -q '^raytrace.cuh [0-9][0-9]* bytes' "$work/said.txt"
+check "the ladder is checked" grep -q 'Test PASSED' "$work/said.txt"
+if [ "$(grep -c 'shows image/png' "$work/said.txt")" = 2 ]; then
+    ok "a plot and a picture are shown"
+else
+    not_ok "a plot and a picture are shown" "$work/said.txt"
+fi
+if [ -s "$work/built/spheres.png" ]; then ok "the picture is that of raytrace"; else not_ok "the picture is that of raytrace"; fi
+
+# elsewhere: the address is cloned
+away=$(mktemp -d)
+trap 'rm -rf "$away"' EXIT
+if git rev-parse --git-dir >/dev/null 2>&1; then
+    clones() { TILEDMM_ADDRESS=file://$PWD execute "$away" 2 && [ -e "$away/tiledmm/raytrace.cuh" ]; }
+    check "without a tree the notebook clones one" clones
+    fails() { rm -rf "${away:?}/tiledmm"; ! TILEDMM_ADDRESS=file:///nowhere execute "$away" 2; }
+    check "an address that leads nowhere is an error of its cell" fails
+else
+    skip "without a tree the notebook clones one" "this is no git checkout"
+fi
+tap_done

@@ -1,0 +1,488 @@
+/* TMM_TENSOR_INT8, of double: kinds of data, shapes, ops, instances, parts, batches, the choice of moduli
+   and elements that are not proved; the promised error against sums of more bits on random data.
+   With the argument "few": four small products, for tools that make a program very slow. */
+static int fixed_wanted = -1, instance_wanted = -1, fp64_wanted = -1;
+static unsigned long long budget_wanted;
+#define TMM__INT8_FIXED(moduli)      (fixed_wanted >= 0 ? fixed_wanted : (moduli))
+#define TMM__INT8_INSTANCE(instance) (instance_wanted >= 0 ? instance_wanted : (instance))
+#define TMM__INT8_FP64(pays)         (fp64_wanted >= 0 ? fp64_wanted : (pays))
+#define TMM__INT8_BUDGET(bytes)      (budget_wanted ? (size_t)budget_wanted : (bytes))
+#define TMM_DOUBLE_TENSOR            0
+#define TMM_NO_READY_MADE
+#include "tap.h"
+#include "../tiledmm.cuh"
+#define TMM_TYPE double
+#define TMM_NAME d
+#include "../tiledmm.cuh"
+/* Sanitized, which takes several times as long: not each kind of data, and no epilogue. */
+#ifdef FEWER
+enum { KIND_STEP = 4, LEAST_MODULI = 15, BOTH_PARTS = 1 };
+#else
+enum { KIND_STEP = 1, LEAST_MODULI = 13, BOTH_PARTS = 2 };
+#define TMM_TYPE                      double
+#define TMM_NAME                      e
+#define TMM_EPILOGUE(value, row, col) ((value) + 2 * (double)(row) - (double)(col))
+#include "../tiledmm.cuh"
+#endif
+
+enum kind {
+    UNIFORM,
+    POSITIVE,
+    NORMAL,
+    PHI_HALF,
+    PHI_1,
+    PHI_2,
+    PHI_4,
+    PHI_8,
+    EQUAL,
+    SLIVERS,
+    SPIKE_20,
+    SPIKE_40,
+    GRADED,
+    GRADED_K,
+    WIDE_24,
+    WIDE_30,
+    WIDE_36,
+    WIDE_60,
+    CANCEL,
+    DENORMAL,
+    DENORMAL_C,
+    HUGE_SCALE,
+    TINY_SCALE,
+    MIXED_SCALE,
+    LARGEST,
+    INTEGERS,
+    WITH_NAN,
+    WITH_INF,
+    ZERO_LINES,
+    KINDS
+};
+static const char *const kind_names[KINDS] = {
+    "uniform", "positive", "normal",     "phi 0.5",  "phi 1",         "phi 2",
+    "phi 4",   "phi 8",    "equal",      "slivers",  "spikes 2^20",   "spikes 2^40",
+    "graded",  "graded k", "wide 24",    "wide 30",  "wide 36",       "wide 60",
+    "cancel",  "denormal", "denormal C", "huge",     "tiny",          "huge and tiny",
+    "largest", "integers", "NaN",        "infinity", "lines of zeros"};
+
+typedef struct product {
+    long long M, N, K, lda, ldb, ldc;
+    tmm_op opA, opB;
+    double alpha, beta;
+    double *A, *B, *C, *dA, *dB, *dC;
+    size_t a, b, c; /* elements */
+} product;
+
+enum { GUARD = 64 }; /* elements in front of and behind C */
+static const unsigned long long poison = 0x7ff8dead0000c0deull;
+
+static void check(cudaError_t error)
+{
+    if (error == cudaSuccess) return;
+    printf("Bail out! %s\n", cudaGetErrorString(error));
+    exit(1);
+}
+
+static double normal(void)
+{
+    double u = 0.5 * tap_uniform() + 0.5;
+    return sqrt(-2 * log(u)) * cos(3.14159265358979 * tap_uniform());
+}
+
+static double wide(int exponents)
+{
+    double u = tap_uniform();
+    return copysign(ldexp(1 + fabs(u), -(int)(tap_bits() % (unsigned)(exponents + 1))), u);
+}
+
+/* Element k of row `line` of A, or column `line` of B. */
+static double element(int kind, int of_B, long long line, long long k, long long K)
+{
+    double x = tap_uniform();
+    switch (kind) {
+    case POSITIVE: return fabs(x);
+    case NORMAL: return normal();
+    case PHI_HALF: return x * exp(0.5 * normal());
+    case PHI_1: return x * exp(normal());
+    case PHI_2: return x * exp(2 * normal());
+    case PHI_4: return x * exp(4 * normal());
+    case PHI_8: return x * exp(8 * normal());
+    case EQUAL: return 0.5 + (double)(line * 7919 % 1009) / 2018 + 1e-13;
+    case SLIVERS: return of_B || k % 64 == 0 ? 1 : ldexp(0.9995, -54);
+    case SPIKE_20:
+    case SPIKE_40:
+        if (of_B) return k % 16 == 5 ? 0 : x;
+        return k == line % ((K + 10) / 16) * 16 + 5 ? ldexp(x, kind == SPIKE_20 ? 20 : 40) : x;
+    case GRADED: return ldexp(x, (int)(line * (of_B ? 11 : 7) % 61) * 10 - 300);
+    case GRADED_K: return ldexp(x, (of_B ? -1 : 1) * ((int)(40 * k / K) - 20));
+    case WIDE_24: return wide(24);
+    case WIDE_30: return wide(30);
+    case WIDE_36: return wide(36);
+    case WIDE_60: return wide(60);
+    case DENORMAL: return ldexp(x, of_B ? 700 : -1050);
+    case DENORMAL_C: return ldexp(x, -530);
+    case HUGE_SCALE: return ldexp(x, 480);
+    case TINY_SCALE: return ldexp(x, -470);
+    case MIXED_SCALE: return ldexp(x, of_B ? -900 : 900);
+    case LARGEST: return of_B ? ldexp(x, -20) : x * 1.7976931348623157e308;
+    case INTEGERS: return floor(x * 100000);
+    case WITH_NAN: return !of_B && line % 50 == 7 && k % 97 == 3 ? NAN : x;
+    case WITH_INF:
+        return of_B && line % 50 == 7 && k % 97 == 3 ? (k % 2 ? INFINITY : -INFINITY) : x;
+    case ZERO_LINES: return line % 4 == 1 ? 0 : x;
+    default: return x;
+    }
+}
+
+static void make(product *p, long long M, long long N, long long K, int ops, int pad, int kind)
+{
+    memset(p, 0, sizeof *p);
+    p->M = M, p->N = N, p->K = K, p->alpha = 1;
+    p->opA = ops & 1 ? TMM_OP_T : TMM_OP_N, p->opB = ops & 2 ? TMM_OP_T : TMM_OP_N;
+    p->lda = (ops & 1 ? M : K) + pad, p->ldb = (ops & 2 ? K : N) + 2 * pad, p->ldc = N + pad;
+    p->a = (size_t)((ops & 1 ? K : M) * p->lda), p->b = (size_t)((ops & 2 ? N : K) * p->ldb);
+    p->c = (size_t)(M * p->ldc + 2 * GUARD);
+    p->A = (double *)malloc(p->a * 8), p->B = (double *)malloc(p->b * 8);
+    p->C = (double *)malloc(p->c * 8);
+    for (size_t i = 0; i < p->a; i++) p->A[i] = NAN; /* beside the matrix */
+    for (size_t i = 0; i < p->b; i++) p->B[i] = NAN;
+    for (size_t i = 0; i < p->c; i++) memcpy(&p->C[i], &poison, 8);
+    for (long long k = 0; k < K; k++) {
+        for (long long i = 0; i < M; i++)
+            p->A[ops & 1 ? k * p->lda + i : i * p->lda + k] = element(kind, 0, i, k, K);
+        for (long long j = 0; j < N; j++)
+            p->B[ops & 2 ? j * p->ldb + k : k * p->ldb + j] = element(kind, 1, j, k, K);
+    }
+    if (kind == CANCEL) /* A = (X, X), B = (Y; -Y) */
+        for (long long k = 0; k < K; k++) {
+            for (long long i = 0; i < M; i++) {
+                double *row = p->A + i * p->lda;
+                if (ops == 0) row[k] = k < K / 2 ? row[k] : k - K / 2 < K / 2 ? row[k - K / 2] : 0;
+            }
+            for (long long j = 0; j < N; j++)
+                if (ops == 0 && k >= K / 2)
+                    p->B[k * p->ldb + j] = k - K / 2 < K / 2 ? -p->B[(k - K / 2) * p->ldb + j] : 0;
+        }
+    check(cudaMalloc(&p->dA, p->a * 8));
+    check(cudaMalloc(&p->dB, p->b * 8));
+    check(cudaMalloc(&p->dC, p->c * 8));
+    check(cudaMemcpy(p->dA, p->A, p->a * 8, cudaMemcpyHostToDevice));
+    check(cudaMemcpy(p->dB, p->B, p->b * 8, cudaMemcpyHostToDevice));
+}
+
+static void drop(product *p)
+{
+    free(p->A), free(p->B), free(p->C);
+    cudaFree(p->dA), cudaFree(p->dB), cudaFree(p->dC);
+}
+
+static double *run(const product *p, tmm_kernel kernel)
+{
+    double *C = (double *)malloc(p->c * 8);
+    check(cudaMemcpy(p->dC, p->C, p->c * 8, cudaMemcpyHostToDevice));
+    tmm_status status = tmm_dgemm_with(kernel, p->opA, p->opB, p->M, p->N, p->K, p->alpha, p->dA,
+                                       p->lda, p->dB, p->ldb, p->beta, p->dC + GUARD, p->ldc, 0);
+    if (status != TMM_OK) tap_note("%s: %s", tmm_status_string(status), tmm_last_error());
+    check(cudaMemcpy(C, p->dC, p->c * 8, cudaMemcpyDeviceToHost));
+    return C;
+}
+
+static int same(const product *p, const double *X, const double *Y)
+{
+    return memcmp(X, Y, p->c * 8) == 0;
+}
+
+/* What is found of a product: elements that break the promise, |C - Cref| <= (K + 2) u |alpha| |A||B|
+   and some for beta and what is denormal, or NaN and infinity as TMM_GLOBAL has them, or that are
+   written outside of C; the largest error in u |A||B|; the part that is the exact sum, rounded. */
+typedef struct finding {
+    long long bad;
+    double worst, exact;
+} finding;
+
+static finding look(const product *p, const double *C)
+{
+    const double u = ldexp(1, -53);
+    finding f = {0, 0, 0};
+    double *strict = NULL;
+    for (int i = 0; i < GUARD; i++) {
+        f.bad += memcmp(&C[i], &poison, 8) != 0;
+        f.bad += memcmp(&C[GUARD + p->M * p->ldc + i], &poison, 8) != 0;
+    }
+    for (long long i = 0; i < p->M; i++)
+        for (long long j = 0; j < p->ldc; j++) {
+            double was = p->C[GUARD + i * p->ldc + j], is = C[GUARD + i * p->ldc + j];
+            if (j >= p->N) {
+                f.bad += memcmp(&was, &is, 8) != 0;
+                continue;
+            }
+            long double sum = 0, size = 0; /* 64 bits or more */
+            for (long long k = 0; k < p->K; k++) {
+                double a = p->opA == TMM_OP_N ? p->A[i * p->lda + k] : p->A[k * p->lda + i];
+                double b = p->opB == TMM_OP_N ? p->B[k * p->ldb + j] : p->B[j * p->ldb + k];
+                sum += (long double)a * b;
+                size += fabsl((long double)a * b);
+            }
+            sum *= p->alpha, size *= fabs(p->alpha);
+            long double old = p->beta == 0 ? 0 : (long double)p->beta * was;
+            if (!(size < 1e300L)) {
+                if (strict == NULL) strict = run(p, TMM_GLOBAL);
+                double as = strict[GUARD + i * p->ldc + j];
+                f.bad += !(is == as || (is != is && as != as) || (isfinite(as) && isfinite(is)));
+                continue;
+            }
+            long double error = fabsl(is - (sum + old)), extra = 2 * (fabsl(old) + size) * u;
+            extra = p->alpha == 1 && p->beta == 0 ? 0 : extra;
+            extra += (long double)p->K * ldexpl(1, -1075);
+            if (!(error <= (p->K + 2) * u * size + extra)) f.bad++;
+            if (size > 1e-280L && error / size / u > f.worst) f.worst = (double)(error / size / u);
+            f.exact += is == (double)(sum + old);
+        }
+    f.exact /= (double)p->M * (double)p->N;
+    free(strict);
+    return f;
+}
+
+static void promise(long long M, long long N, long long K, int ops, int pad, int kind, double alpha,
+                    double beta, const char *what)
+{
+    product p;
+    make(&p, M, N, K, ops, pad, kind);
+    p.alpha = alpha, p.beta = beta;
+    if (beta != 0)
+        for (long long i = 0; i < M; i++)
+            for (long long j = 0; j < N; j++) p.C[GUARD + i * p.ldc + j] = tap_uniform();
+    double *C = run(&p, TMM_TENSOR_INT8);
+    finding f = look(&p, C);
+    tap_ok(f.bad == 0 && (kind != INTEGERS || f.worst == 0),
+           "%lld x %lld x %lld, %c%c, %s%s: worst error %.1f u of %lld u", M, N, K,
+           ops & 1 ? 'T' : 'N', ops & 2 ? 'T' : 'N', kind_names[kind], what, f.worst, K + 2);
+    if (f.bad) tap_note("%lld elements are wrong", f.bad);
+    free(C);
+    drop(&p);
+}
+
+/* All residues of all moduli matter: of random data most elements are the exact sum, rounded, as no
+   chain of multiply-adds gives them. And then the bits do not depend on neighbours, M, N or op. */
+static void by_residues(void)
+{
+    product p, part;
+    make(&p, 100, 90, 300, 0, 1, PHI_HALF);
+    fixed_wanted = 16;
+    double *C = run(&p, TMM_TENSOR_INT8), *strict = run(&p, TMM_GLOBAL);
+    finding f = look(&p, C), g = look(&p, strict);
+    tap_ok(f.bad == 0 && f.exact > 0.8 && g.exact < 0.4,
+           "16 moduli: %.0f %% are the exact sum, rounded, of multiply-adds %.0f %%", 100 * f.exact,
+           100 * g.exact);
+    part = p;
+    part.M = 70, part.N = 33, part.dA = p.dA + 20 * p.lda, part.dB = p.dB + 40;
+    double *D = run(&part, TMM_TENSOR_INT8);
+    int equal = 1;
+    for (int i = 0; i < 70; i++)
+        equal &= memcmp(D + GUARD + i * p.ldc, C + GUARD + (i + 20) * p.ldc + 40, 33 * 8) == 0;
+    tap_ok(equal, "16 moduli: a part of the product alone has the same bits");
+    free(C), free(D), free(strict);
+    for (int moduli = LEAST_MODULI; moduli <= 15; moduli++) {
+        fixed_wanted = moduli;
+        C = run(&p, TMM_TENSOR_INT8);
+        f = look(&p, C);
+        tap_ok(f.bad == 0, "%d moduli: worst error %.2f u, %.0f %% exact", moduli, f.worst,
+               100 * f.exact);
+        free(C);
+    }
+    fixed_wanted = -1;
+    drop(&p);
+}
+
+/* Where nothing is proved, the bits are those of TMM_GLOBAL: of elements one by one, of tiles, of all if
+   the device chooses FP64, by KERNEL TENSOR or without. */
+static void open_elements(void)
+{
+    static const int fixed[] = {16, -1, -1}, fp64[] = {-1, 0, 1};
+    static const char *const names[] = {"16 moduli, tiles", "FP64 for all",
+                                        "FP64 for all by KERNEL TENSOR"};
+    product p;
+    double *C, *strict;
+    make(&p, 130, 75, 90, 0, 1, GRADED_K);
+    p.alpha = -2, p.beta = 0.5;
+    for (size_t i = 0; i < p.c - 2 * GUARD; i++) p.C[GUARD + i] = tap_uniform();
+    strict = run(&p, TMM_GLOBAL);
+    for (int n = 0; n < 3; n++) {
+        fixed_wanted = fixed[n], fp64_wanted = fp64[n];
+        C = run(&p, TMM_TENSOR_INT8);
+        tap_ok(same(&p, C, strict), "graded k, %s: the bits of TMM_GLOBAL", names[n]);
+        free(C);
+    }
+    fp64_wanted = -1, fixed_wanted = 16;
+    free(strict);
+    drop(&p);
+    make(&p, 100, 110, 60, 3, 2, UNIFORM); /* a row and a column of NaN: one by one */
+    check(cudaMemset(p.dA + 7 + 5 * p.lda, 0xff, 8));
+    check(cudaMemset(p.dB + 3 + 100 * p.ldb, 0xff, 8));
+    C = run(&p, TMM_TENSOR_INT8), strict = run(&p, TMM_GLOBAL);
+    long long wrong = 0, here = 0;
+    for (long long i = 0; i < p.M; i++)
+        for (long long j = 0; j < p.N; j++) {
+            double x = C[GUARD + i * p.ldc + j], y = strict[GUARD + i * p.ldc + j];
+            wrong += (x != x) != (y != y), here += x != x;
+        }
+    tap_ok(wrong == 0 && here == p.M + p.N - 1, "a NaN in A and in B: a row and a column of C");
+    fixed_wanted = -1;
+    free(C), free(strict);
+    drop(&p);
+}
+
+static void parts(void)
+{
+    product p;
+    double *C;
+    for (int n = 0; n < BOTH_PARTS; n++) {
+        make(&p, n == 0 ? 530 : 40, n == 0 ? 40 : 390, 30, 2 - n, 1, PHI_1);
+        fixed_wanted = 16, budget_wanted = 0;
+        double *whole = run(&p, TMM_TENSOR_INT8);
+        budget_wanted = tmm__int8_plan(n == 0 ? 512 : 40, n == 0 ? 40 : 384, 30).bytes;
+        C = run(&p, TMM_TENSOR_INT8);
+        tap_ok(same(&p, C, whole), "in parts of %c: the same bits", n == 0 ? 'M' : 'N');
+        free(C), free(whole);
+        drop(&p);
+    }
+    make(&p, 20, 30, 1100, 1, 1, PHI_1);
+    p.beta = 0.5;
+    for (size_t i = 0; i < p.c - 2 * GUARD; i++) p.C[GUARD + i] = tap_uniform();
+    budget_wanted = 1, fixed_wanted = -1;
+    C = run(&p, TMM_TENSOR_INT8);
+    finding f = look(&p, C);
+    tap_ok(f.bad == 0, "in parts of K: worst error %.2f u", f.worst);
+    budget_wanted = 0;
+    free(C);
+    drop(&p);
+}
+
+static void batches(void)
+{
+    enum { COUNT = 3 };
+    product p;
+    make(&p, 70, 50, 100, 0, 2, PHI_2);
+    size_t c = (size_t)(p.M * p.ldc);
+    double *dC, *dA, *C = (double *)malloc(COUNT * c * 8);
+    check(cudaMalloc(&dA, COUNT * p.a * 8));
+    check(cudaMalloc(&dC, COUNT * c * 8));
+    for (int b = 0; b < COUNT; b++)
+        check(cudaMemcpy(dA + b * p.a, p.A, p.a * 8, cudaMemcpyHostToDevice));
+    for (int shared = 0; shared < 2; shared++) {
+        check(cudaMemset(dC, 0xff, COUNT * c * 8));
+        tmm_status status =
+            tmm_dgemm_batched_with(TMM_TENSOR_INT8, p.opA, p.opB, p.M, p.N, p.K, 1, dA, p.lda, p.dB,
+                                   p.ldb, 0, dC, p.ldc, shared ? 0 : (long long)p.a, 0,
+                                   (long long)c, COUNT, 0);
+        check(cudaMemcpy(C, dC, COUNT * c * 8, cudaMemcpyDeviceToHost));
+        int equal = 1;
+        for (int b = 1; b < COUNT; b++) equal &= memcmp(C, C + b * c, c * 8) == 0;
+        double *whole = (double *)malloc(p.c * 8);
+        memcpy(whole, p.C, p.c * 8);
+        for (long long i = 0; i < p.M; i++)
+            memcpy(whole + GUARD + i * p.ldc, C + i * p.ldc, (size_t)p.N * 8);
+        finding f = look(&p, whole);
+        tap_ok(status == TMM_OK && equal && f.bad == 0,
+               "a batch%s: right, and the same bits at every position",
+               shared ? " that shares A" : "");
+        free(whole);
+    }
+    free(C);
+    cudaFree(dA), cudaFree(dC);
+    drop(&p);
+}
+
+/* Host memory, in blocks of different sizes. */
+static void from_host(void)
+{
+    product p;
+    make(&p, 100, 70, 50, 1, 1, PHI_1);
+    double *C[2];
+    tmm_status status = TMM_OK;
+    for (int n = 0; n < 2; n++) {
+        tmm_host_options options;
+        memset(&options, 0, sizeof options);
+        options.kernel = TMM_TENSOR_INT8, options.block = n == 0 ? 0 : 64;
+        C[n] = (double *)malloc(p.c * 8);
+        memcpy(C[n], p.C, p.c * 8);
+        if (status == TMM_OK)
+            status = tmm_dgemm_host(p.opA, p.opB, p.M, p.N, p.K, 1, p.A, p.lda, p.B, p.ldb, 0,
+                                    C[n] + GUARD, p.ldc, &options);
+    }
+    finding f = look(&p, C[0]);
+    tap_ok(status == TMM_OK && f.bad == 0 && f.exact > 0.8 && same(&p, C[0], C[1]),
+           "from host memory: right, and the same bits for all blocks");
+    tmm_host_release();
+    free(C[0]), free(C[1]);
+    drop(&p);
+}
+
+static void rules(void)
+{
+    product p;
+    make(&p, 40, 30, 20, 0, 0, UNIFORM);
+    p.alpha = 0, p.beta = 0;
+    tmm_status status = tmm_dgemm_with(TMM_TENSOR_INT8, TMM_OP_N, TMM_OP_N, p.M, p.N, p.K, 0, NULL,
+                                       p.lda, NULL, p.ldb, 0, p.dC, p.ldc, 0);
+    double first = 1;
+    check(cudaMemcpy(&first, p.dC, 8, cudaMemcpyDeviceToHost));
+    tap_ok(status == TMM_OK && first == 0, "alpha = 0 reads neither A nor B");
+    drop(&p);
+    make(&p, 40, 30, 15, 0, 0, UNIFORM);
+    double *C = run(&p, TMM_TENSOR_INT8), *other = run(&p, TMM_AUTO);
+    tap_ok(same(&p, C, other), "K = 15: as TMM_AUTO");
+    free(C), free(other);
+    drop(&p);
+    int never = 1;
+    for (long long n = 64; n <= 16384; n *= 4)
+        never &= tmm_dgemm_choice(n, n, n, 1) != TMM_TENSOR_INT8;
+    tap_ok(never, "TMM_DOUBLE_TENSOR 0: TMM_AUTO never takes TMM_TENSOR_INT8");
+    tap_ok(strcmp(tmm_kernel_string(TMM_TENSOR_INT8), "tensor_int8") == 0, "its name");
+#ifndef FEWER
+    make(&p, 60, 50, 64, 0, 0, UNIFORM);
+    double *plain = run(&p, TMM_TENSOR_INT8);
+    status = tmm_egemm_with(TMM_TENSOR_INT8, TMM_OP_N, TMM_OP_N, p.M, p.N, p.K, 1, p.dA, p.lda,
+                            p.dB, p.ldb, 0, p.dC + GUARD, p.ldc, 0);
+    C = (double *)malloc(p.c * 8);
+    check(cudaMemcpy(C, p.dC, p.c * 8, cudaMemcpyDeviceToHost));
+    int equal = status == TMM_OK;
+    for (int i = 0; i < 60; i++)
+        for (int j = 0; j < 50; j++) {
+            size_t at = (size_t)(GUARD + i * p.ldc + j);
+            equal &= C[at] == plain[at] + 2.0 * i - j;
+        }
+    tap_ok(equal, "an epilogue");
+    free(C), free(plain);
+    drop(&p);
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    tap_seed(20261124);
+    if (argc > 1 && strcmp(argv[1], "few") == 0) {
+        promise(65, 70, 130, 0, 1, PHI_1, 1, 0, "");
+        promise(300, 200, 260, 3, 0, UNIFORM, 2, 0.5, ", alpha and beta");
+        promise(70, 40, 60, 1, 1, GRADED_K, 1, 0, "");
+        promise(66, 30, 64, 2, 1, WITH_NAN, 1, 0, "");
+        return tap_done();
+    }
+    for (int ops = 0; ops < 4; ops++) promise(100, 70, 130, ops, ops % 2, UNIFORM, 1, 0, "");
+    promise(1, 1, 16, 0, 0, UNIFORM, 1, 0, "");
+    promise(3, 200, 150, 3, 3, UNIFORM, 1, 0, "");
+    promise(65, 2, 300, 1, 0, PHI_1, 1, 0, "");
+    promise(66, 67, 90, 0, 1, PHI_1, -1.5, 0, ", alpha");
+    promise(66, 67, 90, 2, 2, PHI_2, 2, 0.75, ", alpha and beta");
+    instance_wanted = 0;
+    promise(70, 140, 100, 1, 1, PHI_1, 1, 0, ", tiles of 128 x 256");
+    instance_wanted = -1;
+    for (int kind = 0; kind < KINDS; kind += KIND_STEP)
+        promise(60, 50, 128, kind == CANCEL ? 0 : kind % 4, 1, kind, 1, 0, "");
+    by_residues();
+    open_elements();
+    parts();
+    batches();
+    from_host();
+    rules();
+    return tap_done();
+}
