@@ -94,16 +94,21 @@ run_memory() {
             tail -n 3 "$work/$demo.txt"
             continue
         fi
-        [ "$demo" = map ] || awk -F, -v demo="$demo" '
+        [[ $demo =~ ^(latency|bandwidth)$ ]] || awk -F, -v demo="$demo" '
             NR == 1 || $1 ~ /also right/ || $1 ~ /^cudaMemcpy/ { next }
             $1 ~ /\(right\)/ || right == "" { right = $1; next }
             wrong == "" || $(NF - 1) + 0 > most { good = right; wrong = $1; most = $(NF - 1) + 0; shown = $(NF - 1) }
-            END { printf "%-16s%-32s%-32s%8s\n", demo, good, wrong, shown == "nan" ? "-" : shown }' "$work/$demo.csv"
+            END { if (wrong == "") { good = right; wrong = "-"; shown = "nan" }
+                printf "%-16s%-32s%-32s%8s\n", demo, good, wrong, shown == "nan" ? "-" : shown }' "$work/$demo.csv"
     done
     if have nvcc && have_gpu; then # the map: latency in clocks, size and bandwidth
-        awk -F, 'BEGIN { printf "\n%-24s%12s%12s%12s\n", "memory", "MB", "clocks", "GB/s" }
-            /^walk/ { printf "%-24s%12s%12.0f%12s\n", $1, $5, $4, "-" }
-            /^read/ { printf "%-24s%12s%12s%12.0f\n", $1, $5, "-", $7 }' "$work/map.csv"
+        awk -F, 'BEGIN { printf "\n%-24s%12s%12s\n", "memory", "clocks", "GB/s" }
+            FNR == 1 { next }
+            !($1 in row) { row[$1] = ++rows; name[rows] = $1; clocks[rows] = rate[rows] = "-" }
+            FILENAME ~ /latency/ { clocks[row[$1]] = $4 }
+            FILENAME ~ /bandwidth/ { rate[row[$1]] = $7 }
+            END { for (r = 1; r <= rows; r++) printf "%-24s%12s%12s\n", name[r], clocks[r], rate[r] }
+            ' "$work/latency.csv" "$work/bandwidth.csv"
     else
         say "On the CPU results and counts are right, and times mean nothing: none are shown."
     fi

@@ -356,9 +356,9 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
 RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image, int width,
                                     int height);
 
-/* Prints an image in host memory with 24-bit colour escape sequences, `columns` characters wide
-   (1 to 1000; at most as many as the image has pixels), two pixels of the preview to a character
-   cell (needs UTF-8). Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
+/* Prints an image in host memory with 24-bit colour escape sequences. It is `columns` characters wide
+   (1 to 1000; at most as many as the image has pixels). A character cell has two pixels of the
+   preview, which needs UTF-8. Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns);
 #endif
@@ -367,7 +367,7 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
 #if RAYT__KERNELS && !defined(RAYT__PART_GLOBAL)
 #define RAYT__PART_GLOBAL
 /* The four kernels that follow render `rows` rows of the image, from first_row on, one pixel a
-   thread, and differ only in where a thread finds the spheres, and in what order they lie there:
+   thread. They differ only in where a thread finds the spheres, and in what order they lie there:
 
         image, `width` wide               block of 16 x 16 threads      z ^     ray of one pixel
         +-----+-----+-----+---            +----------------+              |       |
@@ -491,8 +491,8 @@ RAYT_KERNEL void __launch_bounds__(256)
         +---+---+---+---+---+---+---+---+---+---     +---+---+---+---+---
         '-load--'-load--'-load--' a hit: z           sphere 0: once a pixel
 
-   The first level of the cache holds about 2 kB, these rows of 128 spheres; beyond that the warps,
-   which drift apart as they walk, fetch from its second level, and a test takes a little longer.
+   The first level of the cache holds about 2 kB, these rows of 128 spheres. Warps drift apart as they
+   walk. Beyond 2 kB they fetch from the second level, and a test takes a little longer.
 
    A scene larger than the table takes several launches (passes), each with the next part of it.
    `depths`, one float a pixel, carries the nearest depth from pass to pass; null if there is one.
@@ -1849,8 +1849,8 @@ RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, i
 }
 
 /* ============================== HOST LAYER ==================================================== */
-/* Rows of a band. A band has at most 64 MB and, for the plain kernels, 2^33 tests, which take a
-   fraction of a second even on a small GPU; but at least 128 rows, two rows of tiles. */
+/* Rows of a band. A band has at most 64 MB and, for the plain kernels, 2^33 tests. These take a
+   fraction of a second even on a small GPU. It has at least 128 rows, two rows of tiles. */
 static inline int rayt__band_rows(rayt_where where, int count, int width, int height)
 {
     double rows = 16777216.0 / width, tests = 8589934592.0 / ((double)width * (count + 1));

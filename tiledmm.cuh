@@ -148,11 +148,11 @@
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
-   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
-   TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
-   in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
-   32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
-   fewer slices.
+   Memory: TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work
+   (128 KB, TMM_TENSOR with its largest tiles). For large products of float and double they also take
+   copies of A and B in the form that they read best. TMM_SMALL and TMM_SKINNY take up to 32 x 64
+   partial sums for each multiprocessor where K is long and C is small. Without that memory all do
+   without, and sum in fewer slices.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
@@ -266,8 +266,8 @@
 #endif
 
 /* A product of two TMM_SUM, rounded once. Compilers may contract a * b + c * d into a multiply-add
-   of either product, and choose differently from kernel to kernel; this keeps the last step,
-   alpha sum + beta C, the same bits everywhere. */
+   of either product, and choose differently from kernel to kernel. So the last step, alpha sum +
+   beta C, has the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
     (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \
@@ -501,8 +501,8 @@ TMM_API tmm_status tmm_max_rel_error(tmm_type type, long long M, long long N, co
    pass with probability 1/2 at most, so `trials` of them with 2^-trials.
      TMM_INT: exact modulo 2^32. *excess is 0 if every trial agrees, infinite otherwise.
      TMM_FLOAT, TMM_DOUBLE: *excess is the largest |C r - A B r|_i over a bound for what rounding
-     does to row i, 8 sqrt(K + 2) u |a_i|_2 |B|_F with u the unit roundoff of the type; above 1 the
-     product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
+     does to row i. That is 8 sqrt(K + 2) u |a_i|_2 |B|_F with u the unit roundoff of the type.
+     Above 1 the product is wrong. The bound treats rounding errors as independent (N. Higham and T. Mary,
      "A new approach to probabilistic rounding error analysis", 2019); on matrices of one repeated
      value, where they are not, a right product can exceed it: compare element by element then.
    Infinities and NaN, in A or B, too, make *excess infinite. Needs memory for N + K + 2 M
@@ -1008,7 +1008,7 @@ static inline long long tmm__min(long long a, long long b)
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond (tmm__gpu);
    its data sheet says that of one that was not measured. A kernel is described by the clocks of its
    blocks (tmm__costs), which GPUs share as far as they share instructions: those of an H200.
-   bench/notes/choice.md says how they were found, bench/tune.sh measures a GPU. */
+   bench/notes/choice.md says how they were found. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -1038,7 +1038,7 @@ typedef struct tmm__gpu {
     double factor[TMM__FAMILIES][2];
 } tmm__gpu;
 
-/* Rows that bench/tune.sh printed. */
+/* Those that were measured. Where a factor is 1, it was not found to differ. */
 static const tmm__gpu tmm__gpus[] = {
     {"NVIDIA H200",
      90,
@@ -1148,12 +1148,13 @@ typedef struct tmm__costs {
     } fp16;
 
     /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
-       products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
+       products of bytes by one modulus; first: what the first one costs, times M N; slow: where FP64
+       has 1/64 of the rate of FP32, as predicted.
        TMM_AUTO: multiply-adds of bytes of a multiprocessor in a clock, by wgmma and (as predicted) by
        mma.sync; bytes of memory as a part of those read; nanoseconds of all launches. slow_edge: the
        least M, N and K where FP64 is slow. */
     struct {
-        double fp64, each, fp64_slow, each_slow;
+        double fp64, each, first, fp64_slow, each_slow;
         double rate, rate_slow, memory, launches, slow_edge;
     } int8;
 } tmm__costs;
@@ -1275,15 +1276,16 @@ static const tmm__costs tmm__measured = {
         0.836,                                       /* convert_rate */
     },
     {
-        26,   /* fp64 */
-        5800, /* each */
-        400,  /* fp64_slow */
-        5800, /* each_slow */
-        2890, /* rate */
-        512,  /* rate_slow */
-        0.79, /* memory */
-        3e4,  /* launches */
-        256,  /* slow_edge */
+        26,    /* fp64 */
+        1600,  /* each */
+        6.5e6, /* first */
+        400,   /* fp64_slow */
+        2000,  /* each_slow */
+        2890,  /* rate */
+        512,   /* rate_slow */
+        0.79,  /* memory */
+        3e4,   /* launches */
+        256,   /* slow_edge */
     },
 };
 
@@ -2503,11 +2505,11 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_LAYOUT)
 #define TMM__PART_HOST_LAYOUT
 /* ---- how a device works on its rows ---------------------------------------------------------- */
-/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K;
-   the end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them, at
-   least TMM__HOST_FIRST deep, in *front parts, one or two.
-     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer: a
-   short first part would not help for long. So their rest is cut only if it is too deep. */
+/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
+   The end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them. It
+   is at least TMM__HOST_FIRST deep and has *front parts, one or two.
+     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer. A short
+   first part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
     long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;
@@ -4097,10 +4099,10 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
      On an error or when cancelled, all is freed, no thread is left, and each element of C has its
    old or its final value. Windows: no threads, so the calling one stages pageable memory.
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
-   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little), TMM_ERROR_CUDA (a
-   copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED (a kernel
-   that this type lacks; TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE,
-   which would see rows and columns of blocks). */
+   used), TMM_ERROR_MEMORY (of a device or the host), TMM_ERROR_CUDA (a copy or a kernel failed),
+   TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED. That is for a kernel that this type
+   lacks; for TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; and for TMM_EPILOGUE, which
+   would see rows and columns of blocks. */
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,
@@ -4216,8 +4218,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM_TYPE 
 #define tmm_gemm_shared TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
-   steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
-   shared memory, and then each thread takes its row and its column from there.
+   steps of TMM_TILE. At each step all threads together copy one tile of A and one of B into shared
+   memory. Then each thread takes its row and its column from there.
 
                                    +--+--+--+--+  B
                                    |  |B0|  |  |        step 0: C += A0 B0
@@ -4562,10 +4564,9 @@ static __device__ __forceinline__ void TMM_FN(store4)(TMM_TYPE *C, long long row
     if (vector) *(TMM_FN(elements4) *)C = elements;
 }
 
-/* The same for `rows` rows (4 at most) of KERNEL PIPELINED from `row` on, as far as they lie from
-   first_row on and before `end`, with two elements each, 32 columns apart; 8 bits of `mask`.
-   `vector`: bits 0 and 4 stand for all four, and C is aligned to 16 bytes. beta is compared
-   once, not for each four. */
+/* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on and
+   before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With `vector`,
+   bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
 static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
                                                           long long first_row, long long end,
                                                           long long col, bool vector, unsigned mask,
@@ -4683,8 +4684,8 @@ static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long lo
     }
 }
 
-/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on, as
-   far as the 8 bits of the mask have them. With `vector`, bits 0 and 4 stand for all four. C is read
+/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on. The
+   mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read
    by single elements, so one code serves both cases. There is no branch for beta: the main loop of
    the kernel would pay for it. */
 static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
@@ -5251,8 +5252,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * al
    Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
-/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
-   thread owns a larger block of C, and no multiprocessor is left without work at the end.
+/* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
+   arithmetic. Each thread owns a larger block of C. No multiprocessor is without work at the end.
 
    Tile of C: 128 x 128, 4 warps of 64 x 64, 16 x 8 a thread:
       +---------+---------+        8 lanes across, twice 4 columns each
@@ -5312,8 +5313,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * al
 
    The order of the main loop depends on all code around it. The functions below leave the loops of TN
    and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to 5.5%
-   slower from 1024 x 1024 x 1024 on; with fragments loaded by a function NN was 2% slower (one
-   NVIDIA H200; bench/notes/pipelined.md).
+   slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower. Measured
+   on one NVIDIA H200: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
@@ -5389,7 +5390,7 @@ static __device__ __forceinline__ void TMM_FN(pipelined_fragment)(int thread, bo
 #endif
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB as constants; -1 for instance ANY, which reads them at run time and alone takes matrices
+   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
    smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
 #ifndef TMM__PIPELINED_LIST
 #define TMM__PIPELINED_LIST(_)                                                             \
@@ -6931,7 +6932,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                   "what the launcher asks for");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
-
 #if TMM__DOUBLE_TENSOR
     if (s.unless != NULL && *s.unless != 0) return;
 #endif
@@ -7075,9 +7075,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
             continue;
         }
-        if (end < s.steps) { /* the owner: add what the others have left */
+        if (end < s.steps) /* the owner: add what the others have left */
             tmm__tensor_add_partials(&s, share, tile, thread, sum);
-        }
         lane = thread % 32; /* anew, too */
         int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
         int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;
@@ -7226,21 +7225,21 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 }
 #endif /* TMM__WGMMA */
 
-/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
-   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
-   (PTX ISA 9.7, "ldmatrix"). */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
+   row l / 4 of matrix i. */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+#if TMM__ASYNC
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
                  : "r"((unsigned)__cvta_generic_to_shared(row))
                  : "memory");
 #else
     int lane = threadIdx.x % 32;
     for (int i = 0; i < 4; i++) {
         size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        four[i] = ((const unsigned *)from)[lane % 4];
+        fragment[i] = ((const unsigned *)from)[lane % 4];
     }
 #endif
 }
@@ -7561,9 +7560,9 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
 }
 
 /* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
-   memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
-       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
-   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
+   memory. See PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16".
+   Thread t has, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i) */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
 #define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
 #define TMM__C32(i)   TMM__C16(i), TMM__C16((i) + 16)
@@ -9565,6 +9564,7 @@ typedef struct tmm__int8_sums {
 /* What is decided on the device. `decided` comes last. */
 typedef struct tmm__int8_state {
     unsigned long long failed[TMM__INT8_CHOICES]; /* elements that so many moduli leave open */
+    unsigned long long looked;                    /* at so many elements */
     unsigned arrived;                             /* blocks that have counted */
     unsigned moduli;                              /* 0: FP64 for all */
     unsigned open;                                /* whether there are open elements */
@@ -9712,15 +9712,17 @@ static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, 
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L costs least, 0 for FP64: `all` elements, of which L leaves so many open. Costs are in units
-   of a product of bytes; `fp64`: all elements by FP64; `each`: `all` elements one by one. */
+/* Which L costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`: all elements by
+   FP64; `each`: all elements one by one, if all were open; `first`: that there is one. */
 static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
-                                                            double all, float fp64, float each)
+                                                            float fp64, float each, float first)
 {
     unsigned best = 0;
     float least = fp64;
+    double all = (double)state->looked;
     for (int i = 0; i < TMM__INT8_CHOICES; i++) {
         float cost = TMM__INT8_LEAST + i + each * (float)((double)state->failed[i] / all);
+        if (state->failed[i] > 0) cost += first;
         if (cost < least) least = cost, best = TMM__INT8_LEAST + i;
     }
     return best;
@@ -9810,6 +9812,8 @@ TMM_KERNEL void __launch_bounds__(256)
                             const tmm__int8_lines b, tmm__int8_norm *norms)
 {
     __shared__ tmm__int8_norm of_threads[4][64];
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     bool is_A = (int)blockIdx.x < groups_A;
     const tmm__int8_lines from = is_A ? a : b;
     const int thread = threadIdx.x, lane = thread % 32;
@@ -9883,6 +9887,8 @@ TMM_KERNEL void __launch_bounds__(256)
                              const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
 {
     int line = blockIdx.x * 256 + threadIdx.x;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     if (line >= lines_A + lines_B) return;
     double one = 0, most = 0, two = 0;
 #pragma unroll 4
@@ -9917,103 +9923,139 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli prove an element, for all of C; the block that is last to count
-   decides. Reads a byte an element. */
-TMM_KERNEL void __launch_bounds__(256)
-    TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, float fp64,
-                             float each)
+/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on diagonals if
+   there are many: it decides what is fastest, not what is right. The block that is last to count
+   decides. Reads a byte of each element that it looks at: bound by latency. */
+TMM_KERNEL void __launch_bounds__(128)
+    TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
+                             float fp64, float each, float first)
 {
-    __shared__ unsigned failed[TMM__INT8_CHOICES];
-    const int lane = threadIdx.x % 32, t = threadIdx.x % 128;
-    unsigned count[TMM__INT8_CHOICES] = {0, 0, 0, 0};
-    if (threadIdx.x < TMM__INT8_CHOICES) failed[threadIdx.x] = 0;
-    __syncthreads();
-    int pieces = job.pieces_down * job.pieces_across;
+    enum { CHOICES = TMM__INT8_CHOICES };
+    __shared__ unsigned of_warps[CHOICES + 1][4];
+    const int lane = threadIdx.x % 32, t = threadIdx.x;
+    unsigned count[CHOICES] = {0, 0, 0, 0}, looked = 0;
+    const int across = (job.pieces_across + every - 1) / every, pieces = job.pieces_down * across;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
 #pragma unroll 1
-    for (int n = blockIdx.x * 2 + threadIdx.x / 128; n < pieces; n += gridDim.x * 2) {
-        int piece_row = n / job.pieces_across, piece_col = n % job.pieces_across;
+    for (int n = blockIdx.x; n < pieces; n += gridDim.x) {
+        int piece_row = n / across,
+            piece_col = (n - piece_row * across) * every + piece_row % every;
+        if (piece_col >= job.pieces_across) continue;
         int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
         uint4 codes = *(const uint4 *)(job.planes +
                                        tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
                                        TMM__INT8_UNITS * TMM__INT8_PIECE + t * 16);
-        tmm__int8_line rows[2] = {job.a.lines[row], job.a.lines[row + 8]};
-#pragma unroll 1
-        for (int j = 0; j < 4; j++) {
-            unsigned word = j == 0 ? codes.x : j == 1 ? codes.y : j == 2 ? codes.z : codes.w;
-            tmm__int8_line cols[2] = {job.b.lines[col + 8 * j], job.b.lines[col + 8 * j + 1]};
+        tmm__int8_part parts[2][CHOICES];
+        float unit[2];
 #pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const tmm__int8_line *r = &rows[e / 2], *c = &cols[e % 2];
-                bool exists = row + e / 2 * 8 < job.M && col + 8 * j + e % 2 < job.N;
-                float size = tmm__int8_from_log(word >> 8 * e & 255) * r->unit * c->unit * 0.9999f;
+        for (int h = 0; h < 2; h++) {
+            tmm__int8_line line = job.a.lines[row + 8 * h];
+            unit[h] = line.unit * 0.9999f;
 #pragma unroll
-                for (int i = 0; i < TMM__INT8_CHOICES; i++) {
-                    float g = tmm__int8_rest(tables.limit[i], r);
-                    float col_g = tmm__int8_rest(tables.limit[i], c);
-                    tmm__int8_part part = tmm__int8_half(r, g, tables.kappa, tables.half_K);
-                    if (exists && !(size >= tmm__int8_threshold(part, col_g, c->one))) count[i]++;
+            for (int i = 0; i < CHOICES; i++)
+                parts[h][i] = tmm__int8_half(&line, tmm__int8_rest(tables.limit[i], &line),
+                                             tables.kappa, tables.half_K);
+        }
+#pragma unroll
+        for (int j = 0; j < 8; j++) { /* columns */
+            unsigned word = j < 2 ? codes.x : j < 4 ? codes.y : j < 6 ? codes.z : codes.w;
+            int c = col + j / 2 * 8 + j % 2;
+            tmm__int8_line line = job.b.lines[c];
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                bool exists = row + 8 * h < job.M && c < job.N;
+                float size = tmm__int8_from_log(word >> (16 * h + j % 2 * 8) & 255);
+                size *= unit[h] * line.unit;
+                if (exists) looked++;
+#pragma unroll
+                for (int i = 0; i < CHOICES; i++) {
+                    float T = tmm__int8_threshold(parts[h][i],
+                                                  tmm__int8_rest(tables.limit[i], &line), line.one);
+                    if (exists && !(size >= T)) count[i]++;
                 }
             }
         }
     }
+    tmm__int8_state *state = job.state;
 #pragma unroll
-    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+    for (int i = 0; i <= CHOICES; i++) {
+        unsigned sum = i < CHOICES ? count[i] : looked;
 #pragma unroll
-        for (int d = 16; d > 0; d /= 2) count[i] += __shfl_xor_sync(0xffffffffu, count[i], d);
-        if (lane == 0 && count[i] > 0) atomicAdd(&failed[i], count[i]);
+        for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+        if (lane == 0) of_warps[i][t / 32] = sum;
     }
     __syncthreads();
-    if (threadIdx.x < TMM__INT8_CHOICES && failed[threadIdx.x] > 0)
-        atomicAdd(&job.state->failed[threadIdx.x], (unsigned long long)failed[threadIdx.x]);
+    if (t <= CHOICES) {
+        unsigned long long sum = 0;
+        for (int i = 0; i < 4; i++) sum += of_warps[t][i];
+        atomicAdd(t < CHOICES ? &state->failed[t] : &state->looked, sum);
+    }
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0 && atomicAdd(&job.state->arrived, 1u) == gridDim.x - 1) {
+    if (t == 0 && atomicAdd(&state->arrived, 1u) == gridDim.x - 1) {
         __threadfence();
-        job.state->moduli = tmm__int8_decide(job.state, (double)job.M * (double)job.N, fp64, each);
+        state->moduli = tmm__int8_decide(state, fp64, each, first);
     }
 }
 #endif
 /* src/tiledmm/kernels/double/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
    Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* 32 elements of a thread, of the 64 lines x 128 k of its block, times 2^shift. If k is contiguous: 8
-   lines from thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from
-   thread / 64 * 32 on. Zeros where there is no element, and of lines not to be used. */
+/* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
+   thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64 * 32
+   on. Zeros where there is no element. All loads of a thread are under way at once. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_load)(const tmm__int8_lines from,
-                                                              const tmm__int8_line *lines,
                                                               long long line0, long long k0,
-                                                              long long K, int limit, bool units,
-                                                              unsigned *lo, unsigned *hi)
+                                                              long long K, double *x)
 {
     const int thread = threadIdx.x;
     const bool along_k = from.k_stride == 1;
     bool pairs = along_k && ((size_t)from.X | (size_t)from.line_stride * 8) % 16 == 0;
-    long long k = k0 + (along_k ? thread % 32 * 4 : thread / 64 * 32);
+    bool whole = line0 + 64 <= from.lines && k0 + TMM__INT8_K <= K;
+    int line = along_k ? thread / 32 * 8 : thread % 64;
+    int k = along_k ? thread % 32 * 4 : thread / 64 * 32;
+    const double *at = from.X + (line0 + line) * from.line_stride + (k0 + k) * from.k_stride;
+    if (whole && pairs) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            double2 two = *(const double2 *)(at + i / 2 * from.line_stride + i % 2 * 2);
+            x[2 * i] = two.x, x[2 * i + 1] = two.y;
+        }
+    } else if (whole && !along_k) {
+#pragma unroll
+        for (int i = 0; i < 32; i++) x[i] = at[i * from.k_stride];
+    } else {
+#pragma unroll
+        for (int i = 0; i < 32; i++) {
+            int down = along_k ? i / 4 : 0, deep = along_k ? i % 4 : i;
+            x[i] = 0;
+            tmm__load_if(&x[i], at + down * from.line_stride + deep * from.k_stride, 8,
+                         line0 + line + down < from.lines && k0 + k + deep < K);
+        }
+    }
+}
+
+/* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower one;
+   zeros, of lines that are not to be used. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_scale)(const tmm__int8_line *lines,
+                                                               bool along_k, int limit, bool units,
+                                                               const double *x, unsigned *lo,
+                                                               unsigned *hi)
+{
+    const int thread = threadIdx.x;
 #pragma unroll
     for (int i = 0; i < 8; i++) { /* four elements */
-        int line = along_k ? thread / 32 * 8 + i : thread % 64;
-        long long at_k = along_k ? k : k + 4 * i;
-        tmm__int8_line l = lines[line0 + line];
-        const double *x = from.X + (line0 + line) * from.line_stride + at_k * from.k_stride;
-        int left = line0 + line < from.lines && l.one > 0 && K > at_k
-                       ? (int)(K - at_k < 4 ? K - at_k : 4)
-                       : 0;
-        double four[4] = {0, 0, 0, 0};
-        if (pairs && left == 4) {
-            double2 first = *(const double2 *)x, second = *(const double2 *)(x + 2);
-            four[0] = first.x, four[1] = first.y, four[2] = second.x, four[3] = second.y;
-        } else {
-#pragma unroll
-            for (int j = 0; j < 4; j++) tmm__load_if(&four[j], x + j * from.k_stride, 8, j < left);
-        }
+        tmm__int8_line l = lines[along_k ? thread / 32 * 8 + i : thread % 64];
         double scale = tmm__power_of_two(units ? -(l.size >> 8) : tmm__int8_shift(limit, l.size));
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 4 * i; j < 4 * i + 4; j++) {
+            double scaled = l.one > 0 ? x[j] * scale : 0;
             if (units) {
-                lo[4 * i + j] = (unsigned)fminf((float)fabs(four[j] * scale) * l.per_unit, 255.0f);
+                lo[j] = (unsigned)fminf((float)fabs(scaled) * l.per_unit, 255.0f), hi[j] = 0;
             } else {
-                unsigned long long n = (unsigned long long)tmm__nearest(four[j] * scale);
-                lo[4 * i + j] = (unsigned)n, hi[4 * i + j] = (unsigned)(n >> 32) ^ 0x80000000u;
+                unsigned long long n = (unsigned long long)tmm__nearest(scaled);
+                lo[j] = (unsigned)n, hi[j] = (unsigned)(n >> 32) ^ 0x80000000u;
             }
         }
     }
@@ -10054,6 +10096,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 {
     enum { RING = 4 };
     __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     const bool is_A = (int)blockIdx.x < groups_A, units = state == NULL;
     const int thread = threadIdx.x, group = (int)blockIdx.x - (is_A ? 0 : groups_A);
     const int moduli = units ? 1 : (int)state->moduli;
@@ -10063,9 +10107,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     const tmm__int8_lines from = is_A ? a : b;
     const bool along_k = from.k_stride == 1;
     unsigned lo[32], hi[32];
-    TMM_FN(gemm_int8_load)
-    (from, to.lines, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K,
-     tables.limit[choice], units, lo, hi);
+    double x[32];
+    TMM_FN(gemm_int8_load)(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
+    TMM_FN(gemm_int8_scale)(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
     size_t step = (size_t)gridDim.y * to.line_blocks * TMM__INT8_BLOCK;
     unsigned char *out = (units ? to.units : to.planes) +
                          ((size_t)blockIdx.y * to.line_blocks + group) * TMM__INT8_BLOCK;
@@ -10213,6 +10257,14 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
                                  (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
+        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of theirs is
+           stored. */
+        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROW_BLOCKS;
+        int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
+        int bytes_a = (blocks_a < ROW_BLOCKS ? blocks_a : (int)ROW_BLOCKS) * TMM__INT8_BLOCK;
+        int bytes_b = (lines_b < TMM__INT8_WGMMA_COLS ? lines_b : (int)TMM__INT8_WGMMA_COLS) * 128;
+        int own_b = bytes_b - rank * HALF < HALF ? bytes_b - rank * HALF : HALF;
+        if (bytes_a < 0) bytes_a = 0;
         for (int k = 0; k < job->k_blocks; k++, a += step_a, b += step_b) {
             unsigned to = stages + stage * TMM__INT8_WGMMA_STAGE, full = fulls + 8 * stage;
             if (paced && k % TMM__INT8_PACE == 0) {
@@ -10220,10 +10272,11 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
                 due += gridDim.x;
             }
             tmm__barrier_wait(empties + 8 * stage, parity);
-            tmm__barrier_expect(full, TMM__INT8_WGMMA_STAGE);
-            tmm__copy_bulk(to, a, TMM__INT8_WGMMA_A, full);
-            tmm__copy_bulk_to(to + TMM__INT8_WGMMA_A + rank * HALF, b, HALF, full,
-                              (1 << CLUSTER) - 1);
+            tmm__barrier_expect(full, bytes_a + bytes_b);
+            if (bytes_a > 0) tmm__copy_bulk(to, a, bytes_a, full);
+            if (own_b > 0)
+                tmm__copy_bulk_to(to + TMM__INT8_WGMMA_A + rank * HALF, b, own_b, full,
+                                  (1 << CLUSTER) - 1);
             if (++stage == TMM__INT8_WGMMA_STAGES) stage = 0, parity ^= 1;
         }
     }
@@ -10321,6 +10374,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     unsigned stages = ((unsigned)__cvta_generic_to_shared(tmm__int8_stages) + 1023) & ~1023u;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     const int planes = job.state == NULL ? 1 : (int)job.state->moduli;
     const int units = planes * job.tiles_down * job.tiles_across;
     if (units == 0) return; /* FP64 for all */
@@ -10338,7 +10393,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__cluster_arrive(true);
     tmm__cluster_wait();
     if (threadIdx.x < 128) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) tmm__int8_copy(&job, units, stages, fulls, empties);
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
@@ -10413,6 +10468,8 @@ TMM_KERNEL void __launch_bounds__(256, 1)
     extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 % 2, warp_col = threadIdx.x / 64;
     const int tiles = job.tiles_down * job.tiles_across, modulus = blockIdx.x / tiles;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     const bool units = job.state == NULL;
     if (!units && modulus >= (int)job.state->moduli) return;
     int row, col;
@@ -10494,13 +10551,14 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const u
    For L = 16 there is a sixth group. */
 static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
                                                                    const tmm__int8_sums *tables,
-                                                                   int choice)
+                                                                   const int choice)
 {
     const unsigned *f = tables->factor[choice];
     unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
     unsigned long long e[3] = {0, 0, 0};
 #pragma unroll
-    for (int l = 0; l < TMM__INT8_MOST; l++) y[l] = words[l] >> 8 * byte & 255;
+    for (int l = 0; l < TMM__INT8_MOST; l++)
+        y[l] = l < TMM__INT8_LEAST + choice ? words[l] >> 8 * byte & 255 : 0;
 #pragma unroll
     for (int g = 0; g < 3; g++)
         n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
@@ -10528,40 +10586,26 @@ static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigne
     return negative ? -x : x;
 }
 
-/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
-   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
-   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
-   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
-TMM_KERNEL void __launch_bounds__(128, 4)
-    TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
+/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved. `choice` is a
+   constant: then the tables' numbers are operands of the instructions, which else had to load each. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__int8_job *job,
+                                                                   const tmm__int8_sums *tables,
+                                                                   const uint4 *four, int row,
+                                                                   int col, const int choice)
 {
-    const unsigned moduli = job.state->moduli;
-    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
-    if (moduli == 0) return;
-    const int choice = (int)moduli - TMM__INT8_LEAST, piece_row = n / job.pieces_across;
-    const int piece_col = n - piece_row * job.pieces_across, limit = tables.limit[choice];
-    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
-    const unsigned char *from =
-        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
-    uint4 four[TMM__INT8_PLANES];
-#pragma unroll
-    for (int l = 0; l < TMM__INT8_PLANES; l++) {
-        four[l] = make_uint4(0, 0, 0, 0);
-        if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
-            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
-    }
+    const int limit = tables->limit[choice];
     tmm__int8_part parts[2];
     float row_g[2], row_unit[2];
     double row_scale[2];
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        tmm__int8_line line = job.a.lines[row + 8 * h];
+        tmm__int8_line line = job->a.lines[row + 8 * h];
         row_g[h] = tmm__int8_rest(limit, &line), row_unit[h] = line.unit * 0.9999f;
-        parts[h] = tmm__int8_half(&line, row_g[h], tables.kappa, tables.half_K);
+        parts[h] = tmm__int8_half(&line, row_g[h], tables->kappa, tables->half_K);
         row_scale[h] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
     }
-    double *C = job.C + row * job.ldc + col;
-    const bool aligned = ((size_t)C | (size_t)job.ldc * 8) % 16 == 0;
+    double *C = job->C + row * job->ldc + col;
+    const bool aligned = ((size_t)C | (size_t)job->ldc * 8) % 16 == 0;
     unsigned open = 0;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -10573,7 +10617,7 @@ TMM_KERNEL void __launch_bounds__(128, 4)
         double col_scale[2];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            tmm__int8_line line = job.b.lines[col + 8 * j + i];
+            tmm__int8_line line = job->b.lines[col + 8 * j + i];
             col_g[i] = tmm__int8_rest(limit, &line), col_one[i] = line.one;
             col_unit[i] = line.unit;
             col_scale[i] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
@@ -10584,22 +10628,55 @@ TMM_KERNEL void __launch_bounds__(128, 4)
             unsigned proved = 0;
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, &tables, choice);
+                double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, tables, choice);
                 float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
                 float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
                 bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
                 shown |= units * row_unit[h] * col_unit[i] >= T;
-                bool exists = row + 8 * h < job.M && col + 8 * j + i < job.N;
+                bool exists = row + 8 * h < job->M && col + 8 * j + i < job->N;
                 if (exists && shown) proved |= 1u << i;
                 if (exists && !shown) open |= 1u << (4 * j + 2 * h + i);
                 sum[i] = x * row_scale[h] * col_scale[i];
             }
-            double *to = C + 8 * h * job.ldc + 8 * j;
+            double *to = C + 8 * h * job->ldc + 8 * j;
             TMM_FN(elements2) old = {{0, 0}};
-            if (job.beta != 0) old = TMM_FN(load2)(to, aligned, proved);
+            if (job->beta != 0) old = TMM_FN(load2)(to, aligned, proved);
             TMM_FN(store2)
-            (to, row + 8 * h, col + 8 * j, aligned, proved, job.alpha, job.beta, old, sum);
+            (to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old, sum);
         }
+    }
+    return open;
+}
+
+/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
+   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
+   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
+   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
+TMM_KERNEL void __launch_bounds__(128, 4)
+    TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
+{
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    const unsigned moduli = job.state->moduli;
+    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
+    if (moduli == 0) return;
+    const int piece_row = n / job.pieces_across, piece_col = n - piece_row * job.pieces_across;
+    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+    const unsigned char *from =
+        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
+    uint4 four[TMM__INT8_PLANES];
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_PLANES; l++) {
+        four[l] = make_uint4(0, 0, 0, 0);
+        if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
+            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
+    }
+    unsigned open = 0;
+    switch (moduli) {
+    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 0); break;
+    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 1); break;
+    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 2); break;
+    default: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 3); break;
     }
     job.open[(size_t)n * 128 + t] = (unsigned short)open;
     if (open != 0) job.state->open = 1;
@@ -10608,28 +10685,37 @@ TMM_KERNEL void __launch_bounds__(128, 4)
 /* src/tiledmm/kernels/double/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
    Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by multiply-adds in ascending k, with 16 loads of A and of B under way. */
+/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it adds these
+   up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256 doubles of the warp. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_element)(const tmm__int8_job *job, int row,
-                                                                 int col)
+                                                                 int col, double *memory)
 {
-    const double *a = job->from_a.X + row * job->from_a.line_stride;
-    const double *b = job->from_b.X + col * job->from_b.line_stride;
-    double sum = 0;
+    const int lane = threadIdx.x % 32;
+    const long long step_a = 32 * job->from_a.k_stride, step_b = 32 * job->from_b.k_stride;
+    const double *a = job->from_a.X + row * job->from_a.line_stride + lane * job->from_a.k_stride;
+    const double *b = job->from_b.X + col * job->from_b.line_stride + lane * job->from_b.k_stride;
+    double sum = 0, x[4], y[4];
 #pragma unroll 1
-    for (long long k = 0; k < job->K; k += 16) {
-        double x[16], y[16];
+    for (long long k0 = -128; k0 < job->K; k0 += 128) { /* the first time only to load */
+        const int depth = k0 < 0 ? 0 : job->K - k0 < 128 ? (int)(job->K - k0) : 128;
+        __syncwarp();
 #pragma unroll
-        for (int i = 0; i < 16; i++) {
+        for (int i = 0; i < 4 && k0 >= 0; i++)
+            memory[lane + 32 * i] = x[i], memory[128 + lane + 32 * i] = y[i];
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            bool exists = k0 + 128 + lane + 32 * i < job->K;
             x[i] = y[i] = 0;
-            tmm__load_if(&x[i], a, 8, k + i < job->K);
-            tmm__load_if(&y[i], b, 8, k + i < job->K);
-            a += job->from_a.k_stride, b += job->from_b.k_stride;
+            tmm__load_if(&x[i], a, 8, exists);
+            tmm__load_if(&y[i], b, 8, exists);
+            a += step_a, b += step_b;
         }
-#pragma unroll
-        for (int i = 0; i < 16; i++) sum += x[i] * y[i];
+#pragma unroll 8
+        for (int k = 0; k < depth; k++) sum += memory[k] * memory[128 + k];
     }
     TMM_FN(store_masked)
-    (job->C + row * job->ldc + col, row, col, 1, 1, job->alpha, job->beta, &sum);
+    (job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta, &sum);
 }
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is nothing. */
@@ -10701,16 +10787,18 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_open_tile)(const tmm__in
 }
 
 /* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
-   there are few, they go to a list, and each thread computes one when there are 256, or at the end; a
+   there are few, they go to a list, and each warp computes one when there are many, or at the end; a
    tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
    ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen and
    nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared memory in
    tiles, by latency in lists; with nothing open by the launch. */
 TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_job job)
 {
-    enum { LIST = 256 + TMM__INT8_SPARSE };
+    enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
     __shared__ double a[16][66], b[16][66];
     __shared__ int list[LIST][2], listed, counted;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     const bool all = job.state->moduli == 0;
     if (all ? job.fp64_elsewhere : !job.state->open) return;
     const int thread = threadIdx.x, across = (job.pieces_across + 1) / 2;
@@ -10744,9 +10832,11 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
         __syncthreads();
         const int entries = listed;
         const bool last = tile >= tiles;
-        if (entries >= 256 || last) {
-            for (int i = thread; i < entries; i += 256)
-                TMM_FN(gemm_int8_element)(&job, list[i][0], list[i][1]);
+        if (entries >= FLUSH || last) {
+            const int warp = thread / 32;
+            double *own = &(warp < 4 ? a : b)[warp % 4 * 4][0]; /* 264 of them */
+            for (int i = warp; i < entries; i += 8)
+                TMM_FN(gemm_int8_element)(&job, list[i][0], list[i][1], own);
             __syncthreads();
             if (thread == 0) listed = 0;
             __syncthreads();
@@ -12501,7 +12591,7 @@ typedef struct tmm__int8_layout {
     int line_blocks[2], k_blocks, unit_blocks, every, chunks, pieces_down, pieces_across;
 } tmm__int8_layout;
 
-enum { TMM__INT8_STATE_BYTES = 256, TMM__INT8_BEYOND = 65536 /* that tiles at the edge read */ };
+enum { TMM__INT8_STATE_BYTES = 256 };
 static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
 
 static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K)
@@ -12525,7 +12615,7 @@ static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long lon
     l.C = at, at += pieces * TMM__INT8_PLANES * TMM__INT8_PIECE;
     l.open = at, at += pieces * 128 * sizeof(unsigned short);
     l.norms = at, at += (lines[0] + lines[1]) * l.chunks * sizeof(tmm__int8_norm);
-    l.bytes = at + TMM__INT8_BEYOND;
+    l.bytes = at;
     return l;
 }
 
@@ -12594,6 +12684,7 @@ static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
+    TMM__INT8_LOOKS = 1024,              /* pieces of C that the choice of moduli looks at */
     TMM__INT8_MMA_128x256 = 0,           /* instances */
     TMM__INT8_MMA_128x128
 };
@@ -12609,6 +12700,37 @@ typedef struct TMM_FN(int8_part) {
     tmm__int8_residues residues;
     tmm__int8_sums sums;
 } TMM_FN(int8_part);
+
+/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before still
+   works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
+static inline tmm_status TMM_FN(gemm__int8_launch)(const void *kernel, dim3 grid, int threads,
+                                                   int bytes, int cluster, void **arguments,
+                                                   tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = (unsigned)cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (tmm__current_device()->capability >= 90 && tmm__compiled(kernel)->ptx_version >= 90)
+        config.numAttrs = cluster > 1 ? 2 : 1;
+    tmm_status status = tmm__allow_shared(kernel, bytes);
+    return status != TMM_OK ? status
+                            : tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)cluster;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+#endif
+}
 
 static inline int TMM_FN(gemm__int8_fits)(long long M, long long N, long long K)
 {
@@ -12640,11 +12762,13 @@ static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                              &norms,
                              &part->operands[0].lines,
                              &part->operands[1].lines};
-        status = tmm__launch((const void *)TMM_FN(gemm_int8_norms), dim3(groups, (unsigned)chunks),
-                             dim3(256), 0, of_norms, part->p.stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_norms),
+                                           dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
+                                           part->p.stream);
         if (status == TMM_OK)
-            status = tmm__launch((const void *)TMM_FN(gemm_int8_scales), dim3(groups / 4 + 1),
-                                 dim3(256), 0, of_scales, part->p.stream);
+            status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_scales),
+                                               dim3(groups / 4 + 1), 256, 0, 1, of_scales,
+                                               part->p.stream);
     }
     void *arguments[] = {&K,
                          &groups_A,
@@ -12657,9 +12781,9 @@ static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                          &part->residues};
     int k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
     if (status == TMM_OK)
-        status =
-            tmm__launch((const void *)TMM_FN(gemm_int8_residues), dim3(groups, (unsigned)k_blocks),
-                        dim3(256), 0, arguments, part->p.stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_residues),
+                                           dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
+                                           part->p.stream);
     return status;
 }
 
@@ -12692,26 +12816,6 @@ static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
            p->batch;
 }
 
-static inline tmm_status TMM_FN(gemm__int8_launch_wgmma)(tmm__int8_products *job, tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    const void *kernel = (const void *)TMM_FN(gemm_int8_wgmma);
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute attribute;
-    void *arguments[] = {job};
-    int most = tmm__current_device()->processors / TMM__INT8_WGMMA_CLUSTER;
-    tmm__cluster_config(&config, &attribute, most * TMM__INT8_WGMMA_CLUSTER,
-                        TMM__INT8_WGMMA_CLUSTER, TMM__INT8_WGMMA_BYTES, stream);
-    config.blockDim = dim3(384);
-    tmm_status status = tmm__allow_shared(kernel, TMM__INT8_WGMMA_BYTES);
-    if (status != TMM_OK) return status;
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)job, (void)stream;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
-#endif
-}
-
 /* The products of bytes: of units if `state` is NULL. */
 static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * part,
                                                      tmm__int8_state *state)
@@ -12732,12 +12836,17 @@ static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * p
         job.p[i] = (unsigned)tmm__int8_moduli[i];
         job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
     }
+    void *arguments[] = {&job};
     if (TMM_FN(gemm__int8_by_wgmma)()) {
         double bytes = 64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * TMM__INT8_K;
         job.tiles_down = (l->pieces_down - 1) / 8 + 1;
         job.tiles_across = (l->pieces_across - 1) / 6 + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
-        return TMM_FN(gemm__int8_launch_wgmma)(&job, part->p.stream);
+        unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
+        return TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_wgmma),
+                                         dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                         TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
+                                         part->p.stream);
     }
     /* The tile of which the rounds over all multiprocessors take less. */
     double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
@@ -12752,13 +12861,12 @@ static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * p
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
     job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    void *arguments[] = {&job};
-    return tmm__launch(is_large ? (const void *)TMM_FN(gemm_int8_mma_128x256)
-                                : (const void *)TMM_FN(gemm_int8_mma_128x128),
-                       dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), dim3(256),
-                       is_large ? (int)TMM_FN(gemm_int8_mma_bytes_128x256)
-                                : (int)TMM_FN(gemm_int8_mma_bytes_128x128),
-                       arguments, part->p.stream);
+    return TMM_FN(gemm__int8_launch)(is_large ? (const void *)TMM_FN(gemm_int8_mma_128x256)
+                                              : (const void *)TMM_FN(gemm_int8_mma_128x128),
+                                     dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                                     is_large ? (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+                                              : (int)TMM_FN(gemm_int8_mma_bytes_128x128),
+                                     1, arguments, part->p.stream);
 }
 
 /* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
@@ -12779,6 +12887,7 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     int pays = TMM_FN(gemm__tensor_pays)();
     float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
     float each = (float)(pays ? t->int8.each : t->int8.each_slow);
+    float first = (float)(t->int8.first / ((double)p->M * (double)p->N));
     tmm__int8_state *state = (tmm__int8_state *)part->memory;
     tmm__int8_job job;
     memset(&job, 0, sizeof job);
@@ -12800,21 +12909,23 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
     if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, NULL);
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, NULL);
-    void *of_choice[] = {&job, &part->sums, &fp64, &each};
+    int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
+    if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
+    void *of_choice[] = {&job, &part->sums, &looks, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
-        status = tmm__launch((const void *)TMM_FN(gemm_int8_choice),
-                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
-                             of_choice, p->stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_choice),
+                                           dim3(pieces < 2 * processors ? pieces : 2 * processors),
+                                           128, 0, 1, of_choice, p->stream);
     if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, state);
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = tmm__launch((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), dim3(128), 0,
-                             of_sums, p->stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 128,
+                                           0, 1, of_sums, p->stream);
     if (status == TMM_OK)
-        status = tmm__launch((const void *)TMM_FN(gemm_int8_open),
-                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
-                             of_open, p->stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_open),
+                                           dim3(pairs < 4 * processors ? pairs : 4 * processors),
+                                           256, 0, 1, of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
         TMM_FN(gemm__product) all = *p;
         all.allowed = 0, all.unless = &state->moduli;

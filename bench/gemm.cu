@@ -22,16 +22,18 @@
    - Theirs are cublas?gemm with a default handle (strict: no TF32, no emulation); of the first
      eight algorithms that cublasLt proposes the fastest that is strict; for one row or column also
      cublas?gemv. "ratio" is the time of cublas?gemm over ours: above 1, ours is faster.
-   - TMM_AUTO_TENSOR, for float, is timed beside cublasSgemm alone, --tensor-ms milliseconds each:
-     its own row, its own time of cuBLAS. Its limit of arithmetic is a third of what cuBLAS reaches
-     with halves, since it takes three products of halves for one of floats.
+   - TMM_AUTO_TENSOR, for float and large products of double, is timed beside cublas?gemm alone,
+     --tensor-ms milliseconds each: its own row, its own time of cuBLAS. For float its limit of
+     arithmetic is a third of what cuBLAS reaches with halves, since it takes three products of
+     halves for one of floats. For double, by products of bytes, no limit was measured.
      "prepared_B", at one size: TMM_TENSOR where B was prepared beforehand.
    - The limit is whatever takes longest: 2 M N K operations by the fastest arithmetic loop of that
      type (tensor cores included where they are exact: double), A, B and C once through memory at
      the rate of a reading kernel, or an empty launch. For int, which cuBLAS does not have, the
      arithmetic loop takes its turn beside ours at each shape, so that both share the clock.
    "textbook" is the kernel of 32 x 32 tiles in shared memory that every course shows. */
-#define TMM_FLOAT_TENSOR 0 /* compiled, but taken only where it is asked for */
+#define TMM_FLOAT_TENSOR  0 /* compiled, but taken only where they are asked for */
+#define TMM_DOUBLE_TENSOR 0
 #include "../tiledmm.cuh"
 #include <cublasLt.h>
 #include <cublas_v2.h>
@@ -96,7 +98,7 @@ static void print_help(void)
     }
     printf("\n"
            "  --ms T                   milliseconds of each contender at each shape (default 200)\n"
-           "  --tensor-ms T            the same for float on tensor cores (default 300)\n"
+           "  --tensor-ms T            the same for auto_tensor (default 300)\n"
            "  --quick                  a short list, 60 and 100 ms\n"
            "  --csv FILE               writes the rows to FILE as well\n"
            "  --seed S                 repeats the inputs of another run\n"
@@ -1029,6 +1031,14 @@ static int on_halves(const contender *c, const problem *q)
     return is_auto_tensor(c->kernel) && flops(&q->p) / c->us * 1e6 > state.l.ffma;
 }
 
+/* Does it take products of bytes? As with halves. */
+static int on_bytes(const contender *c, const problem *q)
+{
+    if (c->kind != OURS || q->type != TMM_DOUBLE || !(c->us > 0)) return 0;
+    if (c->kernel == TMM_TENSOR_INT8) return 1;
+    return is_auto_tensor(c->kernel) && flops(&q->p) / c->us * 1e6 > state.l.arithmetic[TMM_DOUBLE];
+}
+
 static void print_number(double x, int width, int decimals)
 {
     if (x > 0)
@@ -1073,6 +1083,7 @@ static void add_row(bench *w, const contender *c, const char *name, int ours,
         r.tflops = flops(p) / r.us * 1e-6;
         r.gbytes = bytes_moved(q) / r.us * 1e-3;
         r.percent = 100 * least / r.us;
+        if (on_bytes(c, q)) r.limit = "bytes", r.percent = 0;
         if (r.cublas > 0) r.ratio = r.cublas / r.us;
     } else {
         r.limit = "";
@@ -1146,8 +1157,17 @@ static void fill(bench *w, const matrix *m, u64 seed)
 /* Is it timed beside cuBLAS alone? */
 static int apart(const problem *q, const contender *c)
 {
-    return c->kind == OURS && q->type == TMM_FLOAT &&
-           (c->kernel == TMM_TENSOR || is_auto_tensor(c->kernel));
+    if (c->kind != OURS || q->type == TMM_INT) return 0;
+    return is_auto_tensor(c->kernel) ||
+           c->kernel == (q->type == TMM_FLOAT ? TMM_TENSOR : TMM_TENSOR_INT8);
+}
+
+/* For which products is auto_tensor another than auto? Double: where it may be. */
+static int has_auto_tensor(const problem *q)
+{
+    const point *p = &q->p;
+    return q->type == TMM_FLOAT ||
+           (q->type == TMM_DOUBLE && p->batch == 1 && p->M >= 1024 && p->N >= 1024 && p->K >= 1024);
 }
 
 static void run_point(bench *w)
@@ -1162,8 +1182,7 @@ static void run_point(bench *w)
     must(cudaGetLastError(), "filling the matrices");
 
     for (int n = 0; n < w->o.kernel_count; n++) {
-        /* for other types auto_tensor is auto */
-        if (q->type != TMM_FLOAT && n > 0 && is_auto_tensor(w->o.kernels[n])) continue;
+        if (!has_auto_tensor(q) && n > 0 && is_auto_tensor(w->o.kernels[n])) continue;
         c[count].kind = OURS, c[count++].kernel = w->o.kernels[n], ours++;
     }
     if (p->M == p->N && p->N == p->K && p->K <= 4096 && p->op == 0 && p->batch == 1 && p->pad == 0)
@@ -1268,15 +1287,19 @@ static const struct {
     {TMM_DOUBLE, 16384, 16384, 16384, 0.95},
 };
 
-/* The same of TMM_AUTO_TENSOR, for float. */
+/* The same of TMM_AUTO_TENSOR. */
 static const struct {
+    tmm_type type;
     int M, N, K;
     double ratio;
 } tensor_goals[] = {
-    {512, 512, 512, 1.4},       {1024, 1024, 1024, 2.8}, {2048, 2048, 2048, 3.3},
-    {3072, 3072, 3072, 3.4},    {4096, 4096, 4096, 3.5}, {4099, 4097, 4095, 3.4},
-    {5000, 5000, 5000, 3.4},    {5120, 5120, 5120, 3.4}, {8192, 8192, 8192, 3.7},
-    {16384, 16384, 16384, 3.7},
+    {TMM_FLOAT, 512, 512, 512, 1.4},      {TMM_FLOAT, 1024, 1024, 1024, 2.8},
+    {TMM_FLOAT, 2048, 2048, 2048, 3.3},   {TMM_FLOAT, 3072, 3072, 3072, 3.4},
+    {TMM_FLOAT, 4096, 4096, 4096, 3.5},   {TMM_FLOAT, 4099, 4097, 4095, 3.4},
+    {TMM_FLOAT, 5000, 5000, 5000, 3.4},   {TMM_FLOAT, 5120, 5120, 5120, 3.4},
+    {TMM_FLOAT, 8192, 8192, 8192, 3.7},   {TMM_FLOAT, 16384, 16384, 16384, 3.7},
+    {TMM_DOUBLE, 2048, 2048, 2048, 1.05}, {TMM_DOUBLE, 4096, 4096, 4096, 1.48},
+    {TMM_DOUBLE, 8192, 8192, 8192, 1.7},  {TMM_DOUBLE, 16384, 16384, 16384, 1.88},
 };
 
 static int missed;
@@ -1356,7 +1379,8 @@ static void lowest_gain(const bench *w)
     const row *worst = NULL;
     for (int a = 0; a < row_count && w->o.types[TMM_FLOAT]; a++) {
         const row *tensor = &rows[a];
-        if (!tensor->ours || strcmp(tensor->name, "auto_tensor") != 0 || !(tensor->ratio > 0))
+        if (!tensor->ours || strcmp(tensor->name, "auto_tensor") != 0 || !(tensor->ratio > 0) ||
+            tensor->type != TMM_FLOAT)
             continue;
         for (int b = 0; b < row_count; b++) {
             const row *r = &rows[b];
@@ -1399,8 +1423,10 @@ static void print_goals(const bench *w)
     }
     for (size_t n = 0; n < sizeof tensor_goals / sizeof *tensor_goals; n++) {
         int M = tensor_goals[n].M, N = tensor_goals[n].N, K = tensor_goals[n].K;
-        const row *r = find_row_of("auto_tensor", TMM_FLOAT, M, N, K);
-        snprintf(what, sizeof what, "float, auto_tensor, ratio at %d,%d,%d", M, N, K);
+        const tmm_type type = tensor_goals[n].type;
+        const row *r = find_row_of("auto_tensor", type, M, N, K);
+        snprintf(what, sizeof what, "%s, auto_tensor, ratio at %d,%d,%d", type_names[type], M, N,
+                 K);
         goal(what, r ? r->ratio : 0, tensor_goals[n].ratio, "");
     }
     const row *prepared = find_row_of("prepared_B", TMM_FLOAT, PREPARED, PREPARED, PREPARED);

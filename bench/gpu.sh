@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # bench/gpu.sh OUTDIR [PART...]: everything that a GPU must prove, in one go: tests,
 # compute-sanitizer on small sizes, all demos, benchmarks; or the parts named: tests, sanitizer (which
-# takes programs that tests has built), matmul, gemm, shapes, accuracy, host, rays, memory; regret runs
-# only where it is named. Leaves in OUTDIR
+# takes programs that tests has built), matmul, gemm, shapes, accuracy, host, rays, memory; regret and
+# fp64 run only where they are named. Leaves in OUTDIR
 #   machine.txt    device, driver, toolkit
 #   tests.txt      ./build.sh test --gpu
 #   sanitizer.txt  memcheck, racecheck, initcheck, synccheck
@@ -12,9 +12,12 @@
 #   shapes.csv     bench/shapes.cu: 200 shapes drawn by the date, beside cuBLAS and the limits
 #   regret.csv     the same shapes by every kernel: how good TMM_AUTO's choice is
 #   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS
+#   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products; fp64_mma.csv: by
+#                  mma.sync, as on GPUs that have no wgmma
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
-#   memory.csv     demos/memory, and the map; memory.txt: a line for each, as ./build.sh run memory says
+#   memory.csv     demos/memory, all rows; memory.txt: a line for each, as ./build.sh run memory says
+#   memory_counters.csv   what the demos have computed, counted by Nsight Compute where it is installed
 # and ends with a line of what failed; what demos and benchmarks print is in build/bench/printed.txt.
 # Takes about a quarter of an hour on an H200.
 set -u
@@ -72,6 +75,8 @@ if [ "$parts" != " memory " ]; then
     # as tests builds it, and without the "a", so by mma.sync on all devices
     nvcc -O3 "${architecture[@]}" -lineinfo tests/tensor_float.cu -o $work/tensor_check &
     build tensor_mma_check tests/tensor_float.cu -lineinfo &
+    nvcc -O3 "${architecture[@]}" -lineinfo tests/tensor_double.cu -o $work/double_check &
+    build double_mma_check tests/tensor_double.cu -lineinfo &
     nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
     nvcc -O3 "${architecture[@]}" bench/shapes.cu -lcublas -o $work/shapes &
     nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DWITH_CUBLAS -lcublas -o $work/accuracy &
@@ -79,7 +84,6 @@ if [ "$parts" != " memory " ]; then
     nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
     for name in overlap outofcore multigpu; do build $name demos/$name.cu & done
 fi
-for source in demos/memory/*.cu; do build "$(basename "$source" .cu)" "$source" & done
 wait
 
 sanitize() { # sanitize TOOL[,OPTIONS] PROGRAM ARGUMENTS
@@ -116,6 +120,8 @@ if wants sanitizer; then
         else
             sanitize $tool build/test/tensor_float.gpu
         fi
+        sanitize $tool $work/double_check few
+        sanitize $tool $work/double_mma_check few
         sanitize $tool $work/raytrace_check --width 200 --height 150 --spheres 700 --no-cpu --out $work/s
     done
     sanitize memcheck $work/raytrace_check --width 200 --height 150 --spheres 9000 --no-cpu --out $work/s
@@ -163,6 +169,17 @@ if wants gemm; then
     beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
 fi
 
+if wants fp64; then
+    step "double on INT8 tensor cores, beside FP64 and cuBLAS"
+    sizes=(--shape 256 --shape 512 --shape 1024 --shape 2048 --shape 4096 --shape 8192)
+    kernels=(--type double --kernel auto --kernel tensor_int8)
+    for program in "gemm_cublas fp64" "gemm_sm80 fp64_mma"; do
+        read -r built name <<<"$program"
+        seconds=300 show "$name" "$work/$built" "${kernels[@]}" "${sizes[@]}" --csv "$out/$name.csv"
+        grep -E '^double|^ *type' $work/one.txt
+    done
+fi
+
 drawn() { # drawn NAME OPTION...: bench/shapes; what it says of all shapes goes on the screen, too
     local name=$1
     shift
@@ -208,16 +225,17 @@ fi
 
 if wants memory; then
     step "memory"
+    ./build.sh run memory >"$out/memory.txt" || fault "run memory"
     echo 'demo,way,loads,stores,extra,MB,ms,rate,times,result' >"$out/memory.csv"
     for source in demos/memory/*.cu; do
         name=$(basename "$source" .cu)
-        show "memory/$name" $work/"$name" --csv $work/one.csv
-        tail -n +2 $work/one.csv | sed "s/^/$name,/" >>"$out/memory.csv"
-        rm -f $work/one.csv
-        printf '%s: %s\n' "$name" "$(tail -n 1 $work/one.txt)"
+        { printf '\n===== memory/%s\n' "$name" && cat "build/run/memory/$name.txt"; } >>$work/printed.txt
+        tail -n +2 "build/run/memory/$name.csv" | sed "s/^/$name,/" >>"$out/memory.csv"
     done
-    ./build.sh run memory >"$out/memory.txt" || fault "run memory"
     cat "$out/memory.txt"
+    if command -v ncu >/dev/null && command -v python3 >/dev/null; then
+        python3 bench/memory_counters.py "$out/memory_counters.csv" --programs build/run/memory || fault memory_counters
+    fi
 fi
 
 step "done"

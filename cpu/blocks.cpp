@@ -50,6 +50,7 @@ void give_up(worker &w)
 void fault(worker &w, cudaError_t error, const char *format, ...)
 {
     static std::mutex one_message_at_a_time;
+    if (w.in_loops) siglongjmp(w.before_loops, 1); /* fibers find it again */
     {
         std::lock_guard<std::mutex> lock(one_message_at_a_time);
         va_list arguments;
@@ -203,7 +204,12 @@ static void release_barrier(worker &w)
     w.waiting = 0;
     w.released_predicates = w.predicates;
     w.predicates = 0;
-    memset(w.state, ready, w.threads);
+    if (w.unfinished == w.threads) {
+        memset(w.state, ready, w.threads);
+    } else {
+        for (unsigned int t = 0; t < w.threads; t++)
+            if (w.state[t] == at_barrier) w.state[t] = ready;
+    }
     shuffle_order(w);
     w.position = w.threads - 1; /* the next one is the first in order */
 }
@@ -257,18 +263,29 @@ int barrier_at(const char *file, int line, int predicate)
           site, other.x, other.y, other.z, w.barrier_site);
 }
 
+/* A barrier does not wait for threads that have exited. Sanitized and checked it does, so that they are
+ * reported, and where blocks run at once, which one thread of a block has to know. */
+static unsigned int awaited(const worker &w)
+{
+#if defined(CUCC_SANITIZE) || defined(CUCC_CHECK)
+    return w.threads;
+#else
+    return w.group ? w.threads : w.unfinished;
+#endif
+}
+
 [[gnu::noinline]] static void wait_at_first(worker &w, const char *site)
 {
     w.barrier_site = site;
     w.first_waiting = w.current;
-    if (w.waiting == w.threads) release_barrier(w);
+    if (w.waiting == awaited(w)) release_barrier(w);
     wait_for_any(w);
 }
 
 [[gnu::noinline]] static void wait_at_other(worker &w, const char *site)
 {
     if (strcmp(site, w.barrier_site)) report_divergence(w, site);
-    if (w.waiting == w.threads) release_barrier(w);
+    if (w.waiting == awaited(w)) release_barrier(w);
     wait_for_any(w);
 }
 
@@ -279,7 +296,7 @@ void barrier(const char *site)
     w.state[w.current] = at_barrier;
     unsigned int waiting = ++w.waiting;
     if (__builtin_expect(waiting == 1, 0)) return wait_at_first(w, site);
-    if (__builtin_expect(site != w.barrier_site || waiting == w.threads, 0))
+    if (__builtin_expect(site != w.barrier_site || waiting >= w.unfinished, 0))
         return wait_at_other(w, site);
     wait(w);
 }
@@ -485,6 +502,7 @@ static void fiber_main()
         w.unfinished--;
         leave_warp(w, w.current);
         if (!w.unfinished) break;
+        if (w.waiting && w.waiting == awaited(w)) release_barrier(w);
         if (!choose_next(w)) report_stuck(w);
         if (w.state[w.current] != unstarted) break;
     }
@@ -495,6 +513,35 @@ static void fiber_main()
 #endif
     context nobody;
     switch_context(nobody, w.unfinished ? w.stopped_at[w.current] : w.home_context);
+}
+
+void begin_thread(unsigned int number)
+{
+    worker &w = *self;
+    w.current = number;
+    threadIdx = w.index[number];
+}
+
+/* As loops over the threads, which is right for the forward order only. What the processor refuses is
+ * done again by fibers, which know the thread. */
+static bool run_as_loops(worker &w)
+{
+#ifdef CUCC_SANITIZE
+    (void)w;
+    return false;
+#else
+    const launch_request &request = w.launch->request;
+    if (!w.loops) return false;
+    if (sigsetjmp(w.before_loops, 0)) {
+        w.loops = w.in_loops = false;
+        fill_shared_memory(w);
+        return false;
+    }
+    w.in_loops = true;
+    request.run_block(request.closure);
+    w.in_loops = false;
+    return true;
+#endif
 }
 
 void run_block(worker &w, uint64_t block)
@@ -516,6 +563,7 @@ void run_block(worker &w, uint64_t block)
     w.waiting = 0;
     w.predicates = 0;
     w.failed = false;
+    if (run_as_loops(w)) return;
     w.position = w.threads - 1;
     choose_next(w);
     switch_to_current(w, w.home_context, w.home);

@@ -15,59 +15,12 @@
  *
  * It works on tokens and leaves those it does not know as they are; each stays on its line. System
  * headers pass through unread. */
+#include "loops_write.h"
 #include "tokens.h"
 #include <regex>
 #include <set>
 
 /* ---- declarations ---------------------------------------------------------------------------- */
-
-/* The semicolon that ends the statement. */
-static long statement_end(long i)
-{
-    while (i < count() && !is(i, ";")) i = next(opens(i) ? closing(i) : i);
-    return i;
-}
-
-static long statement_begin(long i)
-{
-    for (long p = previous(i); p >= 0; p = previous(i)) {
-        if (is(p, ";") || is(p, "{") || is(p, "}") || is(p, ":")) break;
-        i = p;
-    }
-    return i;
-}
-
-/* The names that a declaration declares: in each part between commas the last name before an array
- * bound or an initialiser. */
-static std::vector<long> declared_names(long begin, long end)
-{
-    std::vector<long> names;
-    long last = -1;
-    int angles = 0;
-    bool complete = false;
-    for (long i = begin; i < end; i = next(i)) {
-        bool struct_body = is(last, "struct") || is(previous(last), "struct");
-        if (is(i, "[") || is(i, "=") || (is(i, "{") && !struct_body)) complete = true;
-        if (opens(i)) {
-            i = closing(i);
-        } else if (is(i, "__attribute__") || is(i, "alignas")) {
-            i = closing(next(i));
-        } else if (is(i, "<") && !complete) {
-            angles++;
-        } else if (is(i, ">") && !complete) {
-            angles--;
-        } else if (is(i, ",") && !angles) {
-            names.push_back(last);
-            complete = false;
-        } else if (is_name(i) && !complete && !angles) {
-            last = i;
-        }
-    }
-    names.push_back(last);
-    for (long i : names)
-        if (i < 0) stop(tokens[(size_t)begin], "cannot find the name in this declaration");
-    return names;
-}
 
 static std::string next_name(const char *stem)
 {
@@ -212,7 +165,11 @@ static bool is_triple(long i, const char *angle)
 struct kernel_facts {
     bool is_template = false, has_pack = false, has_defaults = false;
     int template_parameters = 0, definitions = 0;
+    long name = -1, brace = -1; /* of its definition */
+    bool as_loops = false;      /* there is cucc_block_NAME, too */
 };
+static bool write_loops;
+static std::map<long, std::string> kernel_ends; /* the braces that close kernels, and their names */
 static std::map<std::string, kernel_facts> kernels;
 
 /* How many parts the commas make of what stands between two brackets; PACK: whether there is a "...". */
@@ -259,8 +216,61 @@ static void note_kernel(long i)
         }
         for (long k = next(next(j)); k < close; k = next(opens(k) ? closing(k) : k))
             facts.has_defaults |= is(k, "=");
+        if (is(after, "{")) {
+            facts.name = j;
+            facts.brace = after;
+            kernel_ends[closing(after)] = source(j);
+        }
         return;
     }
+}
+
+static void note_device_functions()
+{
+    for (long i = next(-1); i < count(); i = next(i)) {
+        if (!is(i, "__device__") && !is(i, "__constant__") && !is(i, "__managed__") &&
+            !is(i, "__shared__"))
+            continue;
+        long j = i, name = -1;
+        while (j < count() && !is(j, "{") && !is(j, ";") && !is(j, "=")) {
+            if (is(next(j), "(") && is_name(j) && !is(j, "__attribute__") && !is(j, "alignas"))
+                name = j;
+            if (is_name(j) &&
+                (is(next(j), "[") || is(next(j), ";") || is(next(j), "=") || is(next(j), ",")))
+                loops::device_variables.insert(source(j));
+            j = next(opens(j) ? closing(j) : j);
+        }
+        if (name < 0 || !is(j, "{")) continue;
+        loops::device_functions[source(name)].push_back(j);
+        if (loops::has(name, j, "&")) loops::functions_of_references.insert(source(name));
+    }
+}
+
+/* Behind a kernel: the same as loops over the threads of a block, on lines that nobody sees. */
+static void add_loops(long i)
+{
+    kernel_facts &facts = kernels[kernel_ends[i]];
+    if (!write_loops || facts.definitions > 1 || facts.brace < 0 || closing(facts.brace) != i)
+        return;
+    std::string body = loops::write_kernel(next(facts.name), facts.brace);
+    if (body.empty()) return;
+    std::string signature;
+    for (long j = statement_begin(facts.name); j < facts.brace; j++)
+        signature += tokens[(size_t)j].kind == blank ? " "
+                     : j == facts.name               ? "cucc_block_" + source(j)
+                                                     : text(j);
+    const token &t = tokens[(size_t)i];
+    std::string ignored;
+    for (const char *warning :
+         {"uninitialized", "maybe-uninitialized", "unused-variable", "unused-parameter",
+          "unused-but-set-variable", "shadow", "unused-value"})
+        ignored += std::string("#pragma GCC diagnostic ignored \"-W") + warning + "\"\n";
+    text(i) += "\n#pragma GCC diagnostic push\n" + ignored + signature +
+               " { const uint3 blockIdx = ::blockIdx; const dim3 blockDim = ::blockDim, gridDim = "
+               "::gridDim; " +
+               body + "}\n#pragma GCC diagnostic pop\n# " + std::to_string(t.line) + " \"" +
+               *t.file + "\"\n";
+    facts.as_loops = true;
 }
 
 static void note_kernels()
@@ -303,8 +313,20 @@ static void rewrite_launch(long i)
     if (!is_triple(end, ">") || !is(arguments, "("))
         stop(tokens[(size_t)i], "a launch must look like kernel<<<grid, block>>>(arguments)");
     bool call = needs_call(begin, last);
-    text(begin) = std::string(" ::cucc::prepare") + (call ? "_call" : "") + "(\"" + kernel +
-                  "\", " + (call ? "[](auto &...cucc_arguments) { " : "") + text(begin);
+    long name = is(last, ">") ? previous(opening(last)) : last;
+    auto facts = kernels.find(source(name));
+    bool as_loops = facts != kernels.end() && facts->second.as_loops && name >= begin;
+    std::string loops;
+    for (long j = begin; as_loops && j <= last; j++)
+        loops += j == name                         ? "cucc_block_" + source(j)
+                 : tokens[(size_t)j].kind == blank ? " "
+                                                   : source(j);
+    if (as_loops)
+        loops = call ? "[](auto &...cucc_arguments) { " + loops + "(cucc_arguments...); }, "
+                     : loops + ", ";
+    text(begin) = std::string(" ::cucc::prepare") + (call ? "_call" : "") +
+                  (as_loops ? "_loops(" : "(") + loops + "\"" + kernel + "\", " +
+                  (call ? "[](auto &...cucc_arguments) { " : "") + text(begin);
     text(i) = call ? "(cucc_arguments...); }, " : ", ";
     text(next(i)) = text(next(next(i))) = "";
     text(end) = ")";
@@ -665,6 +687,7 @@ static void rewrite_tokens()
         {"__forceinline__", "inline __attribute__((always_inline))"},
         {"__noinline__", "__attribute__((noinline))"}};
     note_kernels();
+    note_device_functions();
     std::vector<bool> scopes; /* for each open brace, whether it is one of a namespace */
     int functions = 0;        /* how many are not */
     long copied = -1;         /* where the last function of the device begins */
@@ -675,6 +698,7 @@ static void rewrite_tokens()
             functions += !scopes.back();
         } else if (is(i, "}") && !scopes.empty()) {
             functions -= !scopes.back();
+            if (kernel_ends.count(i)) add_loops(i);
             if (!functions) volatile_names.clear();
             scopes.pop_back();
         } else if (is(i, "volatile")) {
@@ -725,6 +749,7 @@ int main(int argc, char **argv)
     all << in.rdbuf();
     reader r;
     r.read(all.str());
+    write_loops = !strcmp(argv[3], "loops");
     checking = !strcmp(argv[3], "check") || !strcmp(argv[3], "report");
     reporting = !strcmp(argv[3], "report");
     rewrite_tokens();

@@ -233,4 +233,54 @@ static long opening(long i)
     return i;
 }
 
+/* ---- declarations ---------------------------------------------------------------------------- */
+
+/* The semicolon that ends the statement. */
+static long statement_end(long i)
+{
+    while (i < count() && !is(i, ";")) i = next(opens(i) ? closing(i) : i);
+    return i;
+}
+
+static long statement_begin(long i)
+{
+    for (long p = previous(i); p >= 0; p = previous(i)) {
+        if (is(p, ";") || is(p, "{") || is(p, "}") || is(p, ":")) break;
+        i = p;
+    }
+    return i;
+}
+
+/* The names that a declaration declares: in each part between commas the last name before an array
+ * bound or an initialiser. */
+static std::vector<long> declared_names(long begin, long end)
+{
+    std::vector<long> names;
+    long last = -1;
+    int angles = 0;
+    bool complete = false;
+    for (long i = begin; i < end; i = next(i)) {
+        bool struct_body = is(last, "struct") || is(previous(last), "struct");
+        if (is(i, "[") || is(i, "=") || (is(i, "{") && !struct_body)) complete = true;
+        if (opens(i)) {
+            i = closing(i);
+        } else if (is(i, "__attribute__") || is(i, "alignas")) {
+            i = closing(next(i));
+        } else if (is(i, "<") && !complete) {
+            angles++;
+        } else if (is(i, ">") && !complete) {
+            angles--;
+        } else if (is(i, ",") && !angles) {
+            names.push_back(last);
+            complete = false;
+        } else if (is_name(i) && !complete && !angles) {
+            last = i;
+        }
+    }
+    names.push_back(last);
+    for (long i : names)
+        if (i < 0) stop(tokens[(size_t)begin], "cannot find the name in this declaration");
+    return names;
+}
+
 #endif

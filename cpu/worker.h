@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <random>
+#include <setjmp.h>
 
 #if !defined(__x86_64__) && !defined(CUCC_UCONTEXT)
 #define CUCC_UCONTEXT
@@ -105,6 +106,10 @@ struct worker {
     const char *barrier_site;
     unsigned int first_waiting, waiting;
     int predicates, released_predicates;
+
+    /* Loops over the threads instead of fibers. */
+    bool loops, in_loops;
+    sigjmp_buf before_loops;
 
     fiber home; /* the worker's own stack */
     context home_context;

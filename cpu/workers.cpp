@@ -27,6 +27,8 @@ static void begin_launch(worker &w, launch_state &launch)
     w.launch = &launch;
     w.group = nullptr;
     w.rank = 0;
+    w.loops = launch.request.run_block && environment().order == forward;
+    w.in_loops = false;
     w.threads = launch.threads;
     for (unsigned int t = 0; t < w.threads; t++) {
         w.index[t] = {t % block.x, t / block.x % block.y, t / block.x / block.y};
@@ -58,6 +60,7 @@ static void find_own_stack(fiber &home)
 /* Says which thread of a kernel did what the processor refuses, and lets it end the program. */
 static void report_signal(int signal, siginfo_t *info, void *)
 {
+    if (self && self->in_loops) siglongjmp(self->before_loops, 1);
     struct sigaction otherwise = {};
     otherwise.sa_handler = SIG_DFL;
     sigaction(signal, &otherwise, nullptr);
@@ -84,7 +87,7 @@ static void watch_signals()
     sigaltstack(&alternate, nullptr);
     struct sigaction action = {};
     action.sa_sigaction = report_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE}) {
         struct sigaction present;
         sigaction(signal, nullptr, &present);

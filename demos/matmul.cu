@@ -12,7 +12,15 @@
 
    A, B and C are row-major. Times of kernels are medians by CUDA events; "end to end" is the wall
    time of allocation, copies, kernel, copy back and release, as one who has his matrices in host
-   memory sees it. Every result is checked against sums of higher precision. */
+   memory sees it. Every result is checked against sums of higher precision.
+
+   Which unit binds? A multiprocessor of an H200 has 64 units of double to 128 of float, and tensor
+   cores for double. One of a GeForce has 2 to 128: there every kernel of double ends at the same
+   rate, and a tile in shared memory, or in registers, gains nothing. Its tensor cores multiply
+   bytes some hundred times as fast, which is what tensor_int8 computes double by. */
+#ifndef __CUCC__ /* on the CPU runner bytes are multiplied one by one */
+#define TMM_DOUBLE_TENSOR 0
+#endif
 #include "../tiledmm.cuh"
 #include <errno.h>
 #include <signal.h>
@@ -73,19 +81,19 @@ static int with_cpu = 1; /* its rows: 0 none, 1 if they are quick, 2 in any case
 
 static void print_help(void)
 {
-    printf(
-        "usage: matmul [N | M N K] [options]    (default: N = %d)\n"
-        "Multiplies A (M x K) by B (K x N) with every kernel of tiledmm.cuh and on the CPU,\n"
-        "checks each result and prints a table.\n\n"
-        "  --type float|double|int  element type (default float)\n"
-        "  --kernel NAME            only global, shared_8, _16, _32, register_64, _128, "
-        "pipelined,\n"
-        "                           small, skinny (M or N of 16 at most), outer, tensor or auto\n"
-        "  --reps R                 timings per row, of which the median is shown (default %d)\n"
-        "  --cpu, --no-cpu          run the CPU rows, or not (default: up to 4096^3)\n"
-        "  --csv FILE               write the table to FILE as well\n"
-        "  -h, --help               this text\n",
-        DEFAULT_SIZE, DEFAULT_REPS);
+    printf("usage: matmul [N | M N K] [options]    (default: N = %d)\n"
+           "Multiplies A (M x K) by B (K x N) with every kernel of tiledmm.cuh and on the CPU,\n"
+           "checks each result and prints a table.\n\n"
+           "  --type float|double|int  element type (default float)\n"
+           "  --kernel NAME            only global, shared_8, _16, _32, register_64, _128, "
+           "pipelined,\n"
+           "                           small, skinny (M or N of 16 at most), outer, tensor,\n"
+           "                           tensor_int8 (double) or auto\n"
+           "  --reps R                 timings per row, of which the median is shown (default %d)\n"
+           "  --cpu, --no-cpu          run the CPU rows, or not (default: up to 4096^3)\n"
+           "  --csv FILE               write the table to FILE as well\n"
+           "  -h, --help               this text\n",
+           DEFAULT_SIZE, DEFAULT_REPS);
 }
 
 static int refuse(const char *why, const char *word)

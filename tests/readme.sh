@@ -117,6 +117,37 @@ figures memory '
 compare "README.md: kinds of memory are those of memory.csv" memory \
     < <(sed -n 's,^| \[[^]]*\](demos/memory/\([a-z_]*\)\.cu).*| *\([0-9.]*\) |$,\1\t\2,p' README.md)
 
+# No way is faster than the one called right, on either device, unless it is called right, too, or
+# does less: a copy alone, or pages that are there already.
+faster() {
+    awk -F, '
+        $2 ~ /\(right\)/ { demo = $1; next }
+        $1 == demo && $9 < 0.95 && $2 !~ /also right|: the limit$|^managed; on the device$/ {
+            print " " FILENAME ": " $1 ", " $2 ": " $9 " times the time of the right way;"
+        }
+        $10 != "result" && $10 != "ok" { print " " FILENAME ": " $1 ", " $2 ": " $10 ";" }' "$@"
+}
+printf 'a,one (right),0,0,0,0,1,1,1.00,ok\na,two,0,0,0,0,1,1,0.94,ok\n' >"$work/faster.csv"
+check "a way that is faster than the right one is found" grep -q 'a, two: 0.94' <(faster "$work/faster.csv")
+report "memory.csv: no way is faster than the right one" "$(faster bench/results/h*00/memory.csv)"
+
+# The map of demos/memory: latency and bandwidth are those of memory.csv, and all that was counted held.
+figures map '
+    $1 == "latency" { print $2 " clocks\t" $5 }
+    $1 == "bandwidth" { print $2 " rate\t" $8 }' $results/memory.csv
+compare "demos/memory/README.md: the map is that of memory.csv" map < <(awk -F' *[|] *' '
+    /^\| memory \|/ { on = 1; next } on && !/^\|/ { on = 0 }
+    on && !/---/ {
+        row = $2
+        if ($6 ~ /^[0-9.]+$/) print row " clocks\t" $6
+        if ($7 ~ /^[0-9.]+$/) print row " rate\t" $7
+    }' demos/memory/README.md)
+report "memory_counters.csv: every figure holds, of rows that memory.csv has" "$(awk -F, '
+    FNR == NR { row[$1 "," $2] = 1; next }
+    FNR > 1 && ($NF != "yes" || !(($1 "," $2) in row)) { print " " $0 ";" }
+    FNR > 1 { rows++ }
+    END { if (!rows) print " no rows" }' $results/memory.csv $results/memory_counters.csv)"
+
 figures rays '
     $2 == "exercise" && $3 ~ /^(lab global|global|constant call|shared|culled)$/ { print $3 " " $6 "\t" $9 }
     ' $results/rays.csv

@@ -43,9 +43,10 @@ const uint64_t *warp_gather(unsigned int mask, uint64_t value);
 int lane_number();
 unsigned int live_lanes(); /* of the warp: those that have not exited */
 void in_step(int place);   /* waits until the lanes of the warp that can get here have come */
-unsigned int converged(int place); /* the same; which lanes have come */
-unsigned int thread_number();      /* of the current thread in its block */
-unsigned int worker_number();      /* which stands for the multiprocessor */
+unsigned int converged(int place);      /* the same; which lanes have come */
+void begin_thread(unsigned int number); /* in a loop over threads (loops.h) */
+unsigned int thread_number();           /* of the current thread in its block */
+unsigned int worker_number();           /* which stands for the multiprocessor */
 unsigned int worker_count();
 [[noreturn]] void trap(const char *sentence); /* ends the kernel with a fault */
 

@@ -53,6 +53,7 @@ struct launch_request {
     int argument_count;
     const void *const *pointers; /* the arguments that are pointers to objects; else null */
     void (*run_thread)(void *closure);
+    void (*run_block)(void *closure); /* all threads of a block, as loops; null: there is none */
     void *closure;
     size_t closure_size;
     uint64_t launched; /* when, and where, for --check */
@@ -116,11 +117,12 @@ template <class P> struct stored_argument<P, true> {
 
 template <class F>
 cudaError_t start_closure(launch_request &request, int argument_count, const void *const *pointers,
-                          F thread)
+                          bool loops, F thread)
 {
     request.argument_count = argument_count;
     request.pointers = pointers;
-    request.run_thread = [](void *closure) { (*static_cast<F *>(closure))(); };
+    request.run_thread = [](void *closure) { (*static_cast<F *>(closure))(false); };
+    if (loops) request.run_block = [](void *closure) { (*static_cast<F *>(closure))(true); };
     request.closure = &thread;
     request.closure_size = sizeof thread;
     request.copy_closure = [](const void *closure) {
@@ -136,6 +138,7 @@ cudaError_t start_closure(launch_request &request, int argument_count, const voi
 template <class... P> struct prepared_launch {
     launch_request request;
     void (*kernel)(P...);
+    void (*block)(P...) = nullptr; /* the same as loops over the threads */
 
     void operator()(P... arguments)
     {
@@ -162,8 +165,10 @@ template <class... P> struct prepared_launch {
     cudaError_t start(stored_argument<P>... arguments)
     {
         const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
-        return start_closure(request, (int)sizeof...(P), pointers,
-                             [=, kernel = kernel] { call(kernel, arguments...); });
+        return start_closure(request, (int)sizeof...(P), pointers, block != nullptr,
+                             [=, kernel = kernel, block = block](bool whole) {
+                                 call(whole ? block : kernel, arguments...);
+                             });
     }
 };
 
@@ -187,12 +192,21 @@ prepared_launch<P...> prepare(const char *name, void (*kernel)(P...), dim3 grid,
 {
     return {new_request(name, (const void *)kernel, grid, block, dynamic_shared, stream), kernel};
 }
+template <class... P>
+prepared_launch<P...> prepare_loops(void (*loops)(P...), const char *name, void (*kernel)(P...),
+                                    dim3 grid, dim3 block, size_t dynamic_shared = 0,
+                                    cudaStream_t stream = nullptr)
+{
+    return {new_request(name, (const void *)kernel, grid, block, dynamic_shared, stream), kernel,
+            loops};
+}
 
 /* A kernel that only a call can choose, since it is overloaded, leaves template arguments to be
  * deduced or has default arguments, is called by a function object. */
-template <class F> struct prepared_call {
+template <class F, class L = std::nullptr_t> struct prepared_call {
     launch_request request;
     F kernel;
+    L loops = {};
 
     template <class... A> void operator()(A &&...arguments)
     {
@@ -204,8 +218,15 @@ template <class F> struct prepared_call {
                       "cucc: write the template arguments of this kernel, since it takes an object "
                       "with constructors or destructors");
         const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
-        (void)start_closure(request, (int)sizeof...(P), pointers,
-                            [=, kernel = kernel]() mutable { kernel(arguments.get()...); });
+        constexpr bool has_loops = !std::is_same_v<L, std::nullptr_t>;
+        (void)start_closure(request, (int)sizeof...(P), pointers, has_loops,
+                            [=, kernel = kernel, loops = loops](bool whole) mutable {
+                                (void)whole;
+                                (void)loops;
+                                if constexpr (has_loops)
+                                    if (whole) return loops(arguments.get()...);
+                                kernel(arguments.get()...);
+                            });
     }
 };
 template <class F>
@@ -213,6 +234,13 @@ prepared_call<F> prepare_call(const char *name, F kernel, dim3 grid, dim3 block,
                               size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
 {
     return {new_request(name, nullptr, grid, block, dynamic_shared, stream), kernel};
+}
+
+template <class L, class F>
+prepared_call<F, L> prepare_call_loops(L loops, const char *name, F kernel, dim3 grid, dim3 block,
+                                       size_t dynamic_shared = 0, cudaStream_t stream = nullptr)
+{
+    return {new_request(name, nullptr, grid, block, dynamic_shared, stream), kernel, loops};
 }
 
 /* A kernel's name that is not launched on the spot becomes kernel_pointer("KERNEL", KERNEL), which

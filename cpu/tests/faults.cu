@@ -91,7 +91,7 @@ int main(int, char **argv)
         cudaMalloc(&freed, 4);
     }
     if (IS("recover")) {
-        early_exit<<<4, 32>>>(device);
+        divergent_barrier<<<4, 32>>>(device);
         cudaDeviceReset();
         cudaMalloc(&device, sizeof host);
         store<<<2, 32>>>(NULL, device);

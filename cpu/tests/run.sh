@@ -112,6 +112,7 @@ for feature in "${features[@]}"; do
     build "$feature" "$tests/$feature.cu"
     build "$feature-sanitized" "$tests/$feature.cu" --sanitize
 done
+build loops "$tests/loops.cu"
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
 build late "$tests/late.cu"
@@ -178,6 +179,14 @@ for program in steps steps-ucontext steps-sanitized; do
     for order in forward backward shuffle:1 shuffle:2; do
         check_text "$program of lanes in volatile memory, $order" '^right $' env CUCC_ORDER=$order ./$program
     done
+done
+
+for order in forward backward shuffle:1; do
+    check_text "kernels as loops, $order" '^0 failures $' env CUCC_ORDER=$order ./loops
+    check_text "a mistake in a loop, $order" '^wrong $' env CUCC_ORDER=$order ./loops mistaken
+done
+for kernel in dot leaves_early multiply doubles adds transpose scan strides exits marks; do
+    check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
 # ---- features, each with its checks inside -------------------------------------------------------
@@ -280,7 +289,6 @@ for program in faults faults-ucontext faults-sanitized faults-clang; do
         check "$program: $fault fails the launch" 1 "$launch_failure" ./$program "$fault"
     done <<'END'
 divergent kernel divergent_barrier, block \([01],0,0\), thread \(16,0,0\): divergent barrier: it waits at .*faults.cu:11 \(site [0-9]+\), thread \(0,0,0\) at .*faults.cu:9 \(site
-exit kernel early_exit, block \([01],0,0\), thread \(0,0,0\): barrier at .*faults.cu:19 \(site [0-9]+\) is never complete: 20 threads wait there, 12 have exited .*LaunchFailure
 barrier-shuffle kernel barrier_against_shuffle, block \(0,0,0\), thread \(31,0,0\): deadlock in a warp function with mask 0xffffffff: others wait at a barrier at .*faults.cu:25 .*LaunchFailure
 masks kernel masks_disagree, block \(0,0,0\), thread \([0-9]+,0,0\): deadlock in a warp function with mask 0x[0-9a-f]+: the masks do not agree .*LaunchFailure
 outside kernel outside_its_mask, block \(0,0,0\), thread \(0,2,0\): warp function called by lane 16, which is not in its mask 0x0000ffff .*LaunchFailure
@@ -298,7 +306,11 @@ twice cudaFree: 0x[0-9a-f]+ is not the start of a live allocation of this kind l
 END
 done
 check_text "a reset ends the failure" \
-    'kernel early_exit, .* last cudaSuccess, synchronize cudaSuccess $' ./faults recover
+    'kernel divergent_barrier, .* last cudaSuccess, synchronize cudaSuccess $' ./faults recover
+check_text "a barrier does not wait for threads that have exited" '^last cudaSuccess, synchronize cudaSuccess $' ./faults exit
+check "unless they are sanitized" 1 \
+    'kernel early_exit, block \([01],0,0\), thread \(0,0,0\): barrier at .*faults.cu:19 \(site [0-9]+\) is never complete: 20 threads wait there, 12 have exited .*LaunchFailure' \
+    ./faults-sanitized exit
 check_text "faults: none" '^last cudaSuccess, synchronize cudaSuccess $' ./faults none
 
 # ---- faults that --sanitize finds --------------------------------------------------------------

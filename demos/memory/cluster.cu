@@ -1,50 +1,57 @@
-/* cluster.cu - distributed shared memory: a histogram too large for the shared memory of one block.
+/* cluster.cu - distributed shared memory: a ring of numbers, too long for one block's.
 
-   From compute capability 9.0 on, up to 8 blocks can form a cluster. They run at the same time and
-   reach each other's shared memory. Here each holds an eighth of 65536 counters, 256 KB together.
-   Without clusters the counters are in global memory. Code for less than 9.0 counts there, too.
+   From 9.0 on up to 8 blocks form a cluster: they run at the same time, can wait for each other, and
+   reach each other's shared memory. Here each keeps an eighth of a ring of 192 KB, twice.
    Build and run: nvcc -O3 -arch=native cluster.cu -o cluster && ./cluster [--csv FILE] */
 #include <cooperative_groups.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #define NAME "cluster"
-#define TASK "counts 65536 values; atomics: to global memory"
+#define TASK "smooths 16 rings, 100 steps; launches: of kernels"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
-enum { ON_CPU = __CUCC__, N = ON_CPU ? 1 << 13 : 1 << 26, GROUPS = ON_CPU ? 2 : 32, THREADS = 512 };
-enum { BLOCKS = 8, OWN = ON_CPU ? 1 << 7 : 1 << 13, BINS = BLOCKS * OWN }; /* of a cluster */
-enum { STEP = GROUPS * BLOCKS * THREADS };
+enum { ON_CPU = __CUCC__, RINGS = ON_CPU ? 2 : 16, THREADS = 512, STEPS = ON_CPU ? 4 : 100 };
+enum { BLOCKS = 8, OWN = ON_CPU ? 1 << 10 : 6144, RING = BLOCKS * OWN, N = RINGS * RING };
 #define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
-static int host[N], expected[BINS];                /* 256 MB: more than L2 holds */
+static unsigned int host[N], expected[N];          /* modulo 2^32: exact */
 
-/* Both: counts[v] += how often v stands in N numbers, 4 N bytes; 32 times 8 blocks. Here an atomic
-   in L2 for each number bounds it. */
-__global__ void count_global(const int *in, int *counts)
+/* A step of a block: to[i] = from[i - 1] + from[i] + from[i + 1], OWN numbers, 8 OWN bytes. */
+__device__ __forceinline__ void smooth(const unsigned int *left, const unsigned int *from,
+                                       const unsigned int *right, unsigned int *to)
 {
-    for (int i = blockIdx.x * THREADS + threadIdx.x; i < N; i += STEP) atomicAdd(&counts[in[i]], 1);
+    for (int i = threadIdx.x; i < OWN; i += THREADS) {
+        unsigned int before = i > 0 ? from[i - 1] : left[OWN - 1];
+        to[i] = before + from[i] + (i < OWN - 1 ? from[i + 1] : right[0]);
+    }
 }
-/* An atomic in the shared memory of the block that holds the counter; then 65536 a cluster in L2. */
-__global__ void count_cluster(const int *in, int *counts)
-{
-#if __CUCC__ || __CUDA_ARCH__ >= 900
-    __shared__ int bins[OWN];
-    cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
-    int *sums = counts + cluster.block_rank() * OWN; /* of the counters here */
-    for (int b = threadIdx.x; b < OWN; b += THREADS) bins[b] = 0;
-    cluster.sync(); /* the counters of all blocks are 0 */
-    for (int v, i = blockIdx.x * THREADS + threadIdx.x; i < N; i += STEP)
-        v = in[i], atomicAdd(cluster.map_shared_rank(bins, v / OWN) + v % OWN, 1);
-    cluster.sync(); /* no block adds here any more */
-    for (int b = threadIdx.x; b < OWN; b += THREADS) atomicAdd(&sums[b], bins[b]);
+#if __CUCC__ || defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define SYNC            cooperative_groups::this_cluster().sync()
+#define OF(block, tile) cooperative_groups::this_cluster().map_shared_rank(tile, block)
+__cluster_dims__(BLOCKS, 1, 1)
 #else
-    for (int i = blockIdx.x * THREADS + threadIdx.x; i < N; i += STEP) atomicAdd(&counts[in[i]], 1);
+#define SYNC
+#define OF(block, tile) tile
 #endif
+    /* Steps FIRST to LAST - 1, a barrier before each. In global memory the latency of L2 bounds it, in
+   shared memory its loads and the barriers. For an even number of steps the result is in A. */
+    __global__ void smooth_all(unsigned int *a, unsigned int *b, int shared, int first, int last)
+{
+    __shared__ unsigned int own[2][OWN];
+    int t = threadIdx.x, block = blockIdx.x % BLOCKS, ring = (blockIdx.x - block) * OWN;
+    int left = (block + BLOCKS - 1) % BLOCKS, right = (block + 1) % BLOCKS, at = ring + block * OWN;
+    for (int i = t; shared && i < OWN; i += THREADS) own[0][i] = a[at + i];
+    for (int s = first; s < last; s++) {
+        SYNC; /* all blocks have done the last step */
+        unsigned int *mine = own[s % 2], *from = (s % 2 ? b : a) + ring, *to = s % 2 ? a : b;
+        if (shared) smooth(OF(left, mine), mine, OF(right, mine), own[1 - s % 2]);
+        if (!shared) smooth(from + left * OWN, from + block * OWN, from + right * OWN, to + at);
+    }
+    for (int i = t; shared && i < OWN; i += THREADS) a[at + i] = own[0][i];
+    SYNC; /* nobody reads these numbers any more */
 }
-
 /* ---- the harness, the same in every demo: while (way(...)) RUN makes a row of the best of nine -- */
 #define CHECK(call) check(call, #call)
 static double work, allowed, base, best; /* of a way; a difference; ms: of "(right)", of this way */
@@ -91,39 +98,33 @@ int main(int argc, char **argv)
     if (fflush(stdout) != 0 && errno != EPIPE) perror(NAME ": standard output");
     return failures > 0 || ferror(stdout);
 }
-
 static void task(void)
 {
-    int *in, *counts;
+    const char *const name[] = {"cluster; shared (right)", "cluster; global", "launches; global"};
+    static unsigned int next[N];
+    const double all = (double)STEPS * N;
+    unsigned int *in, *a, *b;
+    double x[3] = {0};
     cudaFuncAttributes code;
-    cudaLaunchAttribute size[1];
-    cudaLaunchConfig_t launch = {};
-    CHECK(cudaFuncGetAttributes(&code, count_cluster));
-    const int clusters = ON_CPU || code.ptxVersion >= 90;
-    memset(size, 0, sizeof size);
-    size->id = cudaLaunchAttributeClusterDimension;
-    size->val.clusterDim.x = BLOCKS, size->val.clusterDim.y = size->val.clusterDim.z = 1;
-    launch.gridDim = dim3(BLOCKS * GROUPS), launch.blockDim = dim3(THREADS);
-    launch.attrs = size, launch.numAttrs = clusters;
-    CHECK(cudaMalloc(&in, sizeof host)), CHECK(cudaMalloc(&counts, sizeof expected));
-    for (int i = 0; i < N; i++) expected[host[i] = RANDOM(i) % BINS]++;
-    CHECK(cudaMemcpy(in, host, sizeof host, cudaMemcpyDefault));
-    work = sizeof host;
-    printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "atomics", "MB", "ms",
+    CHECK(cudaFuncGetAttributes(&code, smooth_all)), CHECK(cudaMalloc(&in, sizeof host));
+    CHECK(cudaMalloc(&a, sizeof host)), CHECK(cudaMalloc(&b, sizeof host));
+    for (int i = 0; i < N; i++) expected[i] = host[i] = RANDOM(i);
+    CHECK(cudaMemcpy(in, host, sizeof host, cudaMemcpyDefault)), work = 8 * all;
+    for (int s = 0; s < STEPS; s++, memcpy(expected, next, sizeof next))
+        for (int i = 0, r = 0; i < N; i++, r = i / RING * RING)
+            next[i] =
+                expected[r + (i + RING - 1) % RING] + expected[i] + expected[r + (i + 1) % RING];
+    printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "launches", "MB", "ms",
            "GB/s", "x time", "result");
-    fprintf(csv, "way,loads,stores,atomics,MB,ms,GB/s,x time,result\n");
-    const char *const name = clusters ? "cluster" : "global; no code for clusters";
-    while (way(name, N, 0, clusters ? BINS * GROUPS : N, 4e-6 * N, counts)) {
-        CHECK(cudaMemsetAsync(counts, 0, sizeof expected));
-        CHECK(cudaLaunchKernelEx(&launch, count_cluster, (const int *)in, counts));
-    }
-    while (way("global", N, 0, N, 4e-6 * N, counts)) {
-        CHECK(cudaMemsetAsync(counts, 0, sizeof expected));
-        count_global<<<BLOCKS * GROUPS, THREADS>>>(in, counts);
-    }
-    printf("\nComputed: a cluster of 8 adds %d counters to global memory, once each.\n", BINS);
+    fprintf(csv, "way,loads,stores,launches,MB,ms,GB/s,x time,result\n");
+    for (int w = ON_CPU || code.ptxVersion >= 90 ? 0 : 2; w < 3; x[w++] = best / base)
+        while (way(name[w], w ? 3 * all : 1.0 * N, w ? all : 1.0 * N, w < 2 ? 1 : STEPS,
+                   work * 1e-6 / (w ? 1 : STEPS), a)) {
+            CHECK(cudaMemcpyAsync(a, in, sizeof host, cudaMemcpyDefault));
+            for (int s = 0; s < STEPS; s += w < 2 ? STEPS : 1)
+                smooth_all<<<RINGS * BLOCKS, THREADS>>>(a, b, w == 0, s, w < 2 ? STEPS : s + 1);
+        }
+    printf("\nComputed: in shared memory a ring is loaded and stored once, else in each step.\n");
     if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
-    printf("Global: %.2f times the time; %s.\n", best / base,
-           best > 1.1 * base ? "L2 does fewer atomics than shared memory"
-                             : "L2 keeps up with clusters");
+    if (x[0] > 0) printf("Cluster, global: %.2f times the time; launches: %.2f.\n", x[1], x[2]);
 }

@@ -103,7 +103,7 @@ static void task(void)
     fprintf(csv, "way,loads,stores,passes,MB,ms,GB/s,x time,result\n");
     while (way("mapped (right)", N / 4, BLOCKS, 1, MB, sums))
         sum_up<<<BLOCKS, THREADS>>>(mapped, sums, 1);
-    while (way("copied", N / 4, BLOCKS, 1, MB, sums)) {
+    while (way("copied (also right)", N / 4, BLOCKS, 1, MB, sums)) {
         CHECK(cudaMemcpyAsync(in, numbers, bytes, cudaMemcpyHostToDevice));
         sum_up<<<BLOCKS, THREADS>>>(in, sums, 1);
     }

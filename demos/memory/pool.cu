@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 static void task(void)
 {
     enum { ONCE, KEPT, RETURNED, EACH, WAYS };
-    static const char *const name[WAYS] = {"allocated once (right)", "pool that keeps (also right)",
+    static const char *const name[WAYS] = {"allocated once (right)", "pool that keeps",
                                            "pool that gives back", "cudaMalloc; cudaFree"};
     unsigned long long keep = ~0ull, nothing = 0;
     double x[WAYS];

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define NAME "registers"
-#define TASK "C = A B; fma/load: multiply-adds for a load from shared memory"
+#define TASK "C = A B; fma/load: multiply-adds for a word from shared memory"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
@@ -120,8 +120,8 @@ static void task(void)
         multiply_registers<<<wide, block>>>(A, A + N * N, C);
     while (way("1 x 1", n3 / 8, size, 0.5, n3 / 2e6, C))
         multiply_shared<<<grid, block>>>(A, A + N * N, C);
-    printf("\nComputed: 4 x 4 elements a thread need a quarter of the loads from any memory.\n");
+    printf("\nComputed: 4 x 4 elements a thread need a quarter of the words from any memory.\n");
     if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
     printf("1 x 1: %.2f times the time; %s.\n", best / base,
-           best > 1.3 * base ? "a load feeds 0.5 multiply-adds, not 2" : "loads do not bind it");
+           best > 1.3 * base ? "a word feeds 0.5 multiply-adds, not 2" : "loads do not bind it");
 }

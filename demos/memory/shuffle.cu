@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #define NAME "shuffle"
-#define TASK "sums an array; atomics: additions to one address that the threads ask for"
+#define TASK "sums an array; atomics: additions to one address, in thousands"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
@@ -119,7 +119,7 @@ static void task(void)
            "GB/s", "x time", "result");
     fprintf(csv, "way,loads,stores,atomics,MB,ms,GB/s,x time,result\n");
     for (int w = 0; w < WAYS; w++)
-        while (way(name[w], loads[w], w == LAST ? 2 : 0, atomics[w], 4e-6 * N, total)) {
+        while (way(name[w], loads[w], w == LAST ? 2 : 0, 1e-3 * atomics[w], 4e-6 * N, total)) {
             if (w != LAST) CHECK(cudaMemsetAsync(total, 0, sizeof *total));
             sum_up<<<blocks[w], THREADS>>>(in, total, w);
         }

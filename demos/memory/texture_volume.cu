@@ -1,49 +1,51 @@
-/* texture_volume.cu - textures of three dimensions: a volume moved by a quarter of a voxel.
+/* texture_volume.cu - textures of three dimensions: a volume seen from its side.
 
    A texture of three dimensions is filtered from 8 voxels by one fetch, with weights of 8 bits. Its
-   voxels lie in small blocks, so that neighbours in all directions are close in memory. By hand
-   that is 8 loads from 4 rows, with their edges and their mixture.
+   voxels lie in small blocks, so that neighbours in all directions are close in memory. By hand that
+   is 8 loads and their mixture; here neighbouring threads read along columns.
    Build and run: nvcc -O3 -arch=native texture_volume.cu -o volume && ./volume [--csv FILE] */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #define NAME "texture_volume"
-#define TASK "moves a volume by a quarter of a voxel; fetches: for a voxel"
+#define TASK "turns a volume, and moves it by a quarter of a voxel; fetches: for a voxel"
 #ifndef __CUCC__
 #define __CUCC__ 0 /* 1: the CPU runner, which takes less */
 #endif
-enum { ON_CPU = __CUCC__, SIDE = ON_CPU ? 16 : 256, N = SIDE * SIDE * SIDE, THREADS = 256 };
+enum { ON_CPU = __CUCC__, SIDE = ON_CPU ? 16 : 256, N = SIDE * SIDE * SIDE, EDGE = 16 };
 #define RANDOM(i) ((unsigned)(i)*2654435761u >> 8) /* a number below 2^24 that belongs to i */
 static float host[N], expected[N];                 /* 64 MB */
-
-/* Voxel k of the result, a mixture of 8 voxels of which the nearest counts most; for the host, too. */
+/* Voxel k of the result: x and z exchanged, a mixture of 8 voxels; for the host, too. */
 __host__ __device__ inline float mixture(const float *in, int k)
 {
     float sum = 0;
     for (int n = 0; n < 8; n++) {
         int right = n % 2, down = n / 2 % 2, back = n / 4, last = SIDE - 1;
-        int x = min(k % SIDE + right, last), y = min(k / SIDE % SIDE + down, last);
-        int z = min(k / SIDE / SIDE + back, last), weight = 27; /* of 64: 3/4 in each direction */
+        int x = min(k / SIDE / SIDE + right, last), y = min(k / SIDE % SIDE + down, last);
+        int z = min(k % SIDE + back, last), weight = 27; /* of 64: 3/4 in each direction */
         weight /= (right ? 3 : 1) * (down ? 3 : 1) * (back ? 3 : 1);
         sum += weight / 64.0f * in[(z * SIDE + y) * SIDE + x];
     }
     return sum;
 }
-/* Both: a thread a voxel; 8 N bytes, bound by memory, or by 8 loads. */
+/* Both: a thread a voxel, blocks of 16 x 1 x 16; 8 N bytes, bound by memory, or by 8 loads. */
+__device__ int voxel(void)
+{
+    int x = blockIdx.x * EDGE + threadIdx.x, z = blockIdx.y * EDGE + threadIdx.y;
+    return (z * SIDE + blockIdx.z) * SIDE + x;
+}
 __global__ void move_filtered(cudaTextureObject_t in, float *out)
 {
-    int k = blockIdx.x * THREADS + threadIdx.x;
-    float x = k % SIDE + 0.75f, y = k / SIDE % SIDE + 0.75f, z = k / SIDE / SIDE + 0.75f;
+    int k = voxel();
+    float x = k / SIDE / SIDE + 0.75f, y = k / SIDE % SIDE + 0.75f, z = k % SIDE + 0.75f;
     out[k] = tex3D<float>(in, x, y, z);
 }
 __global__ void move_loaded(const float *in, float *out)
 {
-    int k = blockIdx.x * THREADS + threadIdx.x;
+    int k = voxel();
     out[k] = mixture(in, k);
 }
-
 /* ---- the harness, the same in every demo: while (way(...)) RUN makes a row of the best of nine -- */
 #define CHECK(call) check(call, #call)
 static double work, allowed, base, best; /* of a way; a difference; ms: of "(right)", of this way */
@@ -90,7 +92,6 @@ int main(int argc, char **argv)
     if (fflush(stdout) != 0 && errno != EPIPE) perror(NAME ": standard output");
     return failures > 0 || ferror(stdout);
 }
-
 static void task(void)
 {
     cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
@@ -98,6 +99,7 @@ static void task(void)
     cudaResourceDesc at = {};
     cudaTextureDesc how = {};
     cudaTextureObject_t texture;
+    const dim3 grid(SIDE / EDGE, SIDE / EDGE, SIDE), block(EDGE, EDGE);
     float *in, *out;
     CHECK(cudaMalloc(&in, sizeof host)), CHECK(cudaMalloc(&out, sizeof host));
     for (int k = 0; k < N; k++) host[k] = RANDOM(k) / 16777216.0f;
@@ -116,13 +118,13 @@ static void task(void)
     fprintf(csv, "way,loads,stores,fetches,MB,ms,GB/s,x time,result\n");
     allowed = 3.0 / 256; /* weights have 8 bits in each direction */
     while (way("texture; filtered (right)", 0, N, 1, 8e-6 * N, out))
-        move_filtered<<<N / THREADS, THREADS>>>(texture, out);
+        move_filtered<<<grid, block>>>(texture, out);
     allowed = 1e-6;
     while (way("global; 8 loads", 8.0 * N, N, 0, 8e-6 * N, out))
-        move_loaded<<<N / THREADS, THREADS>>>(in, out);
+        move_loaded<<<grid, block>>>(in, out);
     CHECK(cudaDestroyTextureObject(texture)), CHECK(cudaFreeArray(copy.dstArray));
     printf("\nComputed: one filtered fetch takes the place of 8 loads and their mixture.\n");
     if (ON_CPU) return (void)puts("Times (nan) need a GPU: the CPU runner counts and checks.");
     printf("Global memory: %.2f times the time; %s.\n", best / base,
-           best > 1.1 * base ? "8 loads, from 4 rows" : "caches serve the 8 loads as fast");
+           best > 1.1 * base ? "8 loads, down columns" : "caches serve the 8 loads as fast");
 }

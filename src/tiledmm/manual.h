@@ -148,11 +148,11 @@
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
-   TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work (128 KB,
-   TMM_TENSOR with its largest tiles), and for large products of float and double copies of A and B
-   in the form that they read best; TMM_SMALL and TMM_SKINNY, where K is long and C is small, up to
-   32 x 64 partial sums for each multiprocessor. Without that memory they do without, and sum in
-   fewer slices.
+   Memory: TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work
+   (128 KB, TMM_TENSOR with its largest tiles). For large products of float and double they also take
+   copies of A and B in the form that they read best. TMM_SMALL and TMM_SKINNY take up to 32 x 64
+   partial sums for each multiprocessor where K is long and C is small. Without that memory all do
+   without, and sum in fewer slices.
    TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
    sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
    -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float

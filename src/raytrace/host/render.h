@@ -56,8 +56,8 @@ RAYT_API rayt_status rayt_render(rayt_where where, const rayt_sphere *spheres, i
 }
 
 /* ============================== HOST LAYER ==================================================== */
-/* Rows of a band. A band has at most 64 MB and, for the plain kernels, 2^33 tests, which take a
-   fraction of a second even on a small GPU; but at least 128 rows, two rows of tiles. */
+/* Rows of a band. A band has at most 64 MB and, for the plain kernels, 2^33 tests. These take a
+   fraction of a second even on a small GPU. It has at least 128 rows, two rows of tiles. */
 static inline int rayt__band_rows(rayt_where where, int count, int width, int height)
 {
     double rows = 16777216.0 / width, tests = 8589934592.0 / ((double)width * (count + 1));

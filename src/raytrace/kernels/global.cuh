@@ -3,7 +3,7 @@
 #if RAYT__KERNELS && !defined(RAYT__PART_GLOBAL)
 #define RAYT__PART_GLOBAL
 /* The four kernels that follow render `rows` rows of the image, from first_row on, one pixel a
-   thread, and differ only in where a thread finds the spheres, and in what order they lie there:
+   thread. They differ only in where a thread finds the spheres, and in what order they lie there:
 
         image, `width` wide               block of 16 x 16 threads      z ^     ray of one pixel
         +-----+-----+-----+---            +----------------+              |       |

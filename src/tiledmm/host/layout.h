@@ -3,11 +3,11 @@
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__PART_HOST_LAYOUT)
 #define TMM__PART_HOST_LAYOUT
 /* ---- how a device works on its rows ---------------------------------------------------------- */
-/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K;
-   the end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them, at
-   least TMM__HOST_FIRST deep, in *front parts, one or two.
-     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer: a
-   short first part would not help for long. So their rest is cut only if it is too deep. */
+/* Returns how many parts K has. The last ones are TMM__HOST_DEPTH deep, counted from the end of K.
+   The end is rounded up, so that lines of parts stay aligned. *rest is what is in front of them. It
+   is at least TMM__HOST_FIRST deep and has *front parts, one or two.
+     Elements of 8 bytes take twice the time to arrive, but their arithmetic lasts no longer. A short
+   first part would not help for long, so their rest is cut only if it is too deep. */
 static inline long long tmm__k_parts(const tmm__job *job, int *front, long long *rest)
 {
     long long depth = TMM__HOST_DEPTH, first = TMM__HOST_FIRST, end = (job->K + 31) / 32 * 32;

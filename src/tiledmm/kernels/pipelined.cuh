@@ -2,8 +2,8 @@
    Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
-/* Like KERNEL REGISTER, but the copies of later steps are under way during the arithmetic, each
-   thread owns a larger block of C, and no multiprocessor is left without work at the end.
+/* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
+   arithmetic. Each thread owns a larger block of C. No multiprocessor is without work at the end.
 
    Tile of C: 128 x 128, 4 warps of 64 x 64, 16 x 8 a thread:
       +---------+---------+        8 lanes across, twice 4 columns each
@@ -63,8 +63,8 @@
 
    The order of the main loop depends on all code around it. The functions below leave the loops of TN
    and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to 5.5%
-   slower from 1024 x 1024 x 1024 on; with fragments loaded by a function NN was 2% slower (one
-   NVIDIA H200; bench/notes/pipelined.md).
+   slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower. Measured
+   on one NVIDIA H200: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
@@ -140,7 +140,7 @@ static __device__ __forceinline__ void TMM_FN(pipelined_fragment)(int thread, bo
 #endif
 
 /* The instances: pass, name, blocks to a multiprocessor, rows of C that a thread owns, modeA and
-   modeB as constants; -1 for instance ANY, which reads them at run time and alone takes matrices
+   modeB as constants. -1 is for instance ANY, which reads them at run time and alone takes matrices
    smaller than a tile. Double has none: KERNEL TENSOR has such a pipeline. */
 #ifndef TMM__PIPELINED_LIST
 #define TMM__PIPELINED_LIST(_)                                                             \

@@ -13,8 +13,8 @@
 #define tmm_gemm_shared TMM__JOIN(TMM_FN(gemm_shared_), TMM_TILE)
 /* ============================== KERNEL SHARED ================================================= */
 /* A block computes a tile of C, TMM_TILE x TMM_TILE, one element a thread. It walks along k in
-   steps of TMM_TILE; at each step all threads together copy one tile of A and one of B into
-   shared memory, and then each thread takes its row and its column from there.
+   steps of TMM_TILE. At each step all threads together copy one tile of A and one of B into shared
+   memory. Then each thread takes its row and its column from there.
 
                                    +--+--+--+--+  B
                                    |  |B0|  |  |        step 0: C += A0 B0

@@ -268,7 +268,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                   "what the launcher asks for");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
-
 #if TMM__DOUBLE_TENSOR
     if (s.unless != NULL && *s.unless != 0) return;
 #endif
@@ -412,9 +411,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             if (thread == 0 && !s.reduce) tmm__flag_set(s.flags + share, s.ticket);
             continue;
         }
-        if (end < s.steps) { /* the owner: add what the others have left */
+        if (end < s.steps) /* the owner: add what the others have left */
             tmm__tensor_add_partials(&s, share, tile, thread, sum);
-        }
         lane = thread % 32; /* anew, too */
         int row0 = thread / 32 / WARPS_ACROSS * (16 * DOWN) + lane / 4;
         int col0 = thread / 32 % WARPS_ACROSS * (8 * ACROSS) + lane % 4 * 2;

@@ -108,21 +108,21 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 }
 #endif /* TMM__WGMMA */
 
-/* Four matrices of 8 x 8 FP16 from shared memory: lane l gives the address of row l % 8 of matrix
-   l / 8, and gets of matrix i, in four[i], the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4
-   (PTX ISA 9.7, "ldmatrix"). */
-static __device__ __forceinline__ void tmm__load_matrices(unsigned *four, const void *row)
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
+   row l / 4 of matrix i. */
+static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+#if TMM__ASYNC
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
                  : "r"((unsigned)__cvta_generic_to_shared(row))
                  : "memory");
 #else
     int lane = threadIdx.x % 32;
     for (int i = 0; i < 4; i++) {
         size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        four[i] = ((const unsigned *)from)[lane % 4];
+        fragment[i] = ((const unsigned *)from)[lane % 4];
     }
 #endif
 }

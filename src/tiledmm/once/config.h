@@ -77,8 +77,8 @@
 #endif
 
 /* A product of two TMM_SUM, rounded once. Compilers may contract a * b + c * d into a multiply-add
-   of either product, and choose differently from kernel to kernel; this keeps the last step,
-   alpha sum + beta C, the same bits everywhere. */
+   of either product, and choose differently from kernel to kernel. So the last step, alpha sum +
+   beta C, has the same bits everywhere. */
 #ifdef __CUDACC__
 #define TMM__MUL(a, b)                                                   \
     (TMM__IS_INTEGER        ? (TMM_SUM)((a) * (b))                       \

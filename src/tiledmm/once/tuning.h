@@ -5,7 +5,7 @@
 /* Times are predicted from two tables. A GPU is described by what it does in a nanosecond (tmm__gpu);
    its data sheet says that of one that was not measured. A kernel is described by the clocks of its
    blocks (tmm__costs), which GPUs share as far as they share instructions: those of an H200.
-   bench/notes/choice.md says how they were found, bench/tune.sh measures a GPU. */
+   bench/notes/choice.md says how they were found. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -35,7 +35,7 @@ typedef struct tmm__gpu {
     double factor[TMM__FAMILIES][2];
 } tmm__gpu;
 
-/* Rows that bench/tune.sh printed. */
+/* Those that were measured. Where a factor is 1, it was not found to differ. */
 static const tmm__gpu tmm__gpus[] = {
     {"NVIDIA H200",
      90,
@@ -145,12 +145,13 @@ typedef struct tmm__costs {
     } fp16;
 
     /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
-       products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
+       products of bytes by one modulus; first: what the first one costs, times M N; slow: where FP64
+       has 1/64 of the rate of FP32, as predicted.
        TMM_AUTO: multiply-adds of bytes of a multiprocessor in a clock, by wgmma and (as predicted) by
        mma.sync; bytes of memory as a part of those read; nanoseconds of all launches. slow_edge: the
        least M, N and K where FP64 is slow. */
     struct {
-        double fp64, each, fp64_slow, each_slow;
+        double fp64, each, first, fp64_slow, each_slow;
         double rate, rate_slow, memory, launches, slow_edge;
     } int8;
 } tmm__costs;
@@ -272,15 +273,16 @@ static const tmm__costs tmm__measured = {
         0.836,                                       /* convert_rate */
     },
     {
-        26,   /* fp64 */
-        5800, /* each */
-        400,  /* fp64_slow */
-        5800, /* each_slow */
-        2890, /* rate */
-        512,  /* rate_slow */
-        0.79, /* memory */
-        3e4,  /* launches */
-        256,  /* slow_edge */
+        26,    /* fp64 */
+        1600,  /* each */
+        6.5e6, /* first */
+        400,   /* fp64_slow */
+        2000,  /* each_slow */
+        2890,  /* rate */
+        512,   /* rate_slow */
+        0.79,  /* memory */
+        3e4,   /* launches */
+        256,   /* slow_edge */
     },
 };
 

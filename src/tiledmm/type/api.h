@@ -90,10 +90,10 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
      On an error or when cancelled, all is freed, no thread is left, and each element of C has its
    old or its final value. Windows: no threads, so the calling one stages pageable memory.
      Errors, and tmm_last_error names the device: TMM_ERROR_ARGUMENT, TMM_ERROR_DEVICE (cannot be
-   used), TMM_ERROR_MEMORY (of a device or the host, or `memory` is too little), TMM_ERROR_CUDA (a
-   copy or a kernel failed), TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED (a kernel
-   that this type lacks; TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; TMM_EPILOGUE,
-   which would see rows and columns of blocks). */
+   used), TMM_ERROR_MEMORY (of a device or the host), TMM_ERROR_CUDA (a copy or a kernel failed),
+   TMM_ERROR_CANCELLED (by `progress`), TMM_ERROR_UNSUPPORTED. That is for a kernel that this type
+   lacks; for TMM_SMALL and TMM_SKINNY, whose bits depend on the shape; and for TMM_EPILOGUE, which
+   would see rows and columns of blocks. */
 TMM_API tmm_status TMM_FN(gemm_host)(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
                                      TMM_TYPE alpha, const TMM_TYPE *A, long long lda,
                                      const TMM_TYPE *B, long long ldb, TMM_TYPE beta, TMM_TYPE *C,

@@ -28,6 +28,7 @@ static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
+    TMM__INT8_LOOKS = 1024,              /* pieces of C that the choice of moduli looks at */
     TMM__INT8_MMA_128x256 = 0,           /* instances */
     TMM__INT8_MMA_128x128
 };
@@ -43,6 +44,37 @@ typedef struct TMM_FN(int8_part) {
     tmm__int8_residues residues;
     tmm__int8_sums sums;
 } TMM_FN(int8_part);
+
+/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before still
+   works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
+static inline tmm_status TMM_FN(gemm__int8_launch)(const void *kernel, dim3 grid, int threads,
+                                                   int bytes, int cluster, void **arguments,
+                                                   tmm_stream stream)
+{
+#if TMM__CLUSTER_LAUNCH
+    cudaLaunchConfig_t config = cudaLaunchConfig_t();
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = (unsigned)cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (tmm__current_device()->capability >= 90 && tmm__compiled(kernel)->ptx_version >= 90)
+        config.numAttrs = cluster > 1 ? 2 : 1;
+    tmm_status status = tmm__allow_shared(kernel, bytes);
+    return status != TMM_OK ? status
+                            : tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
+#else
+    (void)cluster;
+    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+#endif
+}
 
 static inline int TMM_FN(gemm__int8_fits)(long long M, long long N, long long K)
 {
@@ -74,11 +106,13 @@ static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                              &norms,
                              &part->operands[0].lines,
                              &part->operands[1].lines};
-        status = tmm__launch((const void *)TMM_FN(gemm_int8_norms), dim3(groups, (unsigned)chunks),
-                             dim3(256), 0, of_norms, part->p.stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_norms),
+                                           dim3(groups, (unsigned)chunks), 256, 0, 1, of_norms,
+                                           part->p.stream);
         if (status == TMM_OK)
-            status = tmm__launch((const void *)TMM_FN(gemm_int8_scales), dim3(groups / 4 + 1),
-                                 dim3(256), 0, of_scales, part->p.stream);
+            status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_scales),
+                                               dim3(groups / 4 + 1), 256, 0, 1, of_scales,
+                                               part->p.stream);
     }
     void *arguments[] = {&K,
                          &groups_A,
@@ -91,9 +125,9 @@ static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                          &part->residues};
     int k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
     if (status == TMM_OK)
-        status =
-            tmm__launch((const void *)TMM_FN(gemm_int8_residues), dim3(groups, (unsigned)k_blocks),
-                        dim3(256), 0, arguments, part->p.stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_residues),
+                                           dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
+                                           part->p.stream);
     return status;
 }
 
@@ -126,26 +160,6 @@ static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
            p->batch;
 }
 
-static inline tmm_status TMM_FN(gemm__int8_launch_wgmma)(tmm__int8_products *job, tmm_stream stream)
-{
-#if TMM__CLUSTER_LAUNCH
-    const void *kernel = (const void *)TMM_FN(gemm_int8_wgmma);
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute attribute;
-    void *arguments[] = {job};
-    int most = tmm__current_device()->processors / TMM__INT8_WGMMA_CLUSTER;
-    tmm__cluster_config(&config, &attribute, most * TMM__INT8_WGMMA_CLUSTER,
-                        TMM__INT8_WGMMA_CLUSTER, TMM__INT8_WGMMA_BYTES, stream);
-    config.blockDim = dim3(384);
-    tmm_status status = tmm__allow_shared(kernel, TMM__INT8_WGMMA_BYTES);
-    if (status != TMM_OK) return status;
-    return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
-#else
-    (void)job, (void)stream;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "clusters are not in this program");
-#endif
-}
-
 /* The products of bytes: of units if `state` is NULL. */
 static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * part,
                                                      tmm__int8_state *state)
@@ -166,12 +180,17 @@ static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * p
         job.p[i] = (unsigned)tmm__int8_moduli[i];
         job.inverse[i] = (unsigned)(0x100000000ull / job.p[i]);
     }
+    void *arguments[] = {&job};
     if (TMM_FN(gemm__int8_by_wgmma)()) {
         double bytes = 64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * TMM__INT8_K;
         job.tiles_down = (l->pieces_down - 1) / 8 + 1;
         job.tiles_across = (l->pieces_across - 1) / 6 + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
-        return TMM_FN(gemm__int8_launch_wgmma)(&job, part->p.stream);
+        unsigned clusters = (unsigned)device->processors / TMM__INT8_WGMMA_CLUSTER;
+        return TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_wgmma),
+                                         dim3(clusters * TMM__INT8_WGMMA_CLUSTER), 384,
+                                         TMM__INT8_WGMMA_BYTES, TMM__INT8_WGMMA_CLUSTER, arguments,
+                                         part->p.stream);
     }
     /* The tile of which the rounds over all multiprocessors take less. */
     double down = ceil(l->pieces_down / 2.0), planes = state == NULL ? 1 : TMM__INT8_LEAST + 1;
@@ -186,13 +205,12 @@ static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * p
     job.tiles_down = (l->pieces_down - 1) / 2 + 1;
     job.tiles_across = (l->pieces_across - 1) / (is_large ? 8 : 4) + 1;
     unsigned tiles = (unsigned)job.tiles_down * (unsigned)job.tiles_across;
-    void *arguments[] = {&job};
-    return tmm__launch(is_large ? (const void *)TMM_FN(gemm_int8_mma_128x256)
-                                : (const void *)TMM_FN(gemm_int8_mma_128x128),
-                       dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), dim3(256),
-                       is_large ? (int)TMM_FN(gemm_int8_mma_bytes_128x256)
-                                : (int)TMM_FN(gemm_int8_mma_bytes_128x128),
-                       arguments, part->p.stream);
+    return TMM_FN(gemm__int8_launch)(is_large ? (const void *)TMM_FN(gemm_int8_mma_128x256)
+                                              : (const void *)TMM_FN(gemm_int8_mma_128x128),
+                                     dim3(tiles * (state == NULL ? 1 : TMM__INT8_MOST)), 256,
+                                     is_large ? (int)TMM_FN(gemm_int8_mma_bytes_128x256)
+                                              : (int)TMM_FN(gemm_int8_mma_bytes_128x128),
+                                     1, arguments, part->p.stream);
 }
 
 /* Whether KERNEL TENSOR is to compute all elements, if the device chooses FP64. */
@@ -213,6 +231,7 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     int pays = TMM_FN(gemm__tensor_pays)();
     float fp64 = (float)(pays ? t->int8.fp64 : t->int8.fp64_slow);
     float each = (float)(pays ? t->int8.each : t->int8.each_slow);
+    float first = (float)(t->int8.first / ((double)p->M * (double)p->N));
     tmm__int8_state *state = (tmm__int8_state *)part->memory;
     tmm__int8_job job;
     memset(&job, 0, sizeof job);
@@ -234,21 +253,23 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
     if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, NULL);
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, NULL);
-    void *of_choice[] = {&job, &part->sums, &fp64, &each};
+    int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
+    if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
+    void *of_choice[] = {&job, &part->sums, &looks, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
-        status = tmm__launch((const void *)TMM_FN(gemm_int8_choice),
-                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
-                             of_choice, p->stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_choice),
+                                           dim3(pieces < 2 * processors ? pieces : 2 * processors),
+                                           128, 0, 1, of_choice, p->stream);
     if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, state);
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = tmm__launch((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), dim3(128), 0,
-                             of_sums, p->stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 128,
+                                           0, 1, of_sums, p->stream);
     if (status == TMM_OK)
-        status = tmm__launch((const void *)TMM_FN(gemm_int8_open),
-                             dim3(pairs < 4 * processors ? pairs : 4 * processors), dim3(256), 0,
-                             of_open, p->stream);
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_open),
+                                           dim3(pairs < 4 * processors ? pairs : 4 * processors),
+                                           256, 0, 1, of_open, p->stream);
     if (status == TMM_OK && job.fp64_elsewhere) {
         TMM_FN(gemm__product) all = *p;
         all.allowed = 0, all.unless = &state->moduli;

@@ -59,6 +59,8 @@ TMM_KERNEL void __launch_bounds__(256, 1)
     extern __shared__ __align__(128) unsigned char tmm__int8_stages[];
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 % 2, warp_col = threadIdx.x / 64;
     const int tiles = job.tiles_down * job.tiles_across, modulus = blockIdx.x / tiles;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     const bool units = job.state == NULL;
     if (!units && modulus >= (int)job.state->moduli) return;
     int row, col;

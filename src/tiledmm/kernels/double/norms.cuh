@@ -12,6 +12,8 @@ TMM_KERNEL void __launch_bounds__(256)
                             const tmm__int8_lines b, tmm__int8_norm *norms)
 {
     __shared__ tmm__int8_norm of_threads[4][64];
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     bool is_A = (int)blockIdx.x < groups_A;
     const tmm__int8_lines from = is_A ? a : b;
     const int thread = threadIdx.x, lane = thread % 32;
@@ -85,6 +87,8 @@ TMM_KERNEL void __launch_bounds__(256)
                              const tmm__int8_norm *norms, tmm__int8_line *a, tmm__int8_line *b)
 {
     int line = blockIdx.x * 256 + threadIdx.x;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     if (line >= lines_A + lines_B) return;
     double one = 0, most = 0, two = 0;
 #pragma unroll 4
@@ -119,59 +123,79 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli prove an element, for all of C; the block that is last to count
-   decides. Reads a byte an element. */
-TMM_KERNEL void __launch_bounds__(256)
-    TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, float fp64,
-                             float each)
+/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on diagonals if
+   there are many: it decides what is fastest, not what is right. The block that is last to count
+   decides. Reads a byte of each element that it looks at: bound by latency. */
+TMM_KERNEL void __launch_bounds__(128)
+    TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
+                             float fp64, float each, float first)
 {
-    __shared__ unsigned failed[TMM__INT8_CHOICES];
-    const int lane = threadIdx.x % 32, t = threadIdx.x % 128;
-    unsigned count[TMM__INT8_CHOICES] = {0, 0, 0, 0};
-    if (threadIdx.x < TMM__INT8_CHOICES) failed[threadIdx.x] = 0;
-    __syncthreads();
-    int pieces = job.pieces_down * job.pieces_across;
+    enum { CHOICES = TMM__INT8_CHOICES };
+    __shared__ unsigned of_warps[CHOICES + 1][4];
+    const int lane = threadIdx.x % 32, t = threadIdx.x;
+    unsigned count[CHOICES] = {0, 0, 0, 0}, looked = 0;
+    const int across = (job.pieces_across + every - 1) / every, pieces = job.pieces_down * across;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
 #pragma unroll 1
-    for (int n = blockIdx.x * 2 + threadIdx.x / 128; n < pieces; n += gridDim.x * 2) {
-        int piece_row = n / job.pieces_across, piece_col = n % job.pieces_across;
+    for (int n = blockIdx.x; n < pieces; n += gridDim.x) {
+        int piece_row = n / across,
+            piece_col = (n - piece_row * across) * every + piece_row % every;
+        if (piece_col >= job.pieces_across) continue;
         int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
         uint4 codes = *(const uint4 *)(job.planes +
                                        tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) +
                                        TMM__INT8_UNITS * TMM__INT8_PIECE + t * 16);
-        tmm__int8_line rows[2] = {job.a.lines[row], job.a.lines[row + 8]};
-#pragma unroll 1
-        for (int j = 0; j < 4; j++) {
-            unsigned word = j == 0 ? codes.x : j == 1 ? codes.y : j == 2 ? codes.z : codes.w;
-            tmm__int8_line cols[2] = {job.b.lines[col + 8 * j], job.b.lines[col + 8 * j + 1]};
+        tmm__int8_part parts[2][CHOICES];
+        float unit[2];
 #pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const tmm__int8_line *r = &rows[e / 2], *c = &cols[e % 2];
-                bool exists = row + e / 2 * 8 < job.M && col + 8 * j + e % 2 < job.N;
-                float size = tmm__int8_from_log(word >> 8 * e & 255) * r->unit * c->unit * 0.9999f;
+        for (int h = 0; h < 2; h++) {
+            tmm__int8_line line = job.a.lines[row + 8 * h];
+            unit[h] = line.unit * 0.9999f;
 #pragma unroll
-                for (int i = 0; i < TMM__INT8_CHOICES; i++) {
-                    float g = tmm__int8_rest(tables.limit[i], r);
-                    float col_g = tmm__int8_rest(tables.limit[i], c);
-                    tmm__int8_part part = tmm__int8_half(r, g, tables.kappa, tables.half_K);
-                    if (exists && !(size >= tmm__int8_threshold(part, col_g, c->one))) count[i]++;
+            for (int i = 0; i < CHOICES; i++)
+                parts[h][i] = tmm__int8_half(&line, tmm__int8_rest(tables.limit[i], &line),
+                                             tables.kappa, tables.half_K);
+        }
+#pragma unroll
+        for (int j = 0; j < 8; j++) { /* columns */
+            unsigned word = j < 2 ? codes.x : j < 4 ? codes.y : j < 6 ? codes.z : codes.w;
+            int c = col + j / 2 * 8 + j % 2;
+            tmm__int8_line line = job.b.lines[c];
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                bool exists = row + 8 * h < job.M && c < job.N;
+                float size = tmm__int8_from_log(word >> (16 * h + j % 2 * 8) & 255);
+                size *= unit[h] * line.unit;
+                if (exists) looked++;
+#pragma unroll
+                for (int i = 0; i < CHOICES; i++) {
+                    float T = tmm__int8_threshold(parts[h][i],
+                                                  tmm__int8_rest(tables.limit[i], &line), line.one);
+                    if (exists && !(size >= T)) count[i]++;
                 }
             }
         }
     }
+    tmm__int8_state *state = job.state;
 #pragma unroll
-    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+    for (int i = 0; i <= CHOICES; i++) {
+        unsigned sum = i < CHOICES ? count[i] : looked;
 #pragma unroll
-        for (int d = 16; d > 0; d /= 2) count[i] += __shfl_xor_sync(0xffffffffu, count[i], d);
-        if (lane == 0 && count[i] > 0) atomicAdd(&failed[i], count[i]);
+        for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+        if (lane == 0) of_warps[i][t / 32] = sum;
     }
     __syncthreads();
-    if (threadIdx.x < TMM__INT8_CHOICES && failed[threadIdx.x] > 0)
-        atomicAdd(&job.state->failed[threadIdx.x], (unsigned long long)failed[threadIdx.x]);
+    if (t <= CHOICES) {
+        unsigned long long sum = 0;
+        for (int i = 0; i < 4; i++) sum += of_warps[t][i];
+        atomicAdd(t < CHOICES ? &state->failed[t] : &state->looked, sum);
+    }
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0 && atomicAdd(&job.state->arrived, 1u) == gridDim.x - 1) {
+    if (t == 0 && atomicAdd(&state->arrived, 1u) == gridDim.x - 1) {
         __threadfence();
-        job.state->moduli = tmm__int8_decide(job.state, (double)job.M * (double)job.N, fp64, each);
+        state->moduli = tmm__int8_decide(state, fp64, each, first);
     }
 }
 #endif

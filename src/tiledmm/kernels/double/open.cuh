@@ -1,28 +1,37 @@
 /* src/tiledmm/kernels/double/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
    Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by multiply-adds in ascending k, with 16 loads of A and of B under way. */
+/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it adds these
+   up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256 doubles of the warp. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_element)(const tmm__int8_job *job, int row,
-                                                                 int col)
+                                                                 int col, double *memory)
 {
-    const double *a = job->from_a.X + row * job->from_a.line_stride;
-    const double *b = job->from_b.X + col * job->from_b.line_stride;
-    double sum = 0;
+    const int lane = threadIdx.x % 32;
+    const long long step_a = 32 * job->from_a.k_stride, step_b = 32 * job->from_b.k_stride;
+    const double *a = job->from_a.X + row * job->from_a.line_stride + lane * job->from_a.k_stride;
+    const double *b = job->from_b.X + col * job->from_b.line_stride + lane * job->from_b.k_stride;
+    double sum = 0, x[4], y[4];
 #pragma unroll 1
-    for (long long k = 0; k < job->K; k += 16) {
-        double x[16], y[16];
+    for (long long k0 = -128; k0 < job->K; k0 += 128) { /* the first time only to load */
+        const int depth = k0 < 0 ? 0 : job->K - k0 < 128 ? (int)(job->K - k0) : 128;
+        __syncwarp();
 #pragma unroll
-        for (int i = 0; i < 16; i++) {
+        for (int i = 0; i < 4 && k0 >= 0; i++)
+            memory[lane + 32 * i] = x[i], memory[128 + lane + 32 * i] = y[i];
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            bool exists = k0 + 128 + lane + 32 * i < job->K;
             x[i] = y[i] = 0;
-            tmm__load_if(&x[i], a, 8, k + i < job->K);
-            tmm__load_if(&y[i], b, 8, k + i < job->K);
-            a += job->from_a.k_stride, b += job->from_b.k_stride;
+            tmm__load_if(&x[i], a, 8, exists);
+            tmm__load_if(&y[i], b, 8, exists);
+            a += step_a, b += step_b;
         }
-#pragma unroll
-        for (int i = 0; i < 16; i++) sum += x[i] * y[i];
+#pragma unroll 8
+        for (int k = 0; k < depth; k++) sum += memory[k] * memory[128 + k];
     }
     TMM_FN(store_masked)
-    (job->C + row * job->ldc + col, row, col, 1, 1, job->alpha, job->beta, &sum);
+    (job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta, &sum);
 }
 
 /* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is nothing. */
@@ -94,16 +103,18 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_open_tile)(const tmm__in
 }
 
 /* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
-   there are few, they go to a list, and each thread computes one when there are 256, or at the end; a
+   there are few, they go to a list, and each warp computes one when there are many, or at the end; a
    tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
    ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen and
    nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared memory in
    tiles, by latency in lists; with nothing open by the launch. */
 TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_job job)
 {
-    enum { LIST = 256 + TMM__INT8_SPARSE };
+    enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
     __shared__ double a[16][66], b[16][66];
     __shared__ int list[LIST][2], listed, counted;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     const bool all = job.state->moduli == 0;
     if (all ? job.fp64_elsewhere : !job.state->open) return;
     const int thread = threadIdx.x, across = (job.pieces_across + 1) / 2;
@@ -137,9 +148,11 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
         __syncthreads();
         const int entries = listed;
         const bool last = tile >= tiles;
-        if (entries >= 256 || last) {
-            for (int i = thread; i < entries; i += 256)
-                TMM_FN(gemm_int8_element)(&job, list[i][0], list[i][1]);
+        if (entries >= FLUSH || last) {
+            const int warp = thread / 32;
+            double *own = &(warp < 4 ? a : b)[warp % 4 * 4][0]; /* 264 of them */
+            for (int i = warp; i < entries; i += 8)
+                TMM_FN(gemm_int8_element)(&job, list[i][0], list[i][1], own);
             __syncthreads();
             if (thread == 0) listed = 0;
             __syncthreads();

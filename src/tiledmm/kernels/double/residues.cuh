@@ -1,44 +1,60 @@
 /* src/tiledmm/kernels/double/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
    Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* 32 elements of a thread, of the 64 lines x 128 k of its block, times 2^shift. If k is contiguous: 8
-   lines from thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from
-   thread / 64 * 32 on. Zeros where there is no element, and of lines not to be used. */
+/* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
+   thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64 * 32
+   on. Zeros where there is no element. All loads of a thread are under way at once. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_load)(const tmm__int8_lines from,
-                                                              const tmm__int8_line *lines,
                                                               long long line0, long long k0,
-                                                              long long K, int limit, bool units,
-                                                              unsigned *lo, unsigned *hi)
+                                                              long long K, double *x)
 {
     const int thread = threadIdx.x;
     const bool along_k = from.k_stride == 1;
     bool pairs = along_k && ((size_t)from.X | (size_t)from.line_stride * 8) % 16 == 0;
-    long long k = k0 + (along_k ? thread % 32 * 4 : thread / 64 * 32);
+    bool whole = line0 + 64 <= from.lines && k0 + TMM__INT8_K <= K;
+    int line = along_k ? thread / 32 * 8 : thread % 64;
+    int k = along_k ? thread % 32 * 4 : thread / 64 * 32;
+    const double *at = from.X + (line0 + line) * from.line_stride + (k0 + k) * from.k_stride;
+    if (whole && pairs) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            double2 two = *(const double2 *)(at + i / 2 * from.line_stride + i % 2 * 2);
+            x[2 * i] = two.x, x[2 * i + 1] = two.y;
+        }
+    } else if (whole && !along_k) {
+#pragma unroll
+        for (int i = 0; i < 32; i++) x[i] = at[i * from.k_stride];
+    } else {
+#pragma unroll
+        for (int i = 0; i < 32; i++) {
+            int down = along_k ? i / 4 : 0, deep = along_k ? i % 4 : i;
+            x[i] = 0;
+            tmm__load_if(&x[i], at + down * from.line_stride + deep * from.k_stride, 8,
+                         line0 + line + down < from.lines && k0 + k + deep < K);
+        }
+    }
+}
+
+/* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower one;
+   zeros, of lines that are not to be used. */
+static __device__ __forceinline__ void TMM_FN(gemm_int8_scale)(const tmm__int8_line *lines,
+                                                               bool along_k, int limit, bool units,
+                                                               const double *x, unsigned *lo,
+                                                               unsigned *hi)
+{
+    const int thread = threadIdx.x;
 #pragma unroll
     for (int i = 0; i < 8; i++) { /* four elements */
-        int line = along_k ? thread / 32 * 8 + i : thread % 64;
-        long long at_k = along_k ? k : k + 4 * i;
-        tmm__int8_line l = lines[line0 + line];
-        const double *x = from.X + (line0 + line) * from.line_stride + at_k * from.k_stride;
-        int left = line0 + line < from.lines && l.one > 0 && K > at_k
-                       ? (int)(K - at_k < 4 ? K - at_k : 4)
-                       : 0;
-        double four[4] = {0, 0, 0, 0};
-        if (pairs && left == 4) {
-            double2 first = *(const double2 *)x, second = *(const double2 *)(x + 2);
-            four[0] = first.x, four[1] = first.y, four[2] = second.x, four[3] = second.y;
-        } else {
-#pragma unroll
-            for (int j = 0; j < 4; j++) tmm__load_if(&four[j], x + j * from.k_stride, 8, j < left);
-        }
+        tmm__int8_line l = lines[along_k ? thread / 32 * 8 + i : thread % 64];
         double scale = tmm__power_of_two(units ? -(l.size >> 8) : tmm__int8_shift(limit, l.size));
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 4 * i; j < 4 * i + 4; j++) {
+            double scaled = l.one > 0 ? x[j] * scale : 0;
             if (units) {
-                lo[4 * i + j] = (unsigned)fminf((float)fabs(four[j] * scale) * l.per_unit, 255.0f);
+                lo[j] = (unsigned)fminf((float)fabs(scaled) * l.per_unit, 255.0f), hi[j] = 0;
             } else {
-                unsigned long long n = (unsigned long long)tmm__nearest(four[j] * scale);
-                lo[4 * i + j] = (unsigned)n, hi[4 * i + j] = (unsigned)(n >> 32) ^ 0x80000000u;
+                unsigned long long n = (unsigned long long)tmm__nearest(scaled);
+                lo[j] = (unsigned)n, hi[j] = (unsigned)(n >> 32) ^ 0x80000000u;
             }
         }
     }
@@ -79,6 +95,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 {
     enum { RING = 4 };
     __shared__ __align__(128) unsigned char ring[RING][TMM__INT8_BLOCK];
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     const bool is_A = (int)blockIdx.x < groups_A, units = state == NULL;
     const int thread = threadIdx.x, group = (int)blockIdx.x - (is_A ? 0 : groups_A);
     const int moduli = units ? 1 : (int)state->moduli;
@@ -88,9 +106,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     const tmm__int8_lines from = is_A ? a : b;
     const bool along_k = from.k_stride == 1;
     unsigned lo[32], hi[32];
-    TMM_FN(gemm_int8_load)
-    (from, to.lines, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K,
-     tables.limit[choice], units, lo, hi);
+    double x[32];
+    TMM_FN(gemm_int8_load)(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
+    TMM_FN(gemm_int8_scale)(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
     size_t step = (size_t)gridDim.y * to.line_blocks * TMM__INT8_BLOCK;
     unsigned char *out = (units ? to.units : to.planes) +
                          ((size_t)blockIdx.y * to.line_blocks + group) * TMM__INT8_BLOCK;

@@ -19,13 +19,14 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const u
    For L = 16 there is a sixth group. */
 static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
                                                                    const tmm__int8_sums *tables,
-                                                                   int choice)
+                                                                   const int choice)
 {
     const unsigned *f = tables->factor[choice];
     unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
     unsigned long long e[3] = {0, 0, 0};
 #pragma unroll
-    for (int l = 0; l < TMM__INT8_MOST; l++) y[l] = words[l] >> 8 * byte & 255;
+    for (int l = 0; l < TMM__INT8_MOST; l++)
+        y[l] = l < TMM__INT8_LEAST + choice ? words[l] >> 8 * byte & 255 : 0;
 #pragma unroll
     for (int g = 0; g < 3; g++)
         n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
@@ -53,40 +54,26 @@ static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigne
     return negative ? -x : x;
 }
 
-/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
-   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
-   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
-   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
-TMM_KERNEL void __launch_bounds__(128, 4)
-    TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
+/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved. `choice` is a
+   constant: then the tables' numbers are operands of the instructions, which else had to load each. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__int8_job *job,
+                                                                   const tmm__int8_sums *tables,
+                                                                   const uint4 *four, int row,
+                                                                   int col, const int choice)
 {
-    const unsigned moduli = job.state->moduli;
-    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
-    if (moduli == 0) return;
-    const int choice = (int)moduli - TMM__INT8_LEAST, piece_row = n / job.pieces_across;
-    const int piece_col = n - piece_row * job.pieces_across, limit = tables.limit[choice];
-    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
-    const unsigned char *from =
-        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
-    uint4 four[TMM__INT8_PLANES];
-#pragma unroll
-    for (int l = 0; l < TMM__INT8_PLANES; l++) {
-        four[l] = make_uint4(0, 0, 0, 0);
-        if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
-            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
-    }
+    const int limit = tables->limit[choice];
     tmm__int8_part parts[2];
     float row_g[2], row_unit[2];
     double row_scale[2];
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        tmm__int8_line line = job.a.lines[row + 8 * h];
+        tmm__int8_line line = job->a.lines[row + 8 * h];
         row_g[h] = tmm__int8_rest(limit, &line), row_unit[h] = line.unit * 0.9999f;
-        parts[h] = tmm__int8_half(&line, row_g[h], tables.kappa, tables.half_K);
+        parts[h] = tmm__int8_half(&line, row_g[h], tables->kappa, tables->half_K);
         row_scale[h] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
     }
-    double *C = job.C + row * job.ldc + col;
-    const bool aligned = ((size_t)C | (size_t)job.ldc * 8) % 16 == 0;
+    double *C = job->C + row * job->ldc + col;
+    const bool aligned = ((size_t)C | (size_t)job->ldc * 8) % 16 == 0;
     unsigned open = 0;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -98,7 +85,7 @@ TMM_KERNEL void __launch_bounds__(128, 4)
         double col_scale[2];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            tmm__int8_line line = job.b.lines[col + 8 * j + i];
+            tmm__int8_line line = job->b.lines[col + 8 * j + i];
             col_g[i] = tmm__int8_rest(limit, &line), col_one[i] = line.one;
             col_unit[i] = line.unit;
             col_scale[i] = tmm__power_of_two(-tmm__int8_shift(limit, line.size));
@@ -109,22 +96,55 @@ TMM_KERNEL void __launch_bounds__(128, 4)
             unsigned proved = 0;
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, &tables, choice);
+                double x = TMM_FN(gemm_int8_integer)(words, 2 * h + i, tables, choice);
                 float T = tmm__int8_threshold(parts[h], col_g[i], col_one[i]);
                 float units = tmm__int8_from_log(words[TMM__INT8_UNITS] >> (16 * h + 8 * i) & 255);
                 bool shown = fabsf((float)x) * row_g[h] * col_g[i] * 0.999f >= T;
                 shown |= units * row_unit[h] * col_unit[i] >= T;
-                bool exists = row + 8 * h < job.M && col + 8 * j + i < job.N;
+                bool exists = row + 8 * h < job->M && col + 8 * j + i < job->N;
                 if (exists && shown) proved |= 1u << i;
                 if (exists && !shown) open |= 1u << (4 * j + 2 * h + i);
                 sum[i] = x * row_scale[h] * col_scale[i];
             }
-            double *to = C + 8 * h * job.ldc + 8 * j;
+            double *to = C + 8 * h * job->ldc + 8 * j;
             TMM_FN(elements2) old = {{0, 0}};
-            if (job.beta != 0) old = TMM_FN(load2)(to, aligned, proved);
+            if (job->beta != 0) old = TMM_FN(load2)(to, aligned, proved);
             TMM_FN(store2)
-            (to, row + 8 * h, col + 8 * j, aligned, proved, job.alpha, job.beta, old, sum);
+            (to, row + 8 * h, col + 8 * j, aligned, proved, job->alpha, job->beta, old, sum);
         }
+    }
+    return open;
+}
+
+/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
+   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
+   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
+   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
+TMM_KERNEL void __launch_bounds__(128, 4)
+    TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
+{
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    const unsigned moduli = job.state->moduli;
+    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
+    if (moduli == 0) return;
+    const int piece_row = n / job.pieces_across, piece_col = n - piece_row * job.pieces_across;
+    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+    const unsigned char *from =
+        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
+    uint4 four[TMM__INT8_PLANES];
+#pragma unroll
+    for (int l = 0; l < TMM__INT8_PLANES; l++) {
+        four[l] = make_uint4(0, 0, 0, 0);
+        if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
+            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
+    }
+    unsigned open = 0;
+    switch (moduli) {
+    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 0); break;
+    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 1); break;
+    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 2); break;
+    default: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 3); break;
     }
     job.open[(size_t)n * 128 + t] = (unsigned short)open;
     if (open != 0) job.state->open = 1;

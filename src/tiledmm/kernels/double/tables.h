@@ -103,7 +103,7 @@ typedef struct tmm__int8_layout {
     int line_blocks[2], k_blocks, unit_blocks, every, chunks, pieces_down, pieces_across;
 } tmm__int8_layout;
 
-enum { TMM__INT8_STATE_BYTES = 256, TMM__INT8_BEYOND = 65536 /* that tiles at the edge read */ };
+enum { TMM__INT8_STATE_BYTES = 256 };
 static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
 
 static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K)
@@ -127,7 +127,7 @@ static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long lon
     l.C = at, at += pieces * TMM__INT8_PLANES * TMM__INT8_PIECE;
     l.open = at, at += pieces * 128 * sizeof(unsigned short);
     l.norms = at, at += (lines[0] + lines[1]) * l.chunks * sizeof(tmm__int8_norm);
-    l.bytes = at + TMM__INT8_BEYOND;
+    l.bytes = at;
     return l;
 }
 

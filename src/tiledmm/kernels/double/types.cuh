@@ -125,6 +125,7 @@ typedef struct tmm__int8_sums {
 /* What is decided on the device. `decided` comes last. */
 typedef struct tmm__int8_state {
     unsigned long long failed[TMM__INT8_CHOICES]; /* elements that so many moduli leave open */
+    unsigned long long looked;                    /* at so many elements */
     unsigned arrived;                             /* blocks that have counted */
     unsigned moduli;                              /* 0: FP64 for all */
     unsigned open;                                /* whether there are open elements */

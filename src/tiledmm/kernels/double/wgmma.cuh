@@ -89,6 +89,14 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
                                  (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
+        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of theirs is
+           stored. */
+        int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROW_BLOCKS;
+        int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
+        int bytes_a = (blocks_a < ROW_BLOCKS ? blocks_a : (int)ROW_BLOCKS) * TMM__INT8_BLOCK;
+        int bytes_b = (lines_b < TMM__INT8_WGMMA_COLS ? lines_b : (int)TMM__INT8_WGMMA_COLS) * 128;
+        int own_b = bytes_b - rank * HALF < HALF ? bytes_b - rank * HALF : HALF;
+        if (bytes_a < 0) bytes_a = 0;
         for (int k = 0; k < job->k_blocks; k++, a += step_a, b += step_b) {
             unsigned to = stages + stage * TMM__INT8_WGMMA_STAGE, full = fulls + 8 * stage;
             if (paced && k % TMM__INT8_PACE == 0) {
@@ -96,10 +104,11 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
                 due += gridDim.x;
             }
             tmm__barrier_wait(empties + 8 * stage, parity);
-            tmm__barrier_expect(full, TMM__INT8_WGMMA_STAGE);
-            tmm__copy_bulk(to, a, TMM__INT8_WGMMA_A, full);
-            tmm__copy_bulk_to(to + TMM__INT8_WGMMA_A + rank * HALF, b, HALF, full,
-                              (1 << CLUSTER) - 1);
+            tmm__barrier_expect(full, bytes_a + bytes_b);
+            if (bytes_a > 0) tmm__copy_bulk(to, a, bytes_a, full);
+            if (own_b > 0)
+                tmm__copy_bulk_to(to + TMM__INT8_WGMMA_A + rank * HALF, b, own_b, full,
+                                  (1 << CLUSTER) - 1);
             if (++stage == TMM__INT8_WGMMA_STAGES) stage = 0, parity ^= 1;
         }
     }
@@ -197,6 +206,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     unsigned stages = ((unsigned)__cvta_generic_to_shared(tmm__int8_stages) + 1023) & ~1023u;
     unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
     const int planes = job.state == NULL ? 1 : (int)job.state->moduli;
     const int units = planes * job.tiles_down * job.tiles_across;
     if (units == 0) return; /* FP64 for all */
@@ -214,7 +225,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__cluster_arrive(true);
     tmm__cluster_wait();
     if (threadIdx.x < 128) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) tmm__int8_copy(&job, units, stages, fulls, empties);
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");

@@ -16,9 +16,9 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
 }
 
 /* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
-   memory. Of c its thread t has, with g = t / 32 * 16 + t % 32 / 4,
-       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
-   (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16"). */
+   memory. See PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16".
+   Thread t has, with g = t / 32 * 16 + t % 32 / 4,
+       c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i) */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
 #define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
 #define TMM__C32(i)   TMM__C16(i), TMM__C16((i) + 16)

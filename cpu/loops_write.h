@@ -1,0 +1,381 @@
+/* Writes what loops.h has found out about a kernel as loops over the threads of a block. */
+#ifndef CUCC_LOOPS_WRITE_H
+#define CUCC_LOOPS_WRITE_H
+
+#include "loops.h"
+
+namespace loops
+{
+static bool names_in(const std::string &text, const std::string &name)
+{
+    for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+        bool begins = at == 0 || !is_name_char(text[at - 1]);
+        bool ends = at + name.size() >= text.size() || !is_name_char(text[at + name.size()]);
+        if (begins && ends) return true;
+    }
+    return false;
+}
+
+/* The rewritten text, on one line. AFFINE: an int that is computed of sums and products. Its operands may
+ * be ints instead of unsigned: as long as it is not negative it is the same, and the compiler sees that
+ * neighbours in memory are neighbours. */
+static std::string copy(long begin, long end, bool affine = false)
+{
+    std::string all;
+    for (long i = begin; i < end; i++) {
+        const token &t = tokens[(size_t)i];
+        bool lines = t.kind == blank && t.text.find_first_of("#\n") != t.text.npos;
+        if (affine && is_builtin(i) && !is_member(i)) all += "(int)";
+        all += lines ? " " : t.text;
+    }
+    return all + " ";
+}
+
+struct writer : kernel {
+    std::string arrays, out;
+    std::vector<std::string> guards; /* what a thread must fulfil to do a loop's body */
+    std::vector<accesses> interval;  /* of the loops since the last barrier */
+    std::set<std::string> kept;      /* variables that have a place between loops */
+    int depth = 0;                   /* of braces */
+    int around = 0;                  /* loops around what is written */
+    int branches = 0;                /* that not all threads take */
+    bool ended = false;              /* threads have returned: nothing may follow */
+
+    void add_to_interval(const accesses &a)
+    {
+        for (const accesses &b : interval)
+            if (meet(a.stores, b.loads) || meet(a.stores, b.stores) || meet(b.stores, a.loads))
+                throw unsuitable();
+        interval.push_back(a);
+    }
+
+    bool is_needed_later(const std::string &name, long from)
+    {
+        return around || has(from, body_end, name.c_str());
+    }
+
+    /* Whether a loop that needs it computes it again, with all of its declaration. */
+    bool is_again(const variable &v)
+    {
+        if (v.parameter || v.declarations > 1) return false;
+        for (auto &other : variables)
+            if (other.second.begin == v.begin &&
+                (!other.second.pure || other.second.assigned || other.second.in_head ||
+                 other.second.declarations > 1))
+                return false;
+        return true;
+    }
+
+    static std::string home(const std::string &name, const variable &v)
+    {
+        return "cucc_kept_" + name + "_" + std::to_string(v.number);
+    }
+
+    void keep(const std::string &name, const variable &v)
+    {
+        if (v.declarations > 1 || v.reference || v.type.find("auto") != v.type.npos)
+            throw unsuitable();
+        if (!kept.insert(name).second) return;
+        arrays += v.type + " " + home(name, v) + "[1024]" + v.bounds + "; static_assert(sizeof " +
+                  home(name, v) + " <= 1 << 20, \"\"); ";
+    }
+
+    /* ---- a loop over the threads ---- */
+
+    static std::string thread_loop(bool of_threads)
+    {
+        std::string s = "\nfor (int cucc_z = 0; cucc_z < (int)blockDim.z; cucc_z++) "
+                        "for (int cucc_y = 0; cucc_y < (int)blockDim.y; cucc_y++)\n"
+                        "#pragma GCC ivdep\n"
+                        "for (int cucc_x = 0; cucc_x < (int)blockDim.x; cucc_x++) { "
+                        "const uint3 threadIdx = {(unsigned int)cucc_x, (unsigned int)cucc_y, "
+                        "(unsigned int)cucc_z}; const int cucc_t = (cucc_z * (int)blockDim.y + "
+                        "cucc_y) * (int)blockDim.x + cucc_x; (void)threadIdx; (void)cucc_t; ";
+        if (of_threads) s += "::cucc::begin_thread((unsigned int)cucc_t); ";
+        return s;
+    }
+
+    /* The variables that BODY names, and those that these are computed of. */
+    std::set<std::string> needed(const std::string &body)
+    {
+        std::set<std::string> used;
+        std::string text = body;
+        for (bool more = true; more;) {
+            more = false;
+            for (auto &entry : variables) {
+                if (used.count(entry.first) || !names_in(text, entry.first)) continue;
+                used.insert(entry.first);
+                if (is_again(entry.second)) text += copy(entry.second.begin, entry.second.end);
+                more = true;
+            }
+        }
+        return used;
+    }
+
+    bool is_affine(const variable &v)
+    {
+        bool affine = v.type == "int ";
+        for (long i = v.begin; affine && i < v.end; i = next(i))
+            affine =
+                is_name(i) || tokens[(size_t)i].kind == literal || strchr("=+*();.,", source(i)[0]);
+        return affine;
+    }
+
+    void write_threads(long begin, long end, const std::string &body)
+    {
+        if (ended) throw unsuitable();
+        std::string conditions, before, after;
+        for (const std::string &g : guards)
+            conditions += (conditions.empty() ? "(" : " && (") + g + ")";
+        std::map<long, std::string> ordered;
+        for (const std::string &name : needed(body + conditions)) {
+            variable &v = variables[name];
+            std::string place = home(name, v) + "[cucc_t]";
+            bool here = v.begin >= begin && v.begin < end;
+            if (v.uniform && !here && is_changed(name, begin, end)) throw unsuitable();
+            if (v.parameter) {
+                if (!v.uniform) throw unsuitable();
+            } else if (here) { /* declared here */
+                bool crosses = is_needed_later(name, end) && !v.in_head && !is_again(v) &&
+                               is_direct(v, begin, end);
+                if (!crosses) continue;
+                if (v.array) throw unsuitable();
+                keep(name, v);
+                after += place + " = " + name + "; ";
+            } else if (is_again(v) && !v.uniform) {
+                ordered[v.begin] = copy(v.begin, v.end, is_affine(v));
+            } else if (kept.count(name)) {
+                ordered[v.begin] +=
+                    (v.array ? "auto &" : v.type + " ") + name + " = " + place + "; ";
+                if (v.assigned && !v.array) after += place + " = " + name + "; ";
+            }
+            bool elsewhere =
+                has(body_begin, begin, name.c_str()) || has(end, body_end, name.c_str());
+            if (v.declarations > 1 && !v.in_head && elsewhere) throw unsuitable();
+        }
+        for (auto &o : ordered) before += o.second;
+        out += thread_loop(of_threads) + before;
+        if (!conditions.empty()) out += "if (" + conditions + ") { ";
+        if (begin < end && has(begin, end, "return")) {
+            if (!after.empty() || around) throw unsuitable();
+            out += "[&]() __attribute__((always_inline)) { " + body + "}(); ";
+            ended = true;
+        } else {
+            out += body + after;
+        }
+        out += conditions.empty() ? "}\n" : "} }\n";
+    }
+
+    bool is_changed(const std::string &name, long begin, long end)
+    {
+        for (long i = begin; i < end; i = next(i))
+            if (is(i, name.c_str()) && !is_member(i) &&
+                !(variables[name].pointer && is(next(i), "[")) &&
+                (is_assigned_after(after_subscripts(i)) || is_incremented_before(i)))
+                return !is_declared_between(name, begin, end);
+        return false;
+    }
+
+    /* Not within braces or the head of a loop. */
+    static bool is_direct(const variable &v, long begin, long end)
+    {
+        for (long i = begin; i < end && i <= v.begin; i = next(i)) {
+            if (i == v.begin) return true;
+            if (opens(i)) i = closing(i);
+        }
+        return false;
+    }
+
+    static bool is_declared_between(const std::string &name, long begin, long end)
+    {
+        for (long i = begin; i < end; i = next(i))
+            if (is(i, name.c_str()))
+                return is_name(previous(i)) || is(previous(i), "*") || is(previous(i), ",");
+        return false;
+    }
+
+    void write_chunk(std::vector<const statement *> &chunk)
+    {
+        if (chunk.empty()) return;
+        accesses a;
+        std::string body;
+        for (const statement *s : chunk) {
+            note_accesses(a, s->begin, s->end);
+            body += copy(s->begin, s->end);
+        }
+        add_to_interval(a);
+        write_threads(chunk.front()->begin, chunk.back()->end, body);
+        chunk.clear();
+    }
+
+    /* ---- what is done by all threads together ---- */
+
+    bool is_uniform_declaration(const statement &s)
+    {
+        bool any = false;
+        if (!is_declaration(s)) return false;
+        for (auto &v : variables) {
+            if (v.second.begin != s.begin) continue;
+            if (!v.second.uniform || v.second.declarations > 1) return false;
+            any = true;
+        }
+        return any;
+    }
+
+    /* The variable that an assignment gives the same value in all threads. */
+    variable *uniform_assignment(const statement &s)
+    {
+        if (s.kind != statement::leaf || is_declaration(s)) return nullptr;
+        long i = s.begin;
+        while (is(i, "+") || is(i, "-")) i = next(i);
+        variable *v = find(i);
+        if (!v || !v->uniform) return nullptr;
+        return is_assigned_after(next(i)) || is_incremented_before(i) ? v : nullptr;
+    }
+
+    /* if (condition) return; of threads that have nothing to do. */
+    bool is_exit(const statement &s)
+    {
+        if (s.kind != statement::conditional || s.parts.size() > 1 || depth > 1) return false;
+        const statement *only = &s.parts[0];
+        if (only->kind == statement::compound && only->parts.size() == 1) only = &only->parts[0];
+        return is(only->begin, "return") && is(next(only->begin), ";") &&
+               is_pure(next(s.open), s.close);
+    }
+
+    /* An array of each thread that later loops need, too. */
+    bool is_kept_array(const statement &s)
+    {
+        bool any = false;
+        if (!is_declaration(s)) return false;
+        for (auto &v : variables)
+            any |= v.second.begin == s.begin && v.second.array && is_needed_later(v.first, s.end);
+        if (!any) return false;
+        for (long i = s.begin; i < s.end; i = next(i))
+            if (is(i, "=")) return false;
+        for (auto &v : variables)
+            if (v.second.begin == s.begin) keep(v.first, v.second);
+        return true;
+    }
+
+    void write_sequence(const std::vector<statement> &parts)
+    {
+        std::vector<const statement *> chunk;
+        size_t guards_around = guards.size();
+        depth++;
+        for (const statement &s : parts) {
+            bool shared_memory = s.kind == statement::leaf && is_shared(s);
+            if (shared_memory || is_uniform_declaration(s)) {
+                out += copy(s.begin, s.end);
+            } else if (is_kept_array(s)) {
+                continue;
+            } else if (is_exit(s)) {
+                write_chunk(chunk);
+                guards.push_back("!(" + copy(next(s.open), s.close) + ")");
+            } else if (uniform_assignment(s)) {
+                write_chunk(chunk);
+                out += copy(s.begin, s.end);
+            } else if (is_barrier(s)) {
+                if (branches) throw unsuitable();
+                write_chunk(chunk);
+                interval.clear();
+            } else if (holds_barrier(s) || holds_promoted(s)) {
+                write_chunk(chunk);
+                write_together(s);
+            } else {
+                chunk.push_back(&s);
+            }
+        }
+        write_chunk(chunk);
+        guards.resize(guards_around);
+        depth--;
+    }
+
+    void write_body(const statement &s)
+    {
+        out += "{ ";
+        if (s.kind == statement::compound)
+            write_sequence(s.parts);
+        else
+            write_sequence({s});
+        out += "} ";
+    }
+
+    void write_together(const statement &s)
+    {
+        if (s.kind == statement::compound) return write_body(s);
+        bool uniform = is_uniform_control(s);
+        if (!uniform && s.kind == statement::conditional && s.parts.size() == 1 &&
+            is_pure(next(s.open), s.close) && !has(s.begin, s.end, "return"))
+            return write_branch(s);
+        if (!uniform) throw unsuitable();
+        std::vector<accesses> entry = interval;
+        out += copy(s.begin, next(s.close));
+        around += s.kind == statement::loop;
+        write_body(s.parts[0]);
+        if (s.kind == statement::loop) { /* what comes again meets what came last */
+            std::string once = out;
+            write_body(s.parts[0]);
+            out = once;
+        }
+        around -= s.kind == statement::loop;
+        std::vector<accesses> left = interval;
+        if (s.parts.size() > 1) {
+            interval = entry;
+            out += "else ";
+            write_body(s.parts[1]);
+            left.insert(left.end(), interval.begin(), interval.end());
+        }
+        interval = left;
+        interval.insert(interval.end(), entry.begin(), entry.end());
+    }
+
+    /* A branch that in most blocks all threads take. */
+    void write_branch(const statement &s)
+    {
+        std::string condition = copy(next(s.open), s.close),
+                    all = "cucc_all_" + std::to_string(++numbered);
+        out += "bool " + all + " = true; ";
+        write_threads(0, 0, all + " &= (bool)(" + condition + "); ");
+        branches++;
+        std::vector<accesses> entry = interval;
+        out += "if (" + all + ") ";
+        write_body(s.parts[0]);
+        interval = entry;
+        out += "else ";
+        guards.push_back(condition);
+        write_body(s.parts[0]);
+        guards.pop_back();
+        branches--;
+    }
+};
+
+/* The kernel whose parameters stand between two parentheses and whose body between two braces, or
+ * nothing. */
+static std::string write_kernel(long parameters, long brace)
+{
+    for (bool together : {true, false}) {
+        writer w;
+        std::string result;
+        w.promote = together;
+        try {
+            w.body_begin = brace;
+            w.body_end = closing(brace);
+            if (!is_simple(next(brace), w.body_end, w.of_threads)) return "";
+            long i = brace;
+            statement body = parse(i);
+            if (!is(next(parameters), ")"))
+                w.note_parameters(next(parameters), closing(parameters));
+            w.note_declarations(body);
+            while (w.note_changes(body, true) || w.level_declarations()) continue;
+            w.write_sequence(body.parts);
+            result = w.arrays + w.out;
+        } catch (const unsuitable &) {
+        }
+        if (!result.empty()) return result;
+    }
+    return "";
+}
+} // namespace loops
+
+#endif

@@ -1,0 +1,256 @@
+/* Kernels that the runner does as loops over the threads of a block, each beside the same on the host. */
+#include "check.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { n = 1000, side = 50, large = n * n };
+static float *a, *b, *c;
+static int *p;
+__device__ int total;
+__constant__ float weights[4] = {1, 2, 3, 4};
+
+/* A loop that not all threads go through equally often, and one whose variable all halve together. */
+__global__ void dot(const float *x, const float *y, float *sums, int count)
+{
+    __shared__ float cache[256];
+    int i = threadIdx.x + blockIdx.x * blockDim.x, slot = threadIdx.x;
+    float sum = 0;
+    while (i < count) {
+        sum += x[i] * y[i];
+        i += blockDim.x * gridDim.x;
+    }
+    cache[slot] = sum;
+    __syncthreads();
+    int half = blockDim.x / 2;
+    while (half != 0) {
+        if (slot < half) cache[slot] += cache[slot + half];
+        __syncthreads();
+        half /= 2;
+    }
+    if (slot == 0) sums[blockIdx.x] = cache[0];
+}
+
+__global__ void leaves_early(const float *x, float *y, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    float sum = 0;
+    for (int k = 0; k < 4; k++) sum += weights[k] * x[(i + k) % count];
+    y[i] = sum;
+}
+
+/* A branch that all threads of most blocks take, and a loop in it that all go through together. */
+__global__ void multiply(const float *x, const float *y, float *z, int size)
+{
+    int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < size && column < size) {
+        float sum = 0;
+        for (int k = 0; k < size; k++) sum += x[row * size + k] * y[k * size + column];
+        z[row * size + column] = sum;
+    }
+}
+
+/* What each thread counts in a loop of its own is not counted by all together. */
+__global__ void doubles(int *q)
+{
+    int k = 1;
+    for (int i = 0; i < 5; i++) {
+        k = k * 2;
+        q[threadIdx.x] += k;
+    }
+    q[threadIdx.x] += k;
+}
+
+__device__ int mine(int i)
+{
+    return i * (int)threadIdx.x;
+}
+
+/* Arrays of each thread, a function that asks which thread runs, and sums of atomics. */
+__global__ void adds(int *q)
+{
+    int v[4];
+    for (int i = 0; i < 4; i++) v[i] = mine(i);
+    __syncthreads();
+    int sum = 0;
+    for (int i = 0; i < 4; i++) sum += v[i];
+    atomicAdd(&total, sum);
+    __syncthreads();
+    q[threadIdx.x] = total;
+}
+
+template <int tile> __global__ void transpose(const float *x, float *y, int size)
+{
+    __shared__ float t[tile][tile + 1];
+    int i = blockIdx.x * tile + threadIdx.x, j = blockIdx.y * tile + threadIdx.y;
+    if (i < size && j < size) t[threadIdx.y][threadIdx.x] = x[j * size + i];
+    __syncthreads();
+    i = blockIdx.y * tile + threadIdx.x;
+    j = blockIdx.x * tile + threadIdx.y;
+    if (i < size && j < size) y[j * size + i] = t[threadIdx.x][threadIdx.y];
+}
+
+__global__ void scan(int *q, int size)
+{
+    extern __shared__ int s[];
+    int t = threadIdx.x;
+    s[t] = q[t];
+    __syncthreads();
+    for (int away = 1; away < size; away *= 2) {
+        int v = 0;
+        if (t >= away) v = s[t - away];
+        __syncthreads();
+        s[t] += v;
+        __syncthreads();
+    }
+    q[t] = s[t];
+}
+
+/* Parameters that all threads move along. */
+__global__ void strides(const float *x, float *y, int size)
+{
+    __shared__ float s[64];
+    x += blockIdx.x * size;
+    y += blockIdx.x * size;
+    for (int first = 0; first < size; first += 64) {
+        s[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+        float sum = 0;
+        for (int i = 0; i <= (int)threadIdx.x; i++) sum += s[i];
+        __syncthreads();
+        y[threadIdx.x] = sum;
+        x += 64;
+        y += 64;
+    }
+}
+
+/* Threads that have left are not waited for. */
+__global__ void exits(int *q, int size)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    if (t >= size) return;
+    s[t] = t;
+    __syncthreads();
+    q[t] = s[size - 1 - t];
+}
+
+/* Shared memory outside of functions changes between barriers, so its value is not computed again. */
+__shared__ int mark;
+__global__ void marks(int *q)
+{
+    if (threadIdx.x == 0) mark = 3;
+    __syncthreads();
+    int first = mark;
+    __syncthreads();
+    if (threadIdx.x == 0) mark = 5;
+    __syncthreads();
+    q[threadIdx.x] = first * 10 + mark;
+}
+
+/* Without its barrier: it is no loop, since that would hide the mistake. */
+__global__ void mistaken(int *q)
+{
+    __shared__ int s[64];
+    s[threadIdx.x] = threadIdx.x;
+    for (int i = 0; i < 4; i++) q[threadIdx.x] += s[(threadIdx.x + i) % 64];
+}
+
+static void fill()
+{
+    for (int i = 0; i < large; i++) {
+        a[i] = (float)(i % 7);
+        b[i] = (float)(i % 5);
+        c[i] = 0;
+    }
+    for (int i = 0; i < n; i++) p[i] = i * i % 11;
+}
+
+static void check_floats()
+{
+    float sum = 0;
+    double expected = 0;
+    dot<<<7, 256>>>(a, b, c, n);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 7; i++) sum += c[i];
+    for (int i = 0; i < n; i++) expected += (double)a[i] * b[i];
+    CHECK(sum == expected);
+
+    leaves_early<<<4, 256>>>(a, c, n - 3);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < n - 3; i++) {
+        float s = 0;
+        for (int k = 0; k < 4; k++) s += (float)(k + 1) * a[(i + k) % (n - 3)];
+        CHECK(c[i] == s);
+    }
+    CHECK(c[n - 3] == 0);
+
+    multiply<<<dim3(4, 4), dim3(16, 16)>>>(a, b, c, side);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < side * side; i++) {
+        float s = 0;
+        for (int k = 0; k < side; k++) s += a[i / side * side + k] * b[k * side + i % side];
+        CHECK(c[i] == s);
+    }
+
+    transpose<16><<<dim3(4, 4), dim3(16, 16)>>>(a, c, side);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < side * side; i++) CHECK(c[i] == a[i % side * side + i / side]);
+
+    strides<<<3, 64>>>(a, c, 640);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 3 * 640; i++) {
+        float s = 0;
+        for (int k = i / 64 * 64; k <= i; k++) s += a[k];
+        CHECK(c[i] == s);
+    }
+}
+
+static void check_integers()
+{
+    int before[n], sum = 0;
+    memcpy(before, p, sizeof before);
+    doubles<<<1, 64>>>(p);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 64; i++) CHECK(p[i] == before[i] + 2 + 4 + 8 + 16 + 32 + 32);
+
+    adds<<<1, 64>>>(p);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 64; i++) CHECK(p[i] == 6 * 64 * 63 / 2);
+
+    marks<<<1, 64>>>(p);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 64; i++) CHECK(p[i] == 35);
+
+    memcpy(p, before, sizeof before);
+    scan<<<1, 64, 64 * sizeof(int)>>>(p, 64);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 64; i++) CHECK(p[i] == (sum += before[i]));
+}
+
+int main(int argc, char **argv)
+{
+    cudaMallocManaged(&a, large * sizeof *a);
+    cudaMallocManaged(&b, large * sizeof *b);
+    cudaMallocManaged(&c, large * sizeof *c);
+    cudaMallocManaged(&p, n * sizeof *p);
+    fill();
+    if (argc > 1) { /* the mistake shows */
+        int right = 1;
+        mistaken<<<1, 64>>>(p);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        for (int i = 0; i < 64; i++)
+            for (int k = p[i] -= i * i % 11; k != 0; k = 0)
+                right &= k == i + (i + 1) % 64 + (i + 2) % 64 + (i + 3) % 64;
+        printf("%s\n", right ? "right" : "wrong");
+        return 0;
+    }
+    (void)argv;
+    check_floats();
+    check_integers();
+    exits<<<1, 64>>>(p, 50);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 50; i++) CHECK(p[i] == 49 - i);
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
