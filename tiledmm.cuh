@@ -340,8 +340,9 @@
    is the last line.
        NAME(value, string)                   stands for a kernel that gemm__resolve finds
        KERNEL(value, string, run, tile)
-   `run` is the name of the kernel's launcher, and with _takes behind it of the function that says
-   whether it takes a product: see gemm__kernel. `tile` is the least edge of its tiles of C.
+   `run` is the name of the kernel's launcher, with _takes behind it of the function that says whether it
+   takes a product, and with _time of the one that says how long it should take: see gemm__kernel.
+   `tile` is the least edge of its tiles of C.
    TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
 #define TMM__KERNEL_LIST(NAME, KERNEL)                                               \
     NAME(TMM_AUTO, "auto")                                                           \
@@ -840,6 +841,17 @@ enum { TMM__SKINNY_MOST = 16 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
+/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE or
+   SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
+enum {
+    TMM__PLAN_WHOLE,
+    TMM__PLAN_SLICES,
+    TMM__PLAN_REDUCE,
+    TMM__PLAN_CLUSTERS,
+    TMM__PLAN_LAST_ROUND,
+    TMM__PLAN_EVEN
+};
+
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
 enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 
@@ -1010,8 +1022,328 @@ static inline long long tmm__min(long long a, long long b)
     return a < b ? a : b;
 }
 #endif
+/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: what GPUs do, and what blocks of kernels take.
+   Uses: nothing. Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
+#if TMM__HOST && !defined(TMM__PART_TUNING)
+#define TMM__PART_TUNING
+/* Times are predicted from two tables. A GPU is described by what it does in a nanosecond (tmm__gpu);
+   its data sheet says that of one that was not measured. A kernel is described by the clocks of its
+   blocks (tmm__costs), which GPUs share as far as they share instructions: those of an H200.
+   bench/notes/choice.md says how they were found. */
+
+/* Types that have numbers of their own. */
+enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
+
+/* Kernels whose time differs between GPUs by a factor of its own. */
+typedef enum tmm__family {
+    TMM__COST_SIMPLE, /* TMM_SHARED_16, TMM_REGISTER_64 and TMM_REGISTER_128 */
+    TMM__COST_OUTER,
+    TMM__COST_SMALL,
+    TMM__COST_SKINNY,
+    TMM__COST_PIPELINED,
+    TMM__COST_TENSOR, /* of double, or of float */
+    TMM__FAMILIES
+} tmm__family;
+
+/* What a GPU does. */
+typedef struct tmm__gpu {
+    const char *device;
+    int capability; /* 10 major + minor */
+    int bus_width;  /* of its memory, in bits: tells devices of one capability apart, */
+    int processors; /* as do its multiprocessors */
+    double clock;   /* of a multiprocessor at work, in GHz */
+    double launch;  /* of an empty kernel behind another, in nanoseconds */
+    double memory;  /* bytes read in a nanosecond */
+    double l2_bytes;
+    /* Of float and double: how many times as long blocks take as tmm__costs says. */
+    double factor[TMM__FAMILIES][2];
+} tmm__gpu;
+
+/* Those that were measured. Where a factor is 1, it was not found to differ. */
+static const tmm__gpu tmm__gpus[] = {
+    {"NVIDIA H200",
+     90,
+     6144,
+     132,
+     1.9,
+     550,
+     4300,
+     50e6,
+     {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}},
+    {"NVIDIA H100",
+     90,
+     5120,
+     132,
+     1.9,
+     550,
+     2900,
+     50e6,
+     {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}},
+};
+
+/* Instances that have numbers of their own. */
+enum {
+    TMM__TUNED_SMALL = 4,
+    TMM__TUNED_SKINNY = 5,
+    TMM__TUNED_PIPELINED = 3,
+    TMM__TUNED_TENSOR = 3,
+    TMM__TUNED_FLOAT = 4
+};
+/* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
+enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
+enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */
+
+/* Clocks of the blocks that a multiprocessor has: `first` once, and for each k of a block k[0] if it is
+   alone, k[1] if there are two, k[2] if three, k[3] for each beyond these; for each block but the first
+   `more`. All but `first` take longer by the part along_k if operands are contiguous along k, and by
+   `single` if they cannot be read by 16 bytes. For each block `odd`, if rows of C cannot be stored by
+   16 bytes. */
+typedef struct tmm__block_costs {
+    double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
+} tmm__block_costs;
+
+/* Clocks, if nothing else is said. */
+typedef struct tmm__costs {
+    /* Bytes that all multiprocessors together copy from L2 in a clock, for each of them. */
+    double l2;
+    /* How many times as long it takes to write a byte of C as to read one, if L2 does not hold C. */
+    double write;
+    /* How much faster L2 is than memory. */
+    double cached;
+    /* Nanoseconds that the host takes for a launch, for two of them, and memory. The part of the time
+       that has to remain for SMALL and SKINNY to cut K. */
+    double host, gain;
+    tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
+        register_128[TMM__TUNED_TYPES];
+    /* KERNEL OUTER, if op(B) is contiguous along the columns, and along k. */
+    tmm__block_costs outer[2][TMM__TUNED_TYPES];
+    /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight warps
+       store it. */
+    double small_few;
+    struct {
+        int rows, cols;
+        tmm__block_costs block[TMM__TUNED_TYPES];
+    } small_c[TMM__TUNED_SMALL];
+    /* KERNEL SKINNY, by instance, of elements of 4 bytes and of 8, with copies of single elements and
+       of 16 bytes. */
+    struct {
+        int along_k, width;
+        tmm__block_costs block[2][2];
+    } skinny[TMM__TUNED_SKINNY];
+    /* KERNEL SUM: once, and for each byte that it reads. */
+    double sum, sum_byte;
+    /* KERNEL PIPELINED of float, by instance: any, TN, NN; and what a tile takes besides that is cut along K: in few slices, and
+       each slice; with KERNEL REDUCE, for reduce_from slices and more; by a cluster, and each round of
+       them; with even shares (stream-K), and each partial tile. */
+    struct {
+        tmm__block_costs block[TMM__TUNED_PIPELINED];
+        double cut, cut_slice[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
+        int reduce_from;
+        double cluster, cluster_round[TMM__TILE_SIZES];
+        double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
+    } pipelined;
+    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. reduce_wide_from:
+       slices from which eight blocks add up each part of a tile. last: the tiles of a last, short round
+       are cut. */
+    struct {
+        struct {
+            int tile_m, tile_n, width;
+            tmm__block_costs block;
+        } instances[TMM__TUNED_TENSOR];
+        double reduce, reduce_slice, reduce_slice_wide;
+        int reduce_wide_from;
+        double last, last_slice, even, even_step, even_partial;
+    } tensor;
+    /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the lines; of 3
+       and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer where it is the
+       only one. A launch, and each tile besides; for each byte of its sum. most: rows or columns that it
+       takes by itself. */
+    struct {
+        double step[2][2][2], alone, launch, tile, sum_byte, most;
+    } narrow;
+    /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of memory. */
+    double pack, pack_rate;
+    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
+       mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles.
+       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K operands
+       with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
+       these K by 256 and 512. */
+    struct {
+        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
+        int convert_256_k, convert_one_wave_k, convert_512_k;
+        /* KERNEL CONVERT: once, and bytes in a nanosecond as a part of those of memory. */
+        double convert, convert_rate;
+    } fp16;
+
+    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
+       products of bytes by one modulus; first: what the first one costs, times M N; slow: where FP64
+       has 1/64 of the rate of FP32, as predicted.
+       TMM_AUTO: multiply-adds of bytes of a multiprocessor in a clock, by wgmma and (as predicted) by
+       mma.sync; bytes of memory as a part of those read; nanoseconds of all launches. slow_edge: the
+       least M, N and K where FP64 is slow. */
+    struct {
+        double fp64, each, first, fp64_slow, each_slow;
+        double rate, rate_slow, memory, launches, slow_edge;
+    } int8;
+} tmm__costs;
+
+/* Of an H200. */
+static const tmm__costs tmm__measured = {
+    25.4,  /* l2 */
+    0.878, /* write */
+    1.22,  /* cached */
+    5000,  /* host */
+    0.9,   /* gain */
+    {{1560, 231, {36.5, 23.7, 15.8, 14.4}, 0.16, 0, 85.3},
+     {1660, 431, {44.2, 34.7, 25.1, 25.1}, 0.05, 0, 91.3},
+     {2500, 400, {60, 60, 60, 60}, 0.1, 0.1, 200}}, /* shared_16 */
+    {{3570, 1950, {70.1, 55.9, 66.3, 65.4}, 0.08, 0.2, 623},
+     {5530, 4320, {205, 205, 199, 190}, 0.03, 0.03, 1820},
+     {2500, 1000, {80, 80, 80, 80}, 0.1, 0.1, 500}}, /* register_64 */
+    {{7170, 5920, {203, 181, 206, 182}, 0, 0.15, 3740},
+     {11400, 14900, {463, 467, 463, 449}, 0.02, 0.05, 14500},
+     {4000, 3000, {300, 300, 300, 300}, 0.1, 0.1, 1500}}, /* register_128 */
+    {
+        {{1870, 545, {283, 168, 119, 82.6}, 0, 0, 645},
+         {2140, 872, {291, 217, 196, 127}, 0, 0.02, 967},
+         {2000, 700, {60, 60, 60, 60}, 0.1, 0.1, 350}}, /* outer, B along the columns */
+        {{2290, 740, {296, 191, 157, 149}, 0, 0.07, 840},
+         {2480, 1170, {364, 307, 259, 250}, 0, 0, 1260},
+         {2000, 700, {200, 200, 200, 200}, 0.1, 0.1, 350}}, /* outer, B along k */
+    },
+    0.592, /* small_few */
+    {{16,
+      16,
+      {{2780, 174, {10.1, 9.41, 11.9, 9.48}, 0.1, 0, 64.3},
+       {2940, 158, {7.96, 8.66, 8.81, 9.51}, 0.28, 0, 61.2},
+       {2760, 658, {9.88, 9.88, 9.88, 9.88}, 0.1, 0.1, 329}}},
+     {16,
+      32,
+      {{3120, 275, {13.1, 12.2, 14.7, 12.1}, 0.07, 0.02, 101},
+       {3580, 392, {10.6, 11.7, 13.3, 12.7}, 0.27, 0.07, 124},
+       {3330, 1020, {13.1, 13.1, 13.1, 13.1}, 0.1, 0.1, 508}}},
+     {32,
+      32,
+      {{3600, 499, {20.1, 18.4, 20.3, 18.9}, 0.11, 0, 152},
+       {4160, 1280, {14.8, 19.3, 18.8, 19.3}, 0.25, 0, 341},
+       {3710, 1730, {24.7, 24.7, 24.7, 24.7}, 0.1, 0.1, 867}}},
+     {32,
+      64,
+      {{4150, 1280, {30.6, 33.3, 36.3, 32.2}, 0.12, 0.07, 474},
+       {5860, 2280, {23.2, 27.1, 29.2, 25.5}, 0.29, 0.04, 529},
+       {4090, 3170, {36.9, 36.9, 36.9, 36.9}, 0.1, 0.1, 1580}}}}, /* small_c */
+    {{1,
+      1,
+      {{{1460, 779, {8.73, 9, 8.12, 7.85}, 0, 0.01, 543},
+        {1930, 0, {5.46, 5.54, 7.15, 7.4}, 0, 0, 101}},
+       {{1910, 58.6, {12.4, 12.5, 13.2, 13.5}, 0, 0.01, 162},
+        {2080, 305, {9.92, 9.43, 9.78, 9.88}, 0, 0.06, 237}}}},
+     {1,
+      4,
+      {{{2180, 635, {8.57, 8.08, 8.14, 8.74}, 0.02, 0.14, 297},
+        {2370, 213, {5.47, 6.08, 6.55, 6.72}, 0.01, 0, 180}},
+       {{1750, 894, {18.8, 16.2, 14.2, 13.5}, 0.06, 0, 450},
+        {2260, 648, {11.8, 11, 11.9, 12.9}, 0.07, 0, 273}}}},
+     {1,
+      16,
+      {{{3100, 470, {59.8, 64, 65.4, 65.9}, 0, 0, 548},
+        {4230, 1020, {37.6, 40.3, 42.1, 35.4}, 0, 0.04, 864}},
+       {{2780, 0.0851, {75.9, 63.4, 71.4, 71.6}, 0, 0, 100},
+        {2790, 1750, {58.7, 36, 36.7, 37.4}, 0, 0.06, 1880}}}},
+     {0,
+      4,
+      {{{1550, 0.0355, {18.7, 18.4, 20.1, 19.3}, 0, 0, 107},
+        {2210, 795, {13, 12.2, 10.6, 11.3}, 0, 0.02, 288}},
+       {{1540, 701, {16.1, 15.2, 16.2, 15.4}, 0, 0, 329},
+        {2180, 863, {14.9, 11.3, 14.8, 12}, 0, 0, 268}}}},
+     {0,
+      16,
+      {{{4080, 1410, {26.6, 28.5, 28.7, 27.8}, 0, 0.02, 1180},
+        {8180, 1250, {20.3, 20.8, 21.7, 20.8}, 0.11, 0.01, 1260}},
+       {{2330, 1370, {28.7, 29.6, 29.7, 29}, 0.02, 0, 1640},
+        {2720, 1220, {29.9, 32.7, 31.1, 24.5}, 0.15, 0.1, 822}}}}}, /* skinny */
+    3440,                                                           /* sum */
+    0.00176,                                                        /* sum_byte */
+    {
+        {{4770, 2140, {143, 105, 91.5, 93.3}, 0.04, 0.02, 2640},
+         {7220, 6450, {151, 143, 161, 135}, 0, 0.04, 1170},
+         {5800, 5100, {163, 163, 184, 155}, 0, 0, 5250}}, /* pipelined */
+        2310,                                             /* cut */
+        {1520, 1810},                                     /* cut_slice */
+        {5340, 7620},                                     /* reduce */
+        5,                                                /* reduce_from */
+        1710,                                             /* cluster */
+        {599, 3870},                                      /* cluster_round */
+        {8560, 7170},                                     /* even */
+        {1060, 1930},                                     /* even_partial */
+    },
+    {
+        {{128, 128, 2, {9690, 11100, {128, 133, 132, 135}, 0, 0.07, 13200}},
+         {64, 64, 2, {3350, 2210, {45.6, 34.6, 35.1, 30.7}, 0.05, 0, 2720}},
+         {64, 64, 1, {3770, 2340, {48.9, 42, 40.7, 40}, 0, 0, 2140}}}, /* tensor */
+        8960,                                                          /* reduce */
+        328,                                                           /* reduce_slice */
+        89.3,                                                          /* reduce_slice_wide */
+        32,                                                            /* reduce_wide_from */
+        5220,                                                          /* last */
+        8070,                                                          /* last_slice */
+        13000,                                                         /* even */
+        1.07,                                                          /* even_step */
+        0.284,                                                         /* even_partial */
+    },
+    {
+        {{{1285, 1060}, {1536, 1364}}, {{1168, 1017}, {1476, 1315}}}, /* step */
+        1.12,                                                         /* alone */
+        11400,                                                        /* launch */
+        4400,                                                         /* tile */
+        1.43e-3,                                                      /* sum_byte */
+        160,                                                          /* most */
+    },
+    3020,  /* pack */
+    0.779, /* pack_rate */
+    {
+        {{3900, 2910, 1110, 768}, {4500, 2400}},     /* window */
+        {{17400, 15700, 5000, 0.267}, {3500, 1800}}, /* tile */
+        6e7,                                         /* l2_bytes */
+        256,                                         /* convert_256_k */
+        512,                                         /* convert_one_wave_k */
+        2048,                                        /* convert_512_k */
+        4900,                                        /* convert */
+        0.836,                                       /* convert_rate */
+    },
+    {
+        26,    /* fp64 */
+        1600,  /* each */
+        6.5e6, /* first */
+        400,   /* fp64_slow */
+        2000,  /* each_slow */
+        2890,  /* rate */
+        512,   /* rate_slow */
+        0.79,  /* memory */
+        3e4,   /* launches */
+        256,   /* slow_edge */
+    },
+};
+
+/* The row of a GPU, of which `sheet` has what the data sheet says; or that, if it has none. */
+static inline tmm__gpu tmm__gpu_for(const tmm__gpu *sheet)
+{
+    const int count = (int)(sizeof tmm__gpus / sizeof *tmm__gpus);
+    for (int n = 0; n < count; n++)
+        if (tmm__gpus[n].capability == sheet->capability &&
+            tmm__gpus[n].bus_width == sheet->bus_width &&
+            tmm__gpus[n].processors == sheet->processors)
+            return tmm__gpus[n];
+    return *sheet;
+}
+
+static inline const tmm__costs *tmm__tuned(void)
+{
+    return &tmm__measured;
+}
+#endif
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/status.h. Used by: launchers, host/. */
+   Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
 #if TMM__HOST && !defined(TMM__PART_DEVICE)
 #define TMM__PART_DEVICE
 /* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a few
@@ -1034,8 +1366,8 @@ typedef struct tmm__device {
     int pools;      /* has memory pools, for stream-ordered allocation */
     int number;     /* as for cudaSetDevice; -1 if there is no device */
     int shared;     /* bytes of shared memory that a block can have, asked for */
-    int bus_width;  /* of its memory, in bits; 0 if CUDA does not tell */
     double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
+    tmm__gpu gpu;                 /* what it does: see once/tuning.h */
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
 
@@ -1045,6 +1377,27 @@ static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 {
     int value = 0;
     return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
+}
+
+/* What a device does: as measured, or by its data sheet, of which some 0.96 of the clock and 0.9 of the
+   memory's speed are reached. Clocks are in kHz, which not every device tells, the width in bits. */
+static inline void tmm__find_gpu(tmm__device *known, int number)
+{
+    const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
+    const int memory = tmm__attribute(cudaDevAttrMemoryClockRate, number, 0);
+    const int width = tmm__attribute(cudaDevAttrGlobalMemoryBusWidth, number, 0);
+    const double hertz = 1e3 * (clock > 0 ? clock : 1.5e6);
+    tmm__gpu sheet = tmm__gpus[0];
+    known->arithmetic = 2.0 * 128 * known->processors * hertz;
+    known->bandwidth =
+        memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
+    sheet.device = "by its data sheet";
+    sheet.capability = known->capability;
+    sheet.bus_width = width, sheet.processors = known->processors;
+    sheet.l2_bytes = tmm__attribute(cudaDevAttrL2CacheSize, number, 4 << 20);
+    sheet.clock = 0.96e-9 * hertz, sheet.memory = 0.9e-9 * known->bandwidth;
+    for (int n = 0; n < TMM__FAMILIES; n++) sheet.factor[n][0] = sheet.factor[n][1] = 1;
+    known->gpu = tmm__gpu_for(&sheet);
 }
 
 static inline tmm__device *tmm__current_device(void)
@@ -1067,14 +1420,7 @@ static inline tmm__device *tmm__current_device(void)
     known->capability = 10 * major + minor;
     known->pools = tmm__attribute(cudaDevAttrMemoryPoolsSupported, number, 0);
     known->shared = shared > 49152 ? shared : 49152;
-    /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
-    int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
-    int memory = tmm__attribute(cudaDevAttrMemoryClockRate, number, 0);
-    int width = tmm__attribute(cudaDevAttrGlobalMemoryBusWidth, number, 0);
-    known->bus_width = width;
-    known->arithmetic = 2.0 * 128 * known->processors * (clock > 0 ? clock : 1.5e6) * 1e3;
-    known->bandwidth =
-        memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
+    tmm__find_gpu(known, number);
     return known;
 }
 
@@ -1281,423 +1627,96 @@ static inline unsigned long long tmm__ticket(void)
     return (z ^ (z >> 31)) | 1;
 }
 #endif
-/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU, in a table by architecture.
-   Uses: once/device.h. Used by: the launchers and their plans, type/choose.h. */
-#if TMM__HOST && !defined(TMM__PART_TUNING)
-#define TMM__PART_TUNING
-/* A row for each GPU that was measured. A device without one takes the first row. bench/notes/ says
-   how the numbers were found. Clocks are those of a multiprocessor, times are in seconds if nothing
-   else is said, and sizes in elements. */
-/* Instances that have numbers of their own. */
-enum { TMM__TUNED_SMALL = 4, TMM__TUNED_SKINNY = 5, TMM__TUNED_TENSOR = 3, TMM__TUNED_FLOAT = 4 };
-/* Types that have numbers of their own. */
-enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
-/* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
-enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
-enum { TMM__MOST_RESIDENT = 3 }; /* of its blocks on a multiprocessor */
+/* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
+   Uses: once/device.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+#if TMM__HOST && !defined(TMM__PART_COSTS)
+#define TMM__PART_COSTS
+/* What a launch has to do. */
+typedef struct tmm__load {
+    tmm__family family;
+    int type;               /* TMM__TUNED_AS_FLOAT and so on */
+    double processors;      /* multiprocessors that share them: */
+    double blocks, k;       /* blocks of the launch, or tiles, and the k that each has */
+    double area, copied;    /* of a block and each k: multiply-adds, and bytes that it copies */
+    double bytes, c_bytes;  /* of A and B, and of C */
+    double along_k, single; /* parts of A and B that are contiguous along k, and not aligned */
+    int even;               /* the last round may be short: stream-K */
+    int odd;                /* rows of C cannot be stored by 16 bytes */
+} tmm__load;
 
-typedef struct tmm__tuning {
-    const char *device;
-    int capability; /* 10 major + minor */
-    int bus_width;  /* of its memory, in bits: tells devices of one capability apart */
-
-    struct {
-        /* Elements of C to a multiprocessor: up to `shared_area` TMM_SHARED_16 is faster than
-           TMM_REGISTER. Up to `small_area` TMM_SMALL may be faster than TMM_PIPELINED and
-           TMM_TENSOR, if there are at most `small_work` multiply-adds to a multiprocessor. From
-           `small_long_k` on it has to cut K, and float does so up to `small_long_k_area`. */
-        double shared_area, small_area, small_work, small_long_k, small_long_k_area;
-        /* What a tile of 64 x 64 and one of 128 x 128 of TMM_REGISTER cost. */
-        double register_64, register_128;
-        /* Up to outer_k TMM_OUTER is the fastest; up to outer_small_k if there are at most outer_area
-           elements of C to a multiprocessor. Clocks a nanosecond, of KERNEL PIPELINED, and the part
-           of its time that TMM_SMALL must stay below to be taken for M or N up to 64. */
-        double outer_k, outer_small_k, outer_area, clock, small_gain;
-        /* M or N up to which TMM_SMALL, and TMM_NARROW, are compared with TMM_PIPELINED. */
-        double small_narrow, narrow_most;
-        /* Float, elements of C to a multiprocessor: from register_area on TMM_REGISTER is the fastest
-           up to register_k, and from register_mid_area to register_mid_most up to register_mid_k. */
-        double register_k, register_area, register_mid_k, register_mid_area, register_mid_most;
-        double
-            tensor_k; /* double: up to this K, from register_area on, TMM_TENSOR is faster than SMALL */
-    } choice;
-
-    /* KERNEL PACK: seconds of its launch, and which part of a product's time it saves: of one by
-       instance ANY, by instance NN, and of TENSOR. */
-    struct {
-        double launch, saves_any, saves_nn, saves_tensor;
-    } pack;
-
-    /* KERNEL PIPELINED, by the size of its tiles. issue: the part of the time in which multiply-adds
-       are issued, by blocks on a multiprocessor. The others are clocks:
-         whole_launch                  a launch with whole tiles
-         cut_launch, cut_slice         one whose tiles are cut along K in few slices, and each slice
-         reduce_launch                 one with KERNEL REDUCE, from `reduce_from` slices of a tile on
-         cluster_launch, _round        one by clusters, and each round of them
-         even_launch, even_partial     one with even shares (stream-K), and each partial tile */
-    struct {
-        double issue[TMM__TILE_SIZES][TMM__MOST_RESIDENT + 1];
-        double whole_launch, cut_launch, cut_slice[TMM__TILE_SIZES], reduce_launch[TMM__TILE_SIZES];
-        int reduce_from;
-        double cluster_launch, cluster_round[TMM__TILE_SIZES];
-        double even_launch[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
-    } pipelined;
-
-    /* KERNEL TENSOR, clocks. steps: a step of a tile, if it is the only one on a multiprocessor
-       (alone) and if there are more (busy). l2_step: a step of a tile of 64 x 64 that is alone takes
-       at least so many for each tile, since all copy from L2. store: for each element of C, with one
-       block on a multiprocessor or several. reduce_wide_from: slices from which eight blocks add up
-       each part of a tile. last: the tiles of a last, short round are cut. The others as of
-       PIPELINED. */
-    struct {
-        struct {
-            int tile_m, tile_n, width; /* of the instance; width: elements to a copy */
-            double alone, busy;
-        } steps[TMM__TUNED_TENSOR];
-        double l2_step, store_alone, store_shared;
-        double reduce_launch, reduce_slice, reduce_slice_wide;
-        int reduce_wide_from;
-        double last_launch, last_slice, even_step, even_launch, even_partial;
-    } tensor;
-
-    /* KERNEL SMALL, nanoseconds. tiles: a launch with each, and each k; 0: a type that has it not.
-       Then KERNEL SUM, and each byte that it reads; what the host takes for two launches and memory.
-       gain: the part of the time that has to remain for K to be cut. round: of more tiles than
-       multiprocessors, what each further round takes besides. */
-    struct {
-        struct {
-            int rows, cols;
-            double launch, each_k[TMM__TUNED_TYPES];
-        } tiles[TMM__TUNED_SMALL];
-        double sum_launch, sum_byte, host, gain, round;
-    } small_c;
-
-    /* KERNEL SKINNY, nanoseconds: by instance, of elements of 4 bytes and of 8, a launch, and a stage
-       of a block with copies of single elements and of 16 bytes. Blocks that share a multiprocessor
-       take as long as one after the other, and each of them `block` besides; one that is alone, by so
-       much longer. bandwidth: bytes of the
-       large operand that are read in a nanosecond, at most. */
-    struct {
-        struct {
-            int along_k, width;
-            double launch[2], stage[2][2];
-        } instances[TMM__TUNED_SKINNY];
-        double block, alone, bandwidth;
-    } skinny;
-
-    /* KERNEL NARROW, clocks: a step of a tile, of two on a multiprocessor, with Q along k and along the
-       lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer where
-       it is the only one. A launch, and each tile besides. Nanoseconds: its sum, and each byte of
-       that. bandwidth: bytes of Q that are read in a nanosecond, at most. gain: the part of another
-       kernel's predicted time that it must stay below, from 128 rows and columns on, and for fewer,
-       where that of PIPELINED is too short. */
-    struct {
-        double step[2][2][2], alone, launch, tile, sum_launch, sum_byte, bandwidth, gain, gain_128;
-    } narrow;
-
-    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
-       mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles. A tile of
-       64 x 64 by wgmma is given so few that squares from 384 on, where it pays, take it.
-       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K operands
-       with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
-       these K by 256 and 512. */
-    struct {
-        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
-        int convert_256_k, convert_one_wave_k, convert_512_k;
-        /* TMM_AUTO: the least M or N, and K. For wgmma: clocks and bytes a second, and what FP32
-           multiply-adds do (FLOP a second) and take longer to launch (seconds). For mma.sync: the
-           least M N K, and of M N / (M + N): converting an element takes as long as so many
-           multiply-adds save. */
-        double least_edge, least_k;
-        double clock, bandwidth, fp32_flops, fp32_launch;
-        double mma_least_work, mma_least_edge;
-    } fp16;
-
-    /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
-       products of bytes by one modulus; slow: where FP64 has 1/64 of the rate of FP32, as predicted.
-       first: what the first one costs, times M N.
-       TMM_AUTO: multiply-adds of bytes and bytes of memory a second, seconds of all launches, and
-       FLOP a second of FP64. slow_edge: the least M, N and K where FP64 is slow. */
-    struct {
-        double fp64, each, first, fp64_slow, each_slow;
-        double rate, bandwidth, launches, fp64_flops, slow_edge;
-    } int8;
-} tmm__tuning;
-
-/* The numbers of the H100 are those of the H200: its speeds were alike with them. */
-static const tmm__tuning tmm__tunings[] = {
-    {
-        "NVIDIA H200",
-        90,   /* capability */
-        6144, /* bus_width */
-        {
-            900,   /* shared_area */
-            2048,  /* small_area */
-            4.2e6, /* small_work */
-            2048,  /* small_long_k */
-            1600,  /* small_long_k_area */
-            1.4,   /* register_64 */
-            4.0,   /* register_128 */
-            4,     /* outer_k */
-            8,     /* outer_small_k */
-            8000,  /* outer_area */
-            1.9,   /* clock */
-            0.8,   /* small_gain */
-            64,    /* small_narrow */
-            160,   /* narrow_most */
-            32,    /* register_k */
-            400,   /* register_area */
-            80,    /* register_mid_k */
-            1500,  /* register_mid_area */
-            5000,  /* register_mid_most */
-            64,    /* tensor_k */
-        },
-        {
-            4e-6, /* launch */
-            0.15, /* saves_any */
-            0.06, /* saves_nn */
-            0.15, /* saves_tensor */
-        },
-        {
-            {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
-            8000,                                           /* whole_launch */
-            12000,                                          /* cut_launch */
-            {2100, 4400},                                   /* cut_slice */
-            {22000, 27000},                                 /* reduce_launch */
-            5,                                              /* reduce_from */
-            13000,                                          /* cluster_launch */
-            {1200, 5000},                                   /* cluster_round */
-            {16000, 20000},                                 /* even_launch */
-            {2100, 4200},                                   /* even_partial */
-        },
-        {
-            {{128, 128, 2, 2130, 2130}, /* steps */
-             {64, 64, 2, 600, 630},
-             {64, 64, 1, 660, 690}},
-            6.25,  /* l2_step */
-            1.0,   /* store_alone */
-            0.8,   /* store_shared */
-            15000, /* reduce_launch */
-            300,   /* reduce_slice */
-            100,   /* reduce_slice_wide */
-            32,    /* reduce_wide_from */
-            5000,  /* last_launch */
-            7000,  /* last_slice */
-            1.14,  /* even_step */
-            16000, /* even_launch */
-            0.4,   /* even_partial */
-        },
-        {
-            {{16, 16, 2000, {5.2, 4.5, 0}}, /* tiles: float, double, others */
-             {16, 32, 2300, {6.2, 6.2, 6.9}},
-             {32, 32, 2500, {10.3, 8.3, 0}},
-             {32, 64, 2700, {15.6, 11.5, 19.4}}},
-            1400,   /* sum_launch */
-            1.4e-3, /* sum_byte */
-            8000,   /* host */
-            0.9,    /* gain */
-            150,    /* round */
-        },
-        {
-            {
-                {1, 1, {2000, 2000}, {{550, 260}, {440, 260}}}, /* instances */
-                {1, 4, {2000, 2000}, {{700, 460}, {500, 390}}},
-                {1, 16, {2400, 2400}, {{1100, 800}, {1000, 1000}}},
-                {0, 4, {2000, 2000}, {{580, 440}, {520, 440}}},
-                {0, 16, {3800, 2400}, {{920, 900}, {600, 560}}},
-            },
-            500,  /* block */
-            1.2,  /* alone */
-            4000, /* bandwidth */
-        },
-        {
-            {{{1285, 1060}, {1536, 1364}}, /* step */
-             {{1168, 1017}, {1476, 1315}}},
-            1.12,    /* alone */
-            11400,   /* launch */
-            4400,    /* tile */
-            0,       /* sum_launch */
-            0.75e-3, /* sum_byte */
-            4000,    /* bandwidth */
-            0.95,    /* gain */
-            1.1,     /* gain_128 */
-        },
-        {
-            {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */
-            {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
-            6e7,                                      /* l2_bytes */
-            256,                                      /* convert_256_k */
-            512,                                      /* convert_one_wave_k */
-            2048,                                     /* convert_512_k */
-            64,                                       /* least_edge */
-            256,                                      /* least_k */
-            1.9e9,                                    /* clock */
-            4.3e12,                                   /* bandwidth */
-            40e12,                                    /* fp32_flops */
-            1.05e-6,                                  /* fp32_launch */
-            7e8,                                      /* mma_least_work */
-            200,                                      /* mma_least_edge */
-        },
-        {
-            26,      /* fp64 */
-            1600,    /* each */
-            6.5e6,   /* first */
-            400,     /* fp64_slow */
-            2000,    /* each_slow */
-            7.25e14, /* rate */
-            3.4e12,  /* bandwidth */
-            3e-5,    /* launches */
-            57e12,   /* fp64_flops */
-            256,     /* slow_edge */
-        },
-    },
-    {
-        "NVIDIA H100",
-        90,   /* capability */
-        5120, /* bus_width */
-        {
-            900,   /* shared_area */
-            2048,  /* small_area */
-            4.2e6, /* small_work */
-            2048,  /* small_long_k */
-            1600,  /* small_long_k_area */
-            1.4,   /* register_64 */
-            4.0,   /* register_128 */
-            4,     /* outer_k */
-            8,     /* outer_small_k */
-            8000,  /* outer_area */
-            1.9,   /* clock */
-            0.8,   /* small_gain */
-            64,    /* small_narrow */
-            160,   /* narrow_most */
-            32,    /* register_k */
-            400,   /* register_area */
-            80,    /* register_mid_k */
-            1500,  /* register_mid_area */
-            5000,  /* register_mid_most */
-            64,    /* tensor_k */
-        },
-        {
-            4e-6, /* launch */
-            0.15, /* saves_any */
-            0.06, /* saves_nn */
-            0.15, /* saves_tensor */
-        },
-        {
-            {{1, 0.50, 0.62, 0.70}, {1, 0.68, 0.79, 0.79}}, /* issue */
-            8000,                                           /* whole_launch */
-            12000,                                          /* cut_launch */
-            {2100, 4400},                                   /* cut_slice */
-            {22000, 27000},                                 /* reduce_launch */
-            5,                                              /* reduce_from */
-            13000,                                          /* cluster_launch */
-            {1200, 5000},                                   /* cluster_round */
-            {16000, 20000},                                 /* even_launch */
-            {2100, 4200},                                   /* even_partial */
-        },
-        {
-            {{128, 128, 2, 2130, 2130}, /* steps */
-             {64, 64, 2, 600, 630},
-             {64, 64, 1, 660, 690}},
-            6.25,  /* l2_step */
-            1.0,   /* store_alone */
-            0.8,   /* store_shared */
-            15000, /* reduce_launch */
-            300,   /* reduce_slice */
-            100,   /* reduce_slice_wide */
-            32,    /* reduce_wide_from */
-            5000,  /* last_launch */
-            7000,  /* last_slice */
-            1.14,  /* even_step */
-            16000, /* even_launch */
-            0.4,   /* even_partial */
-        },
-        {
-            {{16, 16, 2000, {5.2, 4.5, 0}}, /* tiles: float, double, others */
-             {16, 32, 2300, {6.2, 6.2, 6.9}},
-             {32, 32, 2500, {10.3, 8.3, 0}},
-             {32, 64, 2700, {15.6, 11.5, 19.4}}},
-            1400,   /* sum_launch */
-            1.4e-3, /* sum_byte */
-            8000,   /* host */
-            0.9,    /* gain */
-            150,    /* round */
-        },
-        {
-            {
-                {1, 1, {2000, 2000}, {{550, 260}, {440, 260}}}, /* instances */
-                {1, 4, {2000, 2000}, {{700, 460}, {500, 390}}},
-                {1, 16, {2400, 2400}, {{1100, 800}, {1000, 1000}}},
-                {0, 4, {2000, 2000}, {{580, 440}, {520, 440}}},
-                {0, 16, {3800, 2400}, {{920, 900}, {600, 560}}},
-            },
-            500,  /* block */
-            1.2,  /* alone */
-            2700, /* bandwidth */
-        },
-        {
-            {{{1285, 1060}, {1536, 1364}}, /* step */
-             {{1168, 1017}, {1476, 1315}}},
-            1.12,    /* alone */
-            11400,   /* launch */
-            4400,    /* tile */
-            0,       /* sum_launch */
-            0.75e-3, /* sum_byte */
-            2700,    /* bandwidth */
-            0.95,    /* gain */
-            1.1,     /* gain_128 */
-        },
-        {
-            {{4400, 3450, 1300, 450}, {4500, 2400}},  /* window */
-            {{3000, 2500, 2000, 2900}, {3500, 1800}}, /* tile */
-            6e7,                                      /* l2_bytes */
-            256,                                      /* convert_256_k */
-            512,                                      /* convert_one_wave_k */
-            2048,                                     /* convert_512_k */
-            64,                                       /* least_edge */
-            256,                                      /* least_k */
-            1.9e9,                                    /* clock */
-            4.3e12,                                   /* bandwidth */
-            40e12,                                    /* fp32_flops */
-            1.05e-6,                                  /* fp32_launch */
-            7e8,                                      /* mma_least_work */
-            200,                                      /* mma_least_edge */
-        },
-        {
-            26,      /* fp64 */
-            1600,    /* each */
-            6.5e6,   /* first */
-            400,     /* fp64_slow */
-            2000,    /* each_slow */
-            7.25e14, /* rate */
-            3.4e12,  /* bandwidth */
-            3e-5,    /* launches */
-            57e12,   /* fp64_flops */
-            256,     /* slow_edge */
-        },
-    },
-};
-
-/* The row for a device: of those with its capability the one with the nearest width of memory. */
-static inline const tmm__tuning *tmm__tuning_for(int capability, int bus_width)
+/* Multiply-adds of a multiprocessor in a clock, by the table of arithmetic throughput in the CUDA C++
+   Programming Guide; of double by tensor cores, where the family has them. */
+static inline double tmm__rate(int capability, tmm__family family, int type)
 {
-    const int count = (int)(sizeof tmm__tunings / sizeof *tmm__tunings);
-    const tmm__tuning *nearest = NULL;
-    for (int n = 0; n < count; n++) {
-        const tmm__tuning *row = &tmm__tunings[n];
-        if (row->capability != capability) continue;
-        if (nearest == NULL ||
-            abs(row->bus_width - bus_width) < abs(nearest->bus_width - bus_width))
-            nearest = row;
-    }
-    return nearest != NULL ? nearest : &tmm__tunings[0];
+    const int many = capability == 80 || capability == 90 || capability == 100;
+    const int tensor = family != TMM__COST_SIMPLE && family != TMM__COST_OUTER;
+    if (type == TMM__TUNED_AS_FLOAT) return capability < 86 && capability != 61 ? 64 : 128;
+    if (type == TMM__TUNED_AS_OTHER) return 64;
+    if (capability == 60 || capability == 70) return 32;
+    if (!many) return 2;
+    return (capability == 90 ? 64 : 32) * (tensor ? 2 : 1);
 }
 
-/* The row for the current device. */
-static inline const tmm__tuning *tmm__tuned(void)
+/* Nanoseconds that memory needs at least, or L2 if it holds all of them. */
+static inline double tmm__memory_time(const tmm__load *w)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    if (w->bytes + w->c_bytes < gpu->l2_bytes)
+        return (w->bytes + w->c_bytes) / (t->cached * gpu->memory);
+    return (w->bytes + t->write * w->c_bytes) / gpu->memory;
+}
+
+/* What a plan that takes two launches, or memory, is worth: the host takes longer for it, so it gains
+   little where the device takes less than the host. */
+static inline double tmm__host_time(double time)
+{
+    const double host = tmm__tuned()->host;
+    return time < host ? host - 0.1 * (host - time) : time;
+}
+
+/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory holds
+   them up. No block multiplies faster than the device can, which counts where instructions are slower
+   than those of the device whose clocks `c` has. */
+static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();
-    return tmm__tuning_for(device->capability, device->bus_width);
+    const tmm__gpu *gpu = &device->gpu;
+    const double share = w->blocks / w->processors, rounds = w->even ? fmax(share, 1) : ceil(share);
+    const int most = TMM__MOST_RESIDENT, resident = rounds < most ? (int)rounds : most;
+    const double least = w->area / tmm__rate(device->capability, w->family, w->type);
+    const double slower = 1 + c->along_k * w->along_k + c->single * w->single;
+    double k = resident * c->k[resident > 0 ? resident - 1 : 0] + (rounds - resident) * c->k[most];
+    k = fmax(k * slower, rounds * least);
+    double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
+    if (w->odd) clocks += rounds * c->odd;
+    clocks *= gpu->factor[w->family][w->type == TMM__TUNED_AS_DOUBLE];
+    clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
+    return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(w));
+}
+
+/* Costs of a block with another area, if they go by that. */
+static inline tmm__block_costs tmm__scaled(const tmm__block_costs *c, double area)
+{
+    tmm__block_costs scaled = {c->first * area, c->more * area, {0},
+                               c->along_k,      c->single,      c->odd * area};
+    for (int n = 0; n <= TMM__MOST_RESIDENT; n++) scaled.k[n] = c->k[n] * area;
+    return scaled;
+}
+
+/* The same for so many clocks of every multiprocessor. */
+static inline double tmm__in_nanoseconds(tmm__family family, int type, double clocks)
+{
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    return clocks * gpu->factor[family][type == TMM__TUNED_AS_DOUBLE] / gpu->clock;
+}
+
+/* KERNEL PACK: what it leaves it has read, too. */
+static inline double tmm__pack_time(double bytes)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    return gpu->launch + t->pack / gpu->clock + 2 * bytes / (t->pack_rate * gpu->memory);
 }
 #endif
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
@@ -11217,14 +11236,23 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #endif
 /* src/tiledmm/type/hooks.h. What tests define otherwise, before a type is made: all of it is here.
    Uses: nothing. Used by: the launchers, tests/. */
+#if TMM__HOST && !defined(TMM__PART_HOOKS)
+#define TMM__PART_HOOKS
+/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on) and the slices
+   of a tile: bench/shapes times plans one by one. */
+#ifndef TMM__PLAN_GUESS
+#define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
+#endif
+#endif
+
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
 #ifndef TMM__BUSY
 #define TMM__BUSY(processors) (processors)
 #endif
-/* Seconds that packing takes and saves. Two launches' time must be saved, too. A test packs always. */
+/* Nanoseconds without packed operands and with them. A test packs always. */
 #ifndef TMM__WORTH_PACKING
-#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack.launch < (saving))
+#define TMM__WORTH_PACKING(without, with) ((with) < (without))
 #endif
 /* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
 #ifndef TMM__TENSOR_GUESS
@@ -11266,7 +11294,7 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #endif
 #endif
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
-   Uses: once/device.h. Used by: the launchers, type/dispatch.h. */
+   Uses: once/costs.h. Used by: the launchers, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from row
    to row, from column to column, from product to product. */
@@ -11302,12 +11330,42 @@ static inline TMM_FN(gemm__product)
     return p;
 }
 
+/* Which numbers of once/tuning.h are this type's. */
+#define TMM__TUNED_AS                             \
+    (TMM__IS_FLOAT    ? (int)TMM__TUNED_AS_FLOAT  \
+     : TMM__IS_DOUBLE ? (int)TMM__TUNED_AS_DOUBLE \
+                      : (int)TMM__TUNED_AS_OTHER)
+
+/* What a launch has to do that computes a tile of rows x cols with each block. */
+static inline tmm__load TMM_FN(gemm__load)(const TMM_FN(gemm__product) * p, tmm__family family,
+                                           int rows, int cols)
+{
+    const double M = (double)p->M, N = (double)p->N, K = (double)p->K, size = sizeof(TMM_TYPE);
+    tmm__load load;
+    load.family = family, load.type = TMM__TUNED_AS;
+    load.processors = TMM__BUSY(tmm__current_device()->processors);
+    load.blocks = ceil(M / rows) * ceil(N / cols) * p->batch;
+    load.k = K;
+    load.area = (double)rows * cols, load.copied = (rows + cols) * size;
+    load.bytes = size * (M + N) * K * p->batch, load.c_bytes = size * M * N * p->batch;
+    const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
+    const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
+    const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
+    load.along_k = (double)(along_A * rows + along_B * cols) / (rows + cols);
+    load.single = (double)((offA % 16 != 0) * rows + (offB % 16 != 0) * cols) / (rows + cols);
+    load.even = 0;
+    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_TYPE)) & 15) != 0;
+    return load;
+}
+
 /* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
 typedef struct TMM_FN(gemm__kernel) {
     tmm_kernel value;
     int tile; /* the least edge of its tiles of C */
     /* Can it do this product on the current device, whatever the pointers? If not, the error. */
     tmm_status (*takes)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+    /* Nanoseconds that it should take; HUGE_VAL: TMM_AUTO does not ask for it. */
+    double (*time)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
     /* Launches it for a product that it takes. */
     tmm_status (*run)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
 } TMM_FN(gemm__kernel);
@@ -11459,6 +11517,13 @@ static inline tmm_status TMM_FN(gemm__global)(const TMM_FN(gemm__product) * p,
     return TMM_FN(gemm__tiles)(p, row, (const void *)TMM_FN(gemm_global), dim3(edge, edge));
 }
 
+static inline double TMM_FN(gemm__global_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL; /* always slower than TMM_SHARED */
+}
+
 static inline tmm_status TMM_FN(gemm__shared_takes)(const TMM_FN(gemm__product) * p,
                                                     const TMM_FN(gemm__kernel) * row)
 {
@@ -11489,10 +11554,32 @@ static inline tmm_status TMM_FN(gemm__shared)(const TMM_FN(gemm__product) * p,
     return TMM_FN(gemm__tiles)(p, row, kernel, dim3(edge, edge));
 }
 
+/* Tiles of 16; or of another edge, if that is the only one. */
+static inline double TMM_FN(gemm__shared_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__block_costs costs =
+        tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
+    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16)
+               ? tmm__launch_time(&costs, &load)
+               : HUGE_VAL;
+}
+
 static inline tmm_status TMM_FN(gemm__register_takes)(const TMM_FN(gemm__product) * p,
                                                       const TMM_FN(gemm__kernel) * row)
 {
     return TMM_FN(gemm__global_takes)(p, row);
+}
+
+static inline double TMM_FN(gemm__register_time)(const TMM_FN(gemm__product) * p,
+                                                 const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    return tmm__launch_time(row->value == TMM_REGISTER_64
+                                ? &tmm__tuned()->register_64[TMM__TUNED_AS]
+                                : &tmm__tuned()->register_128[TMM__TUNED_AS],
+                            &load);
 }
 
 static inline tmm_status TMM_FN(gemm__register)(const TMM_FN(gemm__product) * p,
@@ -11509,7 +11596,7 @@ static inline tmm_status TMM_FN(gemm__register)(const TMM_FN(gemm__product) * p,
 }
 #endif
 /* src/tiledmm/kernels/pipelined_plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: once/schedule.h, once/tuning.h. Used by: kernels/pipelined_launch.h. */
+   Uses: once/schedule.h, once/costs.h. Used by: kernels/pipelined_launch.h. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__PART_PIPELINED_PLAN)
 #define TMM__PART_PIPELINED_PLAN
 /* What is to be divided, and among what. */
@@ -11519,7 +11606,10 @@ typedef struct tmm__division {
     int large;                           /* tiles of 128 x 128, not half of that */
     int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
     int cut_k;                           /* whether a tile may be cut along K */
+    int instance;                        /* its number, for hooks */
+    const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
     const int *clusters;                 /* how many of n blocks fit on the device at once */
+    tmm__load load;                      /* with whole tiles */
 } tmm__division;
 
 /* Begins a schedule in which each block has whole tiles. Returns how many blocks that is, at most
@@ -11551,42 +11641,51 @@ static inline int tmm__plan_even(tmm__schedule *s, const tmm__division *d, int m
     return blocks;
 }
 
-/* Takes the division that should be fastest: whole tiles, each tile in so many equal slices, by
-   clusters or without, or even shares. Returns the blocks to launch. *clocks: how long it should
-   take. */
-static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *clocks)
+/* The time with each tile in so many slices, each by a block. */
+static inline double tmm__slices_time(const tmm__division *d, const tmm__block_costs *costs,
+                                      int depth, int slices)
 {
-    const tmm__tuning *t = tmm__tuned();
+    tmm__load load = d->load;
+    load.blocks *= slices;
+    load.k = (double)depth * ((d->steps + slices - 1) / slices);
+    return tmm__launch_time(costs, &load);
+}
+
+/* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
+   clusters or without, or even shares. Returns the blocks to launch. *time: nanoseconds that it should
+   take. */
+static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *time)
+{
+    const int depth = 8;
+    const tmm__costs *t = tmm__tuned();
     const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
-    double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
-    double step = large ? 1024 : 512; /* multiply-adds of a scheduler */
-    int best = 0, blocks = tmm__plan_whole(s, d, (int)most);
-    for (int turns = 0; turns <= per; turns++) { /* 0: not cut */
-        int slices =
-            turns == 0 ? 1 : (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
-        if (turns > 0 && (!d->cut_k || slices < 2)) continue;
-        double rounds = ceil(tiles * slices / processors);
-        double time = rounds * ceil((double)steps / slices) * step;
-        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
-        if (slices == 1)
-            time += t->pipelined.whole_launch;
-        else if (slices < t->pipelined.reduce_from)
-            time += t->pipelined.cut_launch + slices * t->pipelined.cut_slice[large];
-        else
-            time += t->pipelined.reduce_launch[large];
-        if (best == 0 || time < *clocks) *clocks = time, best = slices;
+    const tmm__block_costs *costs = d->costs;
+    const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
+    const double clock = tmm__in_nanoseconds(TMM__COST_PIPELINED, d->load.type, 1);
+    int best = 1, blocks = tmm__plan_whole(s, d, (int)most);
+    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
+    for (int turns = 1; d->cut_k && turns <= per; turns++) {
+        const int slices = (int)tmm__min((long long)(turns * processors / tiles), steps / 4);
+        const int reduce = slices >= t->pipelined.reduce_from;
+        if (slices < 2) continue;
+        double guess = tmm__slices_time(d, costs, depth, slices) +
+                       clock * (reduce ? t->pipelined.reduce[large]
+                                       : t->pipelined.cut + slices * t->pipelined.cut_slice[large]);
+        guess = TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, slices,
+                                guess);
+        if (guess < *time) *time = guess, best = slices;
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
        than two large tiles were slow. */
     int most_slices = large ? 2 : TMM__MOST_CLUSTER;
     for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
-        double rounds = ceil(tiles * slices / processors);
-        double time = rounds * ceil((double)steps / slices) * step;
-        time /= t->pipelined.issue[large][rounds < per ? (int)rounds : per];
-        time += t->pipelined.cluster_launch +
-                rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
-        if (tiles > d->clusters[slices] || time >= *clocks) continue;
-        *clocks = time, best = slices;
+        const double rounds = ceil(tiles * slices / processors);
+        double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;
+        guess += clock * rounds * t->pipelined.cluster_round[large] * (slices - 1) / slices;
+        if (tiles > d->clusters[slices]) continue;
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_CLUSTERS, slices, guess);
+        if (guess >= *time) continue;
+        *time = guess, best = slices;
         s->cluster = slices;
     }
     if (best > 1) {
@@ -11594,12 +11693,17 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
         s->reduce = s->cluster > 0 || best >= t->pipelined.reduce_from;
         blocks = (int)tiles * best;
     }
-    double even = tiles * steps / processors * step / t->pipelined.issue[large][per];
-    even += t->pipelined.even_launch[large] + t->pipelined.even_partial[large] * most / tiles;
-    if (d->cut_k && even < *clocks && tiles * steps >= 8 * most) {
+    if (d->cut_k && tiles * steps >= 8 * most) {
+        tmm__load load = d->load;
+        load.blocks = fmax(tiles, most), load.k = tiles * steps * depth / load.blocks;
+        load.even = 1;
+        double guess = tmm__launch_time(costs, &load);
+        guess +=
+            clock * (t->pipelined.even[large] + t->pipelined.even_partial[large] * most / tiles);
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_EVEN, 1, guess);
         tmm__schedule shares;
-        int more = tmm__plan_even(&shares, d, (int)most);
-        if (shares.streamk_tiles > 0) *s = shares, blocks = more, *clocks = even;
+        int more = guess < *time ? tmm__plan_even(&shares, d, (int)most) : 0;
+        if (more > 0 && shares.streamk_tiles > 0) *s = shares, blocks = more, *time = guess;
     }
     /* Many tiles with few steps: one a block, so that some begin while others end. */
     if (s->streamk_tiles == 0 && !large && steps <= 32) blocks = (int)tiles;
@@ -11623,10 +11727,12 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
 /* The instances of the list by what they are for: other types than float have the first alone. */
 enum { TMM_FN(pipelined_any), TMM_FN(pipelined_tn), TMM_FN(pipelined_nn) };
 
-/* A choice of instance, tile and schedule. */
+/* How a launch of KERNEL PIPELINED is made. */
 typedef struct TMM_FN(pipelined__choice) {
+    int modeA, modeB; /* how operands are copied: TMM__ALONG_K and so on */
     int instance, tile_m, tile_n, blocks;
-    double clocks; /* that it should take */
+    long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
+    double time;              /* nanoseconds that it should take */
     tmm__schedule s;
 } TMM_FN(pipelined__choice);
 
@@ -11639,49 +11745,71 @@ static inline const void *TMM_FN(gemm__pipelined_kernel)(int instance)
     return kernels[instance < count ? instance : 0];
 }
 
-/* The plan with large tiles of c->instance, if it is not ANY, or with those of ANY, if may_any,
-   whichever should be faster. `cut_k`: whether tiles may be cut along K. */
-static inline void TMM_FN(gemm__pipelined_plan)(TMM_FN(pipelined__choice) * c,
-                                                const TMM_FN(gemm__product) * p, int may_any,
-                                                int cut_k)
+/* Its plan with an instance. Tiles are 128 x 128; those of ANY 64 x 128, or 128 x 64 if that makes
+   fewer. `number`: for hooks. */
+static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
+                                                 const TMM_FN(gemm__product) * p, int instance,
+                                                 int number)
 {
     const long long M = p->M, N = p->N;
-    double clocks = 0, any_clocks = 0, tiles = ceil(M / 128.0) * ceil(N / 128.0);
+    const int any = instance == TMM_FN(pipelined_any);
+    const long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
+    const long long tall = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
     tmm__division d;
     memset(&d, 0, sizeof d);
+    c->instance = instance;
+    c->tile_m = any && tall >= wide ? 64 : 128, c->tile_n = any && tall < wide ? 64 : 128;
+    d.tiles_down = (int)((M - 1) / c->tile_m + 1), d.tiles_across = (int)((N - 1) / c->tile_n + 1);
     d.steps = (int)((p->K + 7) / 8);
     d.processors = tmm__current_device()->processors;
-    d.cut_k = cut_k;
-    if (c->instance != TMM_FN(pipelined_any)) {
-        c->tile_m = c->tile_n = 128;
-        d.tiles_down = (int)((M - 1) / 128 + 1), d.tiles_across = (int)((N - 1) / 128 + 1);
-        d.blocks = 2, d.large = 1;
-        d.clusters =
-            tmm__clusters(TMM_FN(gemm__pipelined_kernel)(c->instance), 32, sizeof(TMM_FN(sums4)));
-        c->blocks = tmm__plan_pipelined(&c->s, &d, &clocks);
-        c->clocks = clocks;
-        if (!may_any) return;
-    }
-    /* 64 x 128, or 128 x 64 if that makes fewer tiles. */
-    long long wide = ((M - 1) / 64 + 1) * ((N - 1) / 128 + 1);
-    long long is_128x64 = ((M - 1) / 128 + 1) * ((N - 1) / 64 + 1);
-    int any_m = is_128x64 < wide ? 128 : 64, any_n = 192 - any_m;
-    tmm__schedule any;
-    d.tiles_down = (int)((M - 1) / any_m + 1), d.tiles_across = (int)((N - 1) / any_n + 1);
-    d.blocks = TMM__ANY_BLOCKS(sizeof(TMM_TYPE)), d.large = 0, d.data_parallel = TMM__IS_INTEGER;
-    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(TMM_FN(pipelined_any)), 16,
+    d.blocks = any ? TMM__ANY_BLOCKS(sizeof(TMM_TYPE)) : 2;
+    d.large = !any, d.data_parallel = TMM__IS_INTEGER, d.instance = number;
+    d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
+    d.clusters = tmm__clusters(TMM_FN(gemm__pipelined_kernel)(instance), any ? 16 : 32,
                                sizeof(TMM_FN(sums4)));
-    int any_blocks = tmm__plan_pipelined(&any, &d, &any_clocks);
-    any.is_128x64 = is_128x64 < wide;
-    if (p->batch > 1) { /* blocks enough: what counts is how fast multiply-adds are issued */
-        clocks = 2 * tiles / tmm__tuned()->pipelined.issue[TMM__LARGE_TILE][2];
-        any_clocks = tmm__min(wide, is_128x64) / tmm__tuned()->pipelined.issue[TMM__SMALL_TILE][3];
+    d.costs = &tmm__tuned()->pipelined.block[instance];
+    d.load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
+    if (N * sizeof(TMM_TYPE) % 16 != 0)
+        d.load.odd = 1; /* it stores edges by fours, or one by one */
+    c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
+    c->s.is_128x64 = any && tall < wide;
+}
+
+/* The instance and the plan that should be fastest. */
+static inline TMM_FN(pipelined__choice)
+    TMM_FN(gemm__pipelined_plan)(const TMM_FN(gemm__product) * p)
+{
+    enum { SIZE = sizeof(TMM_TYPE), TILE = 128, PACKED = 3 };
+    const long long M = p->M, N = p->N;
+    TMM_FN(pipelined__choice) best, c;
+    memset(&c, 0, sizeof c);
+    /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
+       of elements smaller than 4 bytes. */
+    size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
+    size_t offB = SIZE < 4 ? 1 : (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
+    c.modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    c.modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
+    best = c;
+    TMM_FN(gemm__pipelined_tiles)(&best, p, TMM_FN(pipelined_any), TMM_FN(pipelined_any));
+#if TMM__IS_FLOAT
+    const int inA = c.modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
+    const int inB = c.modeB == TMM__VECTORS && N >= TILE;
+    if (inB && (inA || (c.modeA == TMM__ALONG_K && M >= TILE))) {
+        const int instance = inA ? TMM_FN(pipelined_tn) : TMM_FN(pipelined_nn);
+        TMM_FN(gemm__pipelined_tiles)(&c, p, instance, instance);
+        if (c.time < best.time) best = c;
     }
-    if (c->instance != TMM_FN(pipelined_any) && clocks <= any_clocks) return;
-    c->s = any;
-    c->instance = TMM_FN(pipelined_any);
-    c->blocks = any_blocks, c->clocks = any_clocks;
-    c->tile_m = any_m, c->tile_n = any_n;
+    /* Should operands be packed for TN? */
+    if (!(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && p->K > 0 &&
+        TMM_FN(gemm__reaches)(TMM_PIPELINED, p->K, M + TILE, N + TILE)) {
+        c.pitchA = inA ? 0 : ((M - 1) / TILE + 1) * TILE;
+        c.pitchB = inB ? 0 : ((N - 1) / TILE + 1) * TILE;
+        TMM_FN(gemm__pipelined_tiles)(&c, p, TMM_FN(pipelined_tn), PACKED);
+        c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * p->K * sizeof(TMM_TYPE));
+        if (TMM__WORTH_PACKING(best.time, c.time)) best = c;
+    }
+#endif
+    return best;
 }
 
 static inline tmm_status TMM_FN(gemm__pipelined_takes)(const TMM_FN(gemm__product) * p,
@@ -11690,65 +11818,33 @@ static inline tmm_status TMM_FN(gemm__pipelined_takes)(const TMM_FN(gemm__produc
     return TMM_FN(gemm__check_reach)(p, row);
 }
 
+static inline double TMM_FN(gemm__pipelined_time)(const TMM_FN(gemm__product) * p,
+                                                  const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    return TMM_FN(gemm__pipelined_plan)(p).time;
+}
+
 static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * given,
                                                  const TMM_FN(gemm__kernel) * row)
 {
-    enum { SIZE = sizeof(TMM_TYPE), TILE = 128 };
     TMM_FN(gemm__product) product = *given, *p = &product;
-    const long long M = p->M, N = p->N, K = p->K;
-    const tmm__device *device = tmm__current_device();
     (void)row;
-    /* Copies of 16 bytes need lines in multiples of that, and everything else too; there are none
-       of elements smaller than 4 bytes. */
-    size_t offA = SIZE < 4 ? 1 : (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
-    size_t offB = SIZE < 4 ? 1 : (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
-    int modeA = p->csA == 1 ? TMM__ALONG_K : offA % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-    int modeB = p->rsB == 1 ? TMM__ALONG_K : offB % 16 == 0 ? TMM__VECTORS : TMM__ALONG_LINES;
-
-    /* The instance. The tile is 128 x 128; that of ANY 64 x 128 or 128 x 64. */
-    TMM_FN(pipelined__choice) c;
-    memset(&c, 0, sizeof c);
-    int inA = modeA == TMM__VECTORS && M >= TILE; /* TN could use it in place */
-    int inB = modeB == TMM__VECTORS && N >= TILE;
-    int nn = TMM__IS_FLOAT && modeA == TMM__ALONG_K && M >= TILE && inB;
-    if (nn) c.instance = TMM_FN(pipelined_nn);
-    if (TMM__IS_FLOAT && inA && inB) c.instance = TMM_FN(pipelined_tn);
-
-    /* Should operands be packed for TN? That costs time in proportion to M K and N K, and saves a
-       part of what M N K costs; unless its large tiles stick out by more than that. */
-    long long pitchA = 0, pitchB = 0;
-    double packing =
-        ((inA ? 0.0 : M) + (inB ? 0.0 : N)) * 2.0 * K * (double)SIZE / device->bandwidth;
-    double part = nn ? tmm__tuned()->pack.saves_nn : tmm__tuned()->pack.saves_any;
-    const double tile = TILE, down = ceil(M / tile), across = ceil(N / tile);
-    double large = tile * tile * down * across;
-    double small = tile / 2 * tile * fmin(ceil(2 * M / tile) * across, down * ceil(2 * N / tile));
-    double saving = ((nn ? large : small) - (1 - part) * large) * 2.0 * K / device->arithmetic;
-    if (TMM__IS_FLOAT && !(inA && inB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
-        TMM__WORTH_PACKING(packing, saving) &&
-        TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE)) {
-        c.instance = TMM_FN(pipelined_tn);
-        if (!inA) pitchA = ((M - 1) / TILE + 1) * TILE;
-        if (!inB) pitchB = ((N - 1) / TILE + 1) * TILE;
-    }
-
     /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
+    TMM_FN(pipelined__choice) c;
     TMM_FN(gemm__memory) memory;
-    int cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    for (int tries = 0; tries < 2; tries++, cut_k = 0) {
-        TMM_FN(gemm__pipelined_plan)(&c, p, pitchA + pitchB == 0, cut_k);
+    for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
+        c = TMM_FN(gemm__pipelined_plan)(p);
         size_t tile = (size_t)(c.tile_m * c.tile_n / 4) * sizeof(TMM_FN(sums4));
-        if (TMM_FN(gemm__allocate)(&memory, &c.s, K, pitchA, pitchB, tile, p->stream)) break;
-        if (pitchA + pitchB > 0) c.instance = nn ? TMM_FN(pipelined_nn) : TMM_FN(pipelined_any);
-        pitchA = pitchB = 0;
+        if (TMM_FN(gemm__allocate)(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
     }
     tmm_status status = TMM_OK;
 #if TMM__IS_FLOAT
-    status = TMM_FN(gemm__pack)(p, &c.s, &memory, pitchA, pitchB);
+    status = TMM_FN(gemm__pack)(p, &c.s, &memory, c.pitchA, c.pitchB);
 #endif
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
-    arguments[count++] = &modeA, arguments[count++] = &modeB, arguments[count++] = &c.s;
+    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
     const void *kernel = TMM_FN(gemm__pipelined_kernel)(c.instance);
     if (status == TMM_OK && c.s.cluster > 0) {
         int bytes =
@@ -11784,49 +11880,43 @@ static inline int tmm__tensor_small(const tmm__tensor_instance *i)
     return i->tile_m == 64 && i->tile_n == 64;
 }
 
-/* Clocks of a step of one of `tiles` tiles, `rounds` to a multiprocessor. Of an instance that was not
-   measured: as the first one, by the area. */
-static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tiles, double rounds)
+/* Its costs. Of an instance that was not measured: of the first one, by the area. */
+static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
 {
-    const tmm__tuning *t = tmm__tuned();
-    double area =
-        (double)i->tile_m * i->tile_n / (t->tensor.steps[0].tile_m * t->tensor.steps[0].tile_n);
-    double alone = t->tensor.steps[0].alone * area, busy = t->tensor.steps[0].busy * area;
+    const tmm__costs *t = tmm__tuned();
     for (int n = 0; n < TMM__TUNED_TENSOR; n++)
-        if (t->tensor.steps[n].tile_m == i->tile_m && t->tensor.steps[n].tile_n == i->tile_n &&
-            t->tensor.steps[n].width == i->width)
-            alone = t->tensor.steps[n].alone, busy = t->tensor.steps[n].busy;
-    if (rounds > 1) return busy;
-    return fmax(alone, tmm__tensor_small(i) ? t->tensor.l2_step * tiles : 0);
+        if (t->tensor.instances[n].tile_m == i->tile_m &&
+            t->tensor.instances[n].tile_n == i->tile_n && t->tensor.instances[n].width == i->width)
+            return t->tensor.instances[n].block;
+    return tmm__scaled(&t->tensor.instances[0].block,
+                       (double)i->tile_m * i->tile_n /
+                           (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
 }
 
-/* How KERNEL TENSOR is to compute the tiles of `d`, `batch` times: fills in the schedule and returns
-   the blocks to launch for each product. *clocks is what it should take. */
+/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in the
+   schedule and returns the blocks to launch for each product. *time: nanoseconds that it should take. */
 static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance *i,
-                                   const tmm__division *d, unsigned batch, double *clocks)
+                                   const tmm__division *d, double *time)
 {
-    const tmm__tuning *t = tmm__tuned();
-    const int processors = d->processors, steps = d->steps;
-    const double busy = tmm__tensor_step(i, 1, 2);
+    const tmm__costs *t = tmm__tuned();
+    const tmm__block_costs costs = tmm__tensor_costs(i);
+    const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
+    const double clock = tmm__in_nanoseconds(TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE, 1);
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
-    /* Whole tiles, each by a block. Blocks that share a multiprocessor hide each other's first
-       copies and last stores. */
-    double rounds = ceil((double)tiles * batch / processors);
-    *clocks = tmm__tensor_step(i, (double)tiles * batch, rounds) * (steps * rounds);
-    *clocks += (i->blocks >= 2 ? t->tensor.store_shared : t->tensor.store_alone) * area * rounds;
+    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
     if (!d->cut_k || steps == 0) return blocks;
     /* So many slices of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
     for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
-        double load = ceil((double)tiles * n / processors);
-        double guess = tmm__tensor_step(i, (double)tiles * n, load);
-        guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
-        guess += n * (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
-                                                      : t->tensor.reduce_slice);
-        if (guess >= *clocks) continue;
-        *clocks = guess;
+        double guess = tmm__slices_time(d, &costs, depth, n) + clock * t->tensor.reduce;
+        guess += clock * n *
+                 (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
+                                                  : t->tensor.reduce_slice);
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_REDUCE, n, guess);
+        if (guess >= *time) continue;
+        *time = guess;
         blocks = s->streamk_blocks = tiles * n;
         s->streamk_tiles = tiles;
         s->reduce = 1;
@@ -11837,11 +11927,14 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
     if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
         (long long)rest * steps <= INT_MAX) {
-        double guess = steps * (tiles / processors + 1.0 / slices) * busy;
-        guess += area * (tiles / processors + 1) + t->tensor.last_launch;
-        guess += t->tensor.last_slice * (slices - 1);
-        if (guess < *clocks) {
-            *clocks = guess;
+        tmm__load load = d->load;
+        load.blocks = tiles - rest;
+        double guess = tmm__launch_time(&costs, &load) +
+                       clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
+                                t->tensor.last + t->tensor.last_slice * (slices - 1));
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_LAST_ROUND, slices, guess);
+        if (guess < *time) {
+            *time = guess;
             blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
             s->streamk_blocks = rest * slices;
@@ -11851,14 +11944,21 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     /* Even shares of the tiles of the last rounds. */
     int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
     long long streamk_steps = (long long)streamk_tiles * steps;
-    double guess = t->tensor.even_step * busy * tiles * steps / processors + t->tensor.even_launch;
-    guess += t->tensor.even_partial * area *
-             (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
-    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8 && guess < *clocks) {
-        *clocks = guess;
-        blocks = s->streamk_blocks = slots;
-        s->streamk_tiles = streamk_tiles;
-        s->reduce = 0;
+    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8) {
+        tmm__load load = d->load;
+        load.blocks = tiles < slots ? slots : tiles, load.even = 1;
+        load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
+        double guess = tmm__launch_time(&costs, &load);
+        guess += clock * (t->tensor.even +
+                          t->tensor.even_partial * area *
+                              (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_EVEN, 1, guess);
+        if (guess < *time) {
+            *time = guess;
+            blocks = s->streamk_blocks = slots;
+            s->streamk_tiles = streamk_tiles;
+            s->reduce = 0;
+        }
     }
     return blocks;
 }
@@ -11907,23 +12007,33 @@ static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__produ
                                                                             : TMM_REGISTER;
 }
 
+/* How a launch of KERNEL TENSOR is made. */
+typedef struct TMM_FN(tensor__choice) {
+    int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
+    const tmm__tensor_instance *instance;
+    int blocks;
+    long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
+    double time;              /* nanoseconds that it should take */
+    tmm__schedule s;
+} TMM_FN(tensor__choice);
+
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any operands;
-   and its schedule. Returns the blocks. */
-static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, tmm__schedule *s,
-                                            const TMM_FN(gemm__product) * p, int wide, int cut_k)
+   and its schedule. */
+static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
+                                              const TMM_FN(gemm__product) * p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
     {32 * down, 32 * warps, 2 * warps, width, blocks, (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
-    int blocks = 0;
-    double least = 0;
+    const int packed = c->pitchA + c->pitchB > 0;
+    c->instance = NULL;
     for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
         const tmm__tensor_instance *i = &instances[n];
         tmm__division d;
         tmm__schedule plan;
-        double clocks;
+        double time;
         int large =
             i->tile_m > 64 || i->tile_n > 64; /* it takes no operands smaller than its tile */
         if ((i->width == 2) != wide || (large && (p->M < i->tile_m || p->N < i->tile_n))) continue;
@@ -11933,77 +12043,91 @@ static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, t
         d.tiles_across = (int)((p->N - 1) / i->tile_n + 1);
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
-        d.cut_k = cut_k;
-        int more = tmm__plan_tensor(&plan, i, &d, p->batch, &clocks);
-        clocks = TMM__TENSOR_GUESS(p->M, n, clocks);
-        if (blocks > 0 && clocks >= least) continue;
-        least = clocks;
-        *best = i, *s = plan, blocks = more;
+        d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
+        d.instance = n + (packed ? (int)(sizeof instances / sizeof *instances) : 0);
+        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, i->tile_m, i->tile_n);
+        int blocks = tmm__plan_tensor(&plan, i, &d, &time);
+        time = TMM__TENSOR_GUESS(p->M, n, time);
+        if (c->instance != NULL && time >= c->time) continue;
+        c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
     }
-    return blocks;
 }
 
-static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * given,
-                                              const TMM_FN(gemm__kernel) * row)
+/* The instance and the plan that should be fastest. */
+static inline TMM_FN(tensor__choice) TMM_FN(gemm__tensor_plan)(const TMM_FN(gemm__product) * p)
 {
     enum { SIZE = 8, TILE = 128 };
-    TMM_FN(gemm__product) product = *given, *p = &product;
     const long long M = p->M, N = p->N, K = p->K;
-    const tmm__device *device = tmm__current_device();
-    (void)row;
+    TMM_FN(tensor__choice) best, c;
+    memset(&c, 0, sizeof c);
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
     size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
     size_t along_B = (size_t)p->B | p->csB * SIZE | p->strideB * SIZE | K * SIZE;
     size_t lines_A = (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
     size_t lines_B = (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
-    int modeA = p->csA == 1 && (p->rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
-    int modeB = p->rsB == 1 && (p->csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
-    int wideA = (modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
-    int wideB = (modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
+    c.modeA = p->csA == 1 && (p->rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    c.modeB = p->rsB == 1 && (p->csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    const int wideA = (c.modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
+    const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
+    best = c;
+    TMM_FN(gemm__tensor_tiles)(&best, p, wideA && wideB);
+    if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
+        !TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE))
+        return best;
+    if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
+    if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
+    TMM_FN(gemm__tensor_tiles)(&c, p, 1);
+    c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
+    return TMM__WORTH_PACKING(best.time, c.time) ? c : best;
+}
 
-    /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
-       N K. */
-    double packing =
-        2.0 * K * (double)SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
-    double saving = tmm__tuned()->pack.saves_tensor * 2 * M * N * K / device->arithmetic;
-    int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
-               TMM__WORTH_PACKING(packing, saving) &&
-               TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE);
+static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    return TMM_FN(gemm__tensor_fits)() ? TMM_FN(gemm__tensor_plan)(p).time : HUGE_VAL;
+}
 
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) product = *given, *p = &product;
+    (void)row;
     /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
-    const tmm__tensor_instance *instance = NULL;
-    tmm__schedule s;
+    TMM_FN(tensor__choice) c;
     TMM_FN(gemm__memory) memory;
-    long long pitchA = 0, pitchB = 0;
-    int blocks = 0, cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    for (int tries = 0; tries < 2; tries++, cut_k = pack = 0) {
-        pitchA = pack && !wideA ? (M + TILE - 1) / TILE * TILE : 0;
-        pitchB = pack && !wideB ? (N + TILE - 1) / TILE * TILE : 0;
-        blocks = TMM_FN(gemm__tensor_plan)(&instance, &s, p, pack || (wideA && wideB), cut_k);
-        size_t tile = (size_t)(instance->tile_m * instance->tile_n) * SIZE;
-        if (TMM_FN(gemm__allocate)(&memory, &s, K, pitchA, pitchB, tile, p->stream)) break;
+    for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
+        c = TMM_FN(gemm__tensor_plan)(p);
+        size_t tile = (size_t)(c.instance->tile_m * c.instance->tile_n) * sizeof(TMM_TYPE);
+        if (TMM_FN(gemm__allocate)(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
     }
-    tmm_status status = TMM_FN(gemm__pack)(p, &s, &memory, pitchA, pitchB);
-    if (pitchA > 0) modeA = TMM__ALONG_LINES;
-    if (pitchB > 0) modeB = TMM__ALONG_LINES;
+    tmm_status status = TMM_FN(gemm__pack)(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR
-    s.unless = p->unless;
+    c.s.unless = p->unless;
 #endif
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
-    arguments[count++] = &modeA, arguments[count++] = &modeB, arguments[count++] = &s;
+    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
     if (status == TMM_OK)
-        status = tmm__launch(instance->kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)(32 * instance->warps)),
-                             TMM__TENSOR_BYTES(instance->tile_m, instance->tile_n), arguments,
+        status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
+                             dim3((unsigned)(32 * c.instance->warps)),
+                             TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n), arguments,
                              p->stream);
-    if (status == TMM_OK && s.reduce)
-        status = TMM_FN(gemm__reduce)(p, &s, 4, 2, blocks / (s.tiles_down * s.tiles_across), 1);
+    if (status == TMM_OK && c.s.reduce)
+        status =
+            TMM_FN(gemm__reduce)(p, &c.s, 4, 2, c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
 #elif !TMM__FLOAT_TENSOR
 /* Of types that it never takes. */
+static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL;
+}
+
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row)
 {
@@ -12012,7 +12136,7 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
 #endif
 #endif
 /* src/tiledmm/kernels/small_launch.h. LAUNCHERS of KERNEL SUM and SMALL.
-   Uses: once/tuning.h, type/product.h. Used by: kernels/skinny_launch.h, type/dispatch.h. */
+   Uses: once/costs.h, type/product.h. Used by: kernels/skinny_launch.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
    were parts, and giving back the memory of their sums. */
@@ -12030,108 +12154,99 @@ static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, TMM_FN(gemm__produ
     return status;
 }
 
-/* An instance of KERNEL SMALL; `first` and `each_k`: nanoseconds of a launch and of each k, if there is
-   a multiprocessor for each tile. */
+/* An instance of KERNEL SMALL. */
 typedef struct TMM_FN(small__instance) {
     int rows, cols, bytes;
     const void *kernel;
-    double first, each_k;
 } TMM_FN(small__instance);
 
 /* How a launch of KERNEL SMALL is made. */
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
-    long long tiles, parts;
+    long long parts;
     double time;                     /* nanoseconds that it should take */
-    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts, */
-    long long unsplit_tiles;         /* and its tiles */
+    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts */
 } TMM_FN(small__choice);
 
-/* Instance number n of the list; all zeros behind the last. One that was not measured: by its area,
-   along those that were. */
-static inline TMM_FN(small__instance) TMM_FN(gemm__small_instance)(int n)
+/* Costs of an instance; of one that was not measured: by its area, of the last. */
+static inline tmm__block_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__instance) * i)
 {
-#define TMM__ROW(pass, name, rows, cols) \
-    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name), 0, 0},
-    static const TMM_FN(small__instance) instances[] = {TMM__SMALL_LIST(TMM__ROW)};
-#undef TMM__ROW
-    const tmm__tuning *t = tmm__tuned();
-    const int type = TMM__IS_FLOAT    ? TMM__TUNED_AS_FLOAT
-                     : TMM__IS_DOUBLE ? TMM__TUNED_AS_DOUBLE
-                                      : TMM__TUNED_AS_OTHER;
-    TMM_FN(small__instance) instance;
-    memset(&instance, 0, sizeof instance);
-    if (n >= (int)(sizeof instances / sizeof *instances)) return instance;
-    instance = instances[n];
-    for (int m = 0; m < TMM__TUNED_SMALL; m++)
-        if (t->small_c.tiles[m].rows == instance.rows &&
-            t->small_c.tiles[m].cols == instance.cols) {
-            instance.first = t->small_c.tiles[m].launch;
-            instance.each_k = t->small_c.tiles[m].each_k[type];
-        }
-    double area = instance.rows * instance.cols;
-    if (instance.first == 0) instance.first = 2000 + 0.35 * area;
-    if (instance.each_k == 0)
-        instance.each_k =
-            t->small_c.tiles[TMM__TUNED_SMALL - 1].each_k[type] * (0.2 + 0.8 * area / 2048);
-    return instance;
+    const tmm__costs *t = tmm__tuned();
+    int n = 0;
+    while (n < TMM__TUNED_SMALL - 1 &&
+           (t->small_c[n].rows != i->rows || t->small_c[n].cols != i->cols))
+        n++;
+    return tmm__scaled(&t->small_c[n].block[TMM__TUNED_AS],
+                       (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols));
 }
 
-/* Takes the smallest tile of which each multiprocessor gets one at most, or the largest that is not
-   mostly outside C; and shares out k where few tiles have long sums. */
+/* The warps that divide the k of a tile, as a power of two: fewer where there are many tiles, or few
+   steps. */
+static inline int TMM_FN(gemm__small_team)(double tiles, double K)
+{
+    const double most = 3.0 * TMM__BUSY(tmm__current_device()->processors), steps = ceil(K / 8);
+    int team_log2 = 3;
+    while (team_log2 > 0 && (tiles * (1 << team_log2) / 8 > most || steps < 1 << team_log2))
+        team_log2--;
+    return team_log2;
+}
+
+/* Nanoseconds of KERNEL SUM for `parts` parts of C. */
+static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, double parts)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
+    return tmm__in_nanoseconds(TMM__COST_SMALL, TMM__TUNED_AS, t->sum + t->sum_byte * bytes);
+}
+
+/* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts of 16
+   steps at least, two for each warp. */
 static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
-    enum { MOST = 8 };
-    memset(c, 0, sizeof *c);
-    const long long M = p->M, N = p->N, K = p->K, steps = (K + 7) / 8;
+#define TMM__ROW(pass, name, rows, cols) \
+    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
+    static const TMM_FN(small__instance) instances[] = {TMM__SMALL_LIST(TMM__ROW)};
+#undef TMM__ROW
     const tmm__device *device = tmm__current_device();
-    const tmm__tuning *t = tmm__tuned();
-    const long long busy = TMM__BUSY(device->processors);
-    TMM_FN(small__instance) all[MOST];
-    long long tiles[MOST];
-    int count = 0;
-    while (count < MOST && (all[count] = TMM_FN(gemm__small_instance)(count)).rows > 0) {
-        const TMM_FN(small__instance) *i = &all[count];
-        tiles[count] = ((M - 1) / i->rows + 1) * ((N - 1) / i->cols + 1) * p->batch;
-        count++;
+    const tmm__costs *t = tmm__tuned();
+    const int count = (int)(sizeof instances / sizeof *instances);
+    const double most_parts = floor(ceil(p->K / 8.0) / 16);
+    double whole = HUGE_VAL;
+    memset(c, 0, sizeof *c);
+    c->time = HUGE_VAL;
+    for (int n = 0; n < count; n++) {
+        const TMM_FN(small__instance) *i = &instances[n];
+        tmm__block_costs costs = TMM_FN(gemm__small_costs)(i);
+        tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SMALL, i->rows, i->cols);
+        const double tiles = load.blocks;
+        costs.first +=
+            t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(tiles, load.k)) - 1);
+        if (n > 0 && i->bytes > device->shared) continue;
+        double time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
+        if (time <= whole) whole = time, c->unsplit = *i;
+        if (time <= c->time) c->time = time, c->instance = *i, c->parts = 1;
+        if (time < t->host || !device->pools) continue;
+        /* More parts than this would take longer to add up than they save. */
+        const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
+        const double best =
+            sqrt(tmm__in_nanoseconds(load.family, load.type, costs.k[0] * p->K) / each);
+        for (int turns = 1; turns <= 2; turns++) {
+            const double fit = floor(turns * load.processors / tiles);
+            const double parts = floor(fmin(fmin(fit, best), most_parts));
+            if (parts < 2) continue;
+            load.blocks = tiles * parts, load.k = p->K / parts;
+            time = tmm__launch_time(&costs, &load) + TMM_FN(gemm__sum_time)(p, parts);
+            time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
+            if (time < c->time && time < t->gain * whole)
+                c->time = time, c->instance = *i, c->parts = (long long)parts;
+        }
     }
-    int largest = count - 1;
-    while (largest > 0 && (all[largest].bytes > device->shared || N <= all[largest].cols / 2 ||
-                           (M <= 16 && all[largest].rows > 16)))
-        largest--;
-    int least = all[0].bytes / 3 * 2; /* with two stages, which kernels before sm_80 have */
-    if (least > device->shared)
+    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
-                         least, device->shared);
-    /* Of double, many of 32 x 32 take longer than twice as many of 16 x 32. */
-    if (TMM__IS_DOUBLE && all[largest].rows * all[largest].cols == 32 * 32 && K <= 128 &&
-        tiles[largest] > busy)
-        largest--;
-    int unsplit = 0, best = 0;
-    while (unsplit < largest && tiles[unsplit] > busy) unsplit++;
-    best = unsplit;
-    /* Few tiles and long K: parts of k, of 16 steps at least, two for each warp, and so many that
-       fewer or more would take longer. Larger tiles take less time for twice as many parts. */
-    c->parts = 1;
-    const double rounds = ceil((double)tiles[unsplit] / busy);
-    const double alone =
-        all[unsplit].first + all[unsplit].each_k * K * rounds + t->small_c.round * (rounds - 1);
-    double shortest = t->small_c.gain * alone;
-    for (int n = unsplit; n <= largest && alone > t->small_c.host; n++) {
-        double part = t->small_c.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
-               sums = all[n].each_k * K;
-        long long most = tmm__min(busy / tiles[n], steps / 16);
-        long long parts = tmm__min(most, (long long)sqrt(sums / part));
-        if (parts < 2) continue;
-        double time = all[n].first + sums / parts + t->small_c.sum_launch + parts * part;
-        if (time < shortest) best = n, c->parts = parts, shortest = time;
-    }
-    c->time = c->parts > 1 ? shortest : alone;
-    c->instance = all[best], c->tiles = tiles[best];
-    c->unsplit = all[unsplit], c->unsplit_tiles = tiles[unsplit];
+                         c->unsplit.bytes / 3 * 2, device->shared);
     return TMM_OK;
 }
 
@@ -12141,18 +12256,16 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     TMM_FN(gemm__product) *p = &product;
     TMM_FN(small__choice) c;
     const tmm__device *device = tmm__current_device();
-    const long long busy = TMM__BUSY(device->processors), steps = (p->K + 7) / 8;
     tmm_status status = TMM_FN(gemm__small_plan)(&c, p);
     if (status != TMM_OK) return status;
     void *partials = NULL;
     if (c.parts > 1)
         partials =
             tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.unsplit, c.tiles = c.unsplit_tiles;
-    /* Where there are many tiles, or few steps, fewer warps to each. */
-    int team_log2 = 3;
-    while (team_log2 > 0 && ((c.tiles << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
-        team_log2--;
+    if (partials == NULL) c.parts = 1, c.instance = c.unsplit;
+    const long long tiles =
+        ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
+    int team_log2 = TMM_FN(gemm__small_team)((double)tiles, (double)p->K);
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
     int bytes = (int)tmm__min(c.instance.bytes, device->shared);
@@ -12160,7 +12273,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;
     status = tmm__launch(c.instance.kernel,
-                         dim3((unsigned)(((c.tiles << team_log2) + 7) / 8), (unsigned)c.parts),
+                         dim3((unsigned)(((tiles << team_log2) + 7) / 8), (unsigned)c.parts),
                          dim3(256), bytes, arguments, p->stream);
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);
 }
@@ -12171,6 +12284,14 @@ static inline tmm_status TMM_FN(gemm__small_takes)(const TMM_FN(gemm__product) *
     (void)row;
     if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
+}
+
+static inline double TMM_FN(gemm__small_time)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(small__choice) c;
+    (void)row;
+    return TMM_FN(gemm__small_plan)(&c, p) == TMM_OK ? c.time : HUGE_VAL;
 }
 
 /* The same for any number of products: tiles are numbered through all of a launch. */
@@ -12218,19 +12339,14 @@ typedef struct TMM_FN(skinny__choice) {
     double time; /* nanoseconds that it should take */
 } TMM_FN(skinny__choice);
 
-/* Nanoseconds of a launch of an instance, and of a stage of a block; of one that was not measured: the
-   first one's. */
-static inline void TMM_FN(gemm__skinny_costs)(const TMM_FN(skinny__instance) * i, int aligned,
-                                              double *launch, double *stage)
+/* Costs of an instance; of one that was not measured: the first one's. */
+static inline const tmm__block_costs *TMM_FN(gemm__skinny_costs)(const TMM_FN(skinny__instance) * i,
+                                                                 int aligned)
 {
-    const tmm__tuning *t = tmm__tuned();
-    const int size = sizeof(TMM_TYPE) > 4;
+    const tmm__costs *t = tmm__tuned();
     int n = TMM__TUNED_SKINNY - 1;
-    while (n > 0 && (t->skinny.instances[n].along_k != i->along_k ||
-                     t->skinny.instances[n].width != i->width))
-        n--;
-    *launch = t->skinny.instances[n].launch[size];
-    *stage = t->skinny.instances[n].stage[size][aligned];
+    while (n > 0 && (t->skinny[n].along_k != i->along_k || t->skinny[n].width != i->width)) n--;
+    return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
 }
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has nearly
@@ -12247,10 +12363,9 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const TMM_FN(skinny__instance) instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
-    enum { MOST_PARTS = 64 };
+    enum { MOST_PARTS = 64, MOST_TURNS = 6 };
     const tmm__device *device = tmm__current_device();
-    const tmm__tuning *t = tmm__tuned();
-    const double busy = TMM__BUSY(device->processors);
+    const tmm__costs *t = tmm__tuned();
     TMM_FN(skinny__choice) c;
     memset(&c, 0, sizeof c);
     c.narrow_m = p->M < p->N;
@@ -12266,25 +12381,38 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     c.instance = *best;
     c.blocks = (c.lines - 1) / best->lines + 1;
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const double stages = ceil((double)p->K / best->depth), blocks = (double)c.blocks * p->batch;
-    double launch, stage;
-    TMM_FN(gemm__skinny_costs)(best, aligned, &launch, &stage);
-    const double reading =
-        (double)c.lines * p->K * sizeof(TMM_TYPE) * p->batch / t->skinny.bandwidth;
-    for (long long parts = 1; parts <= MOST_PARTS && parts <= stages; parts++) {
-        const double rounds = ceil(blocks * parts / busy);
-        double time = stage * (fmax(rounds, t->skinny.alone) * ceil(stages / parts) - 1);
-        time += t->skinny.block * (rounds - 1);
-        time = launch + fmax(time, reading);
-        if (parts > 1)
-            time += t->small_c.sum_launch +
-                    t->small_c.sum_byte * sizeof(TMM_SUM) * parts * (double)p->M * p->N * p->batch;
-        if (parts == 1 || time < t->small_c.gain * c.time) c.time = time, c.parts = parts;
-        /* Two launches would take the host longer. */
-        if (parts == 1 && (time <= t->small_c.host || !device->pools)) break;
+    const tmm__block_costs *costs = TMM_FN(gemm__skinny_costs)(best, aligned);
+    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SKINNY, best->lines, best->width);
+    const double blocks = (double)c.blocks * p->batch, stages = ceil((double)p->K / best->depth);
+    load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
+    c.time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
+    c.parts = 1;
+    /* Two launches would take the host longer. */
+    if (c.time <= t->host || !device->pools) return c;
+    const double whole = c.time;
+    const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
+    const double rounds = ceil(blocks / load.processors);
+    const double most =
+        fmin(fmin(stages, MOST_PARTS),
+             sqrt(tmm__in_nanoseconds(load.family, load.type, rounds * costs->k[0] * p->K) / each));
+    for (int turns = 1; turns <= MOST_TURNS; turns++) {
+        const double parts = floor(fmin(most, turns * load.processors / blocks));
+        if (parts < 2 || parts == c.parts) continue;
+        load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
+        double time = tmm__launch_time(costs, &load) + TMM_FN(gemm__sum_time)(p, parts);
+        time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
+        if (time < c.time && time < t->gain * whole) c.time = time, c.parts = (long long)parts;
     }
-    if (c.parts == 0) c.parts = 1, c.time = launch; /* K is 0 */
     return c;
+}
+
+static inline double TMM_FN(gemm__skinny_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (p->M > TMM__SKINNY_MOST && p->N > TMM__SKINNY_MOST) return HUGE_VAL;
+    const TMM_FN(skinny__choice) c = TMM_FN(gemm__skinny_plan)(p);
+    return c.instance.least <= tmm__current_device()->shared ? c.time : HUGE_VAL;
 }
 
 static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,
@@ -12331,6 +12459,22 @@ static inline tmm_status TMM_FN(gemm__outer_takes)(const TMM_FN(gemm__product) *
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
 }
 
+static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    enum { TILE = TMM__OUTER_EDGE * TMM__OUTER_EDGE * TMM__OUTER_THREADS };
+    const double line =
+        128; /* bytes of L1: of those between columns, a warp reads as many at most */
+    const int along_k = p->rsB == 1 && p->csB != 1;
+    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_OUTER, TMM__OUTER_EDGE, TMM__OUTER_EDGE);
+    (void)row;
+    /* Warps without work end at once. */
+    load.blocks = ceil(load.blocks / p->batch / 32) / (TMM__OUTER_THREADS / 32) * p->batch;
+    load.area = TILE, load.copied = 0, load.odd = 0;
+    if (along_k) load.k *= fmin(line, (double)p->csB * sizeof(TMM_TYPE)) / line;
+    return tmm__launch_time(&tmm__tuned()->outer[along_k][TMM__TUNED_AS], &load);
+}
+
 static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given,
                                              const TMM_FN(gemm__kernel) * row)
 {
@@ -12345,7 +12489,7 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
 }
 #endif
 /* src/tiledmm/kernels/narrow_launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: once/tuning.h, type/product.h. Used by: type/choose.h, type/dispatch.h. */
+   Uses: once/costs.h, type/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see gemm__resolve. */
 static inline int TMM_FN(gemm__narrow_fits)(const TMM_FN(gemm__product) * p, long long batch)
@@ -12369,20 +12513,18 @@ typedef struct TMM_FN(narrow__choice) {
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as long
    as one after the other; one that is alone, longer. */
-static inline double TMM_FN(gemm__narrow_time)(const TMM_FN(narrow__choice) * c, long long K)
+static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c, long long K)
 {
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     const double rounds = ceil((double)c->tiles * c->parts / tmm__current_device()->processors);
     const double step = t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1];
     const double turns = rounds - fmod(rounds, 2) + fmod(rounds, 2) * t->narrow.alone;
     const double area = (double)c->linesP * c->linesQ;
     double clocks = ceil(ceil((double)K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
     clocks += t->narrow.launch + t->narrow.tile * rounds;
-    double time = clocks / t->choice.clock;
-    time = fmax(time, sizeof(TMM_TYPE) * (double)c->linesQ * K / t->narrow.bandwidth);
-    if (c->parts > 1)
-        time += t->narrow.sum_launch + t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
-    return time;
+    if (c->parts > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
+    return fmax(tmm__in_nanoseconds(TMM__COST_PIPELINED, TMM__TUNED_AS, clocks),
+                sizeof(TMM_TYPE) * (double)c->linesQ * K / tmm__current_device()->gpu.memory);
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
@@ -12422,7 +12564,7 @@ static inline TMM_FN(narrow__choice) TMM_FN(gemm__narrow_plan)(const TMM_FN(gemm
                 if (c.parts > most) c.parts = most;
                 if (c.parts <= last) continue;
                 last = c.parts;
-                c.time = TMM_FN(gemm__narrow_time)(&c, p->K);
+                c.time = TMM_FN(gemm__narrow_parts_time)(&c, p->K);
                 if (best.tiles == 0 || c.time < best.time) best = c;
             }
         }
@@ -12433,6 +12575,15 @@ static inline tmm_status TMM_FN(gemm__narrow_takes)(const TMM_FN(gemm__product) 
                                                     const TMM_FN(gemm__kernel) * row)
 {
     return TMM_FN(gemm__check_reach)(p, row);
+}
+
+static inline double TMM_FN(gemm__narrow_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (!TMM_FN(gemm__narrow_fits)(p, p->batch) || tmm__min(p->M, p->N) > tmm__tuned()->narrow.most)
+        return HUGE_VAL;
+    return TMM_FN(gemm__narrow_plan)(p).time;
 }
 
 static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * given,
@@ -12465,7 +12616,7 @@ static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * give
 #endif
 #endif
 /* src/tiledmm/kernels/float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/tuning.h, type/product.h, type/hooks.h. Used by: type/. */
+   Uses: once/costs.h, type/product.h, type/hooks.h. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
@@ -12651,7 +12802,7 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
 {
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     int all = groups[0] + groups[1], one_wave = all <= tmm__current_device()->processors;
     int threads = K <= t->fp16.convert_256_k                    ? 256
                   : K <= t->fp16.convert_one_wave_k && one_wave ? 1024
@@ -12667,13 +12818,13 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                       0, arguments, stream);
 }
 
-/* The instance for this instruction that takes least time. Returns the clocks. One without numbers of
+/* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers of
    its own is given those of the first, by its area. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
                                               long long batch, int instruction, int allowed,
                                               int *best)
 {
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     double least = 0, processors = tmm__current_device()->processors;
     const double *window = t->fp16.window[instruction == TMM__BY_MMA_SYNC];
     const double *tile = t->fp16.tile[instruction == TMM__BY_MMA_SYNC];
@@ -12692,11 +12843,32 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         double time = ceil(K / 64.0) * each + (tuned ? tile[i->tuned] : tile[0]);
         time = TMM__FLOAT_GUESS(n, time * ceil(tiles / i->blocks / processors));
+        time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, time);
         if (*best != TMM__PORTABLE_64x64 && time >= least) continue;
         least = time;
         *best = n;
     }
-    return least;
+    return tmm__in_nanoseconds(TMM__COST_TENSOR, TMM__TUNED_AS_FLOAT, least);
+}
+
+/* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in FP32
+   has its full rate, unlike on devices for displays. */
+static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const int instruction = TMM_FN(gemm__float_instruction)(), capability = device->capability;
+    int instance;
+    (void)row;
+    if (instruction != TMM__BY_WGMMA &&
+        (instruction != TMM__BY_MMA_SYNC ||
+         (capability != 80 && capability != 90 && capability != 100)))
+        return HUGE_VAL;
+    const double bytes = 12.0 * ((double)p->M + p->N) * p->K * p->batch;
+    return 2 * device->gpu.launch + t->fp16.convert / device->gpu.clock +
+           bytes / (t->fp16.convert_rate * device->gpu.memory) +
+           TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed, &instance);
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and bounds. */
@@ -12985,6 +13157,15 @@ static inline tmm_status TMM_FN(gemm__int8_takes)(const TMM_FN(gemm__product) * 
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor_int8 is for double alone");
 }
 
+#if !TMM__DOUBLE_TENSOR
+static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL;
+}
+#endif
+
 #if TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_LAUNCH_ONCE
 #define TMM__DOUBLE_LAUNCH_ONCE
@@ -13103,13 +13284,33 @@ static inline int TMM_FN(gemm__int8_by_wgmma)(void)
            device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
 }
 
+/* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the launches.
+   By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32, and no edge is short. */
+static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double M = (double)p->M, N = (double)p->N, K = (double)p->K, edge = t->int8.slow_edge;
+    const int wgmma = TMM_FN(gemm__int8_by_wgmma)();
+    (void)row;
+    if (!wgmma && (device->capability < 75 || TMM_FN(gemm__tensor_pays)() || M < edge || N < edge ||
+                   K < edge))
+        return HUGE_VAL;
+    const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
+    const double bytes = 31 * (M + N) * K + 40 * M * N;
+    return (clocks / (device->processors * device->gpu.clock) +
+            bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
+           p->batch;
+}
+
 /* The products of bytes: of units if `state` is NULL. */
 static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * part,
                                                      tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     const tmm__device *device = tmm__current_device();
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     tmm__int8_products job;
     memset(&job, 0, sizeof job);
     job.a = state == NULL ? part->operands[0].units : part->operands[0].planes;
@@ -13168,7 +13369,7 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
 {
     const tmm__int8_layout *l = &part->layout;
     const TMM_FN(gemm__product) *p = &part->p;
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
     unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
     int pays = TMM_FN(gemm__tensor_pays)();
@@ -13276,199 +13477,113 @@ static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
    Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h. Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* The tile with which TMM_REGISTER should be faster. The time of a launch is that of the busiest
-   multiprocessor: its number of tiles times the work in one. A small tile needs more time for its
-   quarter of the work, since it reads shared memory twice as often. */
-static inline tmm_kernel TMM_FN(gemm__register_tile)(long long M, long long N, long long batch)
+/* A kernel that is left out of this program. */
+static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product) * p,
+                                                      const TMM_FN(gemm__kernel) * row)
 {
-    const tmm__tuning *t = tmm__tuned();
-    int processors = tmm__current_device()->processors;
-    double small_tiles = ceil(M / 64.0) * ceil(N / 64.0) * batch;
-    double large_tiles = ceil(M / 128.0) * ceil(N / 128.0) * batch;
-    double small_cost = t->choice.register_64 * ceil(small_tiles / processors);
-    double large_cost = t->choice.register_128 * ceil(large_tiles / processors);
-    return small_cost < large_cost ? TMM_REGISTER_64 : TMM_REGISTER_128;
+    (void)p;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED,
+                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE",
+                     tmm_kernel_string(row->value));
+}
+
+static inline double TMM_FN(gemm__left_out_time)(const TMM_FN(gemm__product) * p,
+                                                 const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL;
+}
+
+static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
+                                                const TMM_FN(gemm__kernel) * row)
+{
+    return TMM_FN(gemm__left_out_takes)(p, row);
 }
 
 #if TMM__FLOAT_TENSOR
-/* Is KERNEL TENSOR FLOAT faster than FP32 multiply-adds? By wgmma, seconds are compared: converting
-   the operands moves 12 bytes an element, then come the tiles. The rate of multiply-adds is that at
-   1024; larger products are not close. On an H200 squares from 384 on take it. */
-static inline int TMM_FN(gemm__float_pays)(long long M, long long N, long long K, long long batch)
-{
-    const tmm__tuning *t = tmm__tuned();
-    double work = (double)M * N * K * batch;
-    if (M < t->fp16.least_edge || N < t->fp16.least_edge || K < t->fp16.least_k) return 0;
-    int instruction = TMM_FN(gemm__float_instruction)(), instance;
-    if (instruction == TMM__BY_WGMMA) {
-        int allowed = batch == 1 ? TMM__CUT_K : 0;
-        double clocks = TMM_FN(gemm__float_plan)(M, N, K, batch, instruction, allowed, &instance);
-        double convert = 12.0 * ((double)M + N) * K * batch / t->fp16.bandwidth;
-        return convert + clocks / t->fp16.clock <
-               2 * work / t->fp16.fp32_flops + t->fp16.fp32_launch;
-    }
-    /* By mma.sync: only where FP16 with sums in FP32 has its full rate, unlike on devices for
-       displays; and only with a tile for each multiprocessor. */
-    const tmm__device *device = tmm__current_device();
-    int capability = device->capability;
-    return (capability == 80 || capability == 90 || capability == 100) &&
-           work >= t->fp16.mma_least_work && (double)M * N >= t->fp16.mma_least_edge * (M + N) &&
-           ceil(M / 64.0) * ceil(N / 64.0) * batch >= device->processors &&
-           instruction == TMM__BY_MMA_SYNC;
-}
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row);
 #endif
-
 #if TMM__DOUBLE_TENSOR
-/* Is KERNEL TENSOR INT8 faster than FP64? By wgmma, seconds are compared: 14 products of bytes, 31 bytes
-   of memory for an element of A and B, 40 for one of C, and the launches. On an H200 squares from
-   about 2200 on take it. By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32. */
-static inline int TMM_FN(gemm__int8_pays)(long long M, long long N, long long K, long long batch)
-{
-    const tmm__tuning *t = tmm__tuned();
-    double work = (double)M * N * K;
-    if (!TMM_FN(gemm__int8_fits)(M, N, K)) return 0;
-    if (TMM_FN(gemm__int8_by_wgmma)()) {
-        double bytes = 31 * ((double)M + N) * K + 40 * (double)M * N;
-        double seconds = 14.125 * work / t->int8.rate + bytes / t->int8.bandwidth;
-        return (seconds + t->int8.launches) * batch < 2 * work * batch / t->int8.fp64_flops;
-    }
-    int capability = tmm__current_device()->capability;
-    double edge = t->int8.slow_edge;
-    return (capability == 75 || capability == 86 || capability == 87 || capability == 89 ||
-            capability == 120 || capability == 121) &&
-           M >= edge && N >= edge && K >= edge;
-}
+static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
+                                            const TMM_FN(gemm__kernel) * row);
 #endif
 
+/* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
+static inline const TMM_FN(gemm__kernel) * TMM_FN(gemm__row)(tmm_kernel kernel)
+{
+#define TMM__NAME(value, string) {value, 0, NULL, NULL, NULL},
+#define TMM__KERNEL(value, string, run, tile) \
+    {value, tile, TMM_FN(TMM__JOIN(run, _takes)), TMM_FN(TMM__JOIN(run, _time)), TMM_FN(run)},
+    static const TMM_FN(gemm__kernel) rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
+#undef TMM__NAME
+#undef TMM__KERNEL
+    if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].run == NULL) return NULL;
+    return &rows[kernel];
+}
+
+/* The tile with which TMM_REGISTER should be faster. */
+static inline tmm_kernel TMM_FN(gemm__register_tile)(const TMM_FN(gemm__product) * given,
+                                                     long long batch)
+{
+    TMM_FN(gemm__product) product = *given, *p = &product;
+    product.batch = (unsigned)tmm__min(batch, INT_MAX);
+    const double small = TMM_FN(gemm__register_time)(p, TMM_FN(gemm__row)(TMM_REGISTER_64));
+    const double large = TMM_FN(gemm__register_time)(p, TMM_FN(gemm__row)(TMM_REGISTER_128));
+    return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
+}
+
+/* May TMM_AUTO take this kernel? The fast ones need copies of sm_80, elements of 4 bytes and sizes that
+   they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
+static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
+                                         const TMM_FN(gemm__product) * p, int tensor)
+{
+    const double most = INT_MAX, tile = row->tile;
+    if (ceil(p->M / tile) * ceil(p->N / tile) > most) return 0;
+    if (row->value <= TMM_REGISTER_128) return 1;
+#if TMM__FLOAT_TENSOR
+    if (row->value == TMM_TENSOR &&
+        (!tensor || (TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
+        return 0;
+#endif
+#if TMM__DOUBLE_TENSOR
+    if (row->value == TMM_TENSOR_INT8)
+        return tensor && (TMM_SUM)p->alpha != 0 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K) &&
+               TMM_FN(gemm__fits)(row->value, p);
+#endif
+    (void)tensor;
 #if TMM__FAST
-/* One product with M or N of 16 at most: the kernel with the least predicted time. */
-static inline tmm_kernel TMM_FN(gemm__narrow_choice)(const TMM_FN(gemm__product) * given)
-{
-    TMM_FN(gemm__product) p = *given;
-    TMM_FN(small__choice) small;
-    p.batch = 1;
-    const double skinny = TMM_FN(gemm__skinny_plan)(&p).time;
-    if (TMM_FN(gemm__small_plan)(&small, &p) != TMM_OK) small.time = HUGE_VAL;
-    return skinny <= small.time ? TMM_SKINNY : TMM_SMALL;
+    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
+           TMM_FN(gemm__fits)(row->value, p);
+#else
+    return 0;
+#endif
 }
 
-#if TMM__IS_FLOAT
-/* The same with M or N of 160 at most, and too large for SMALL to be the first choice. Predictions of
-   different kernels are not equally good: SMALL and NARROW must be faster by some percent. */
-static inline tmm_kernel TMM_FN(gemm__wide_choice)(const TMM_FN(gemm__product) * given)
-{
-    TMM_FN(gemm__product) p = *given;
-    TMM_FN(small__choice) small;
-    TMM_FN(pipelined__choice) pipelined;
-    p.batch = 1;
-    memset(&pipelined, 0, sizeof pipelined);
-    TMM_FN(gemm__pipelined_plan)(&pipelined, &p, 1, 1);
-    const tmm__tuning *t = tmm__tuned();
-    double least = pipelined.clocks / t->choice.clock;
-    tmm_kernel best = TMM_PIPELINED;
-    if (tmm__min(p.M, p.N) <= t->choice.small_narrow &&
-        TMM_FN(gemm__small_plan)(&small, &p) == TMM_OK && small.time < t->choice.small_gain * least)
-        least = small.time, best = TMM_SMALL;
-    p.allowed = TMM__CUT_K;
-    const double gain =
-        tmm__min(p.M, p.N) < 128 && best == TMM_PIPELINED ? t->narrow.gain_128 : t->narrow.gain;
-    if (TMM_FN(gemm__narrow_fits)(&p, 1) && TMM_FN(gemm__narrow_plan)(&p).time < gain * least)
-        best = TMM_NARROW;
-    return best;
-}
-#endif
-#endif
-
-/* The rule of TMM_AUTO, from measurements on one NVIDIA H200 (bench/NOTES.md), for a device of P
-   multiprocessors; what fits first:
-     float, tensor cores asked for and faster        TMM_TENSOR: see gemm__float_pays
-     double, INT8 asked for and faster               TMM_TENSOR_INT8: see gemm__int8_pays
-     devices before sm_80, and elements below 4 bytes
-       M N batch / P <= 900                          TMM_SHARED_16
-       else                                          TMM_REGISTER
-     devices from sm_80 on
-       K <= 4                                        TMM_OUTER: C is most of the work
-       one product, M or N <= 16, the other or
-         K above 64                                  TMM_SKINNY or SMALL: the least predicted time
-       M and N <= 32, in any number                  TMM_SMALL: blocks of 8 warps share out k
-       K <= 8, M N batch / P <= 8000                 TMM_OUTER
-       double, K <= 64, M N batch / P > 400          TMM_TENSOR, if there are many
-       float, K <= 32, M N batch / P > 400; K <= 80,
-         M N batch / P from 1500 to 5000             TMM_REGISTER
-       M N batch / P <= 2048, M and N <= 64 or
-         M N K batch / P <= 4.2 million, unless
-         long_k below                                TMM_SMALL
-       double, many tensor cores for it              TMM_TENSOR
-       float, one product, M or N <= 160             TMM_SMALL (up to 64), NARROW or PIPELINED: the
-                                                     least predicted time
-       double, few: bound by units of double         as before sm_80
-       batches of M and N <= 64                      as before sm_80
-       else                                          TMM_PIPELINED */
-static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * p, long long batch,
+/* The rule of TMM_AUTO: the kernel that should take the least time, by its launcher's plan and the
+   costs in once/tuning.h. Of equal ones, the first of the list. */
+static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * given, long long batch,
                                               int tensor)
 {
-    const long long M = p->M, N = p->N, K = p->K;
-    const tmm__device *device = tmm__current_device();
-    const tmm__tuning *t = tmm__tuned();
-    (void)tensor;
-    double area = (double)M * N * batch / device->processors;
-#if TMM__FAST
-#if TMM__FLOAT_TENSOR
-    if (tensor && TMM_FN(gemm__float_pays)(M, N, K, batch)) return TMM_TENSOR;
-#endif
-#if TMM__DOUBLE_TENSOR
-    if (tensor && TMM_FN(gemm__int8_pays)(M, N, K, batch)) return TMM_TENSOR_INT8;
-#endif
-    if (device->capability >= 80 && sizeof(TMM_TYPE) >= 4) {
-        long long narrow = tmm__min(M, N), wide = M > N ? M : N;
-        if (K <= t->choice.outer_k) return TMM_OUTER;
-        if (narrow <= TMM__SKINNY_MOST && batch == 1 && (wide > 64 || K > 64))
-            return TMM_FN(gemm__narrow_choice)(p);
-        if (M <= 32 && N <= 32) return TMM_SMALL;
-        if (K <= t->choice.outer_small_k && area <= t->choice.outer_area) return TMM_OUTER;
-        if (TMM__IS_DOUBLE && K <= t->choice.tensor_k && area > t->choice.register_area &&
-            TMM_FN(gemm__tensor_pays)())
-            return TMM_TENSOR;
-#if TMM__IS_FLOAT
-        if (K <= t->choice.register_k && area > t->choice.register_area)
-            return TMM_FN(gemm__register_tile)(M, N, batch);
-        if (K <= t->choice.register_mid_k && area > t->choice.register_mid_area &&
-            area <= t->choice.register_mid_most)
-            return TMM_FN(gemm__register_tile)(M, N, batch);
-#endif
-        /* SMALL has so many of its largest tiles, 32 x 64, that it shares out k among two blocks at
-           most; the others do better. */
-        bool long_k =
-            batch == 1 && K > t->choice.small_long_k &&
-            3 * ceil(M / 32.0) * ceil(N / 64.0) > device->processors &&
-            (TMM__IS_FLOAT ? area <= t->choice.small_long_k_area : TMM_FN(gemm__tensor_pays)());
-        if (area <= t->choice.small_area && (wide <= 64 || area * K <= t->choice.small_work) &&
-            !long_k)
-            return TMM_SMALL;
-        if (TMM_FN(gemm__tensor_pays)()) return TMM_TENSOR;
-#if TMM__IS_FLOAT
-        if (narrow <= t->choice.narrow_most && wide > 64 && batch == 1)
-            return TMM_FN(gemm__wide_choice)(p);
-#endif
-        if (sizeof(TMM_TYPE) <= 4 && (wide > 64 || batch == 1)) return TMM_PIPELINED;
+    TMM_FN(gemm__product) p = *given;
+    tmm_kernel best = TMM_REGISTER_64;
+    double least = HUGE_VAL;
+    p.M = p.M > 0 ? p.M : 1, p.N = p.N > 0 ? p.N : 1, p.K = p.K > 0 ? p.K : 0;
+    p.batch = (unsigned)(batch < 1 ? 1 : tmm__min(batch, INT_MAX));
+    p.allowed = p.batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
+        const TMM_FN(gemm__kernel) *row = TMM_FN(gemm__row)((tmm_kernel)k);
+        if (row == NULL || !TMM_FN(gemm__eligible)(row, &p, tensor)) continue;
+        const double time = row->time(&p, row);
+        if (time < least) least = time, best = row->value;
     }
-#endif
-    (void)K;
-    if (area <= t->choice.shared_area) {
-        /* Tiles of 64 would leave most multiprocessors without work: smaller ones share it out.
-           Both were level at 320 x 320 for float, and for double between 384 and 512. */
-#if TMM__ONE_TILE
-        return TMM_SHARED;
-#else
-        return TMM_SHARED_16;
-#endif
-    }
-    return TMM_FN(gemm__register_tile)(M, N, batch);
+    return best;
 }
 
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
 {
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    p.alpha = 1, p.ldc = N;
     return TMM_FN(gemm__choice)(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
@@ -13519,25 +13634,18 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
 static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
                                                long long batch)
 {
-    if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
-        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
-#if TMM__FAST
-        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, p))
-            kernel = TMM_REGISTER; /* the only ones for such strides and K */
-#endif
-    }
+    if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR)
+        return TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
-        kernel =
-            TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
+        return TMM_FN(gemm__choice)(p, batch, 0);
 #endif
 #if TMM__DOUBLE_TENSOR
     if (kernel == TMM_TENSOR_INT8 &&
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)))
-        kernel =
-            TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
+        return TMM_FN(gemm__choice)(p, batch, 0);
 #endif
 #if TMM__FAST
     if (kernel == TMM_NARROW && !TMM_FN(gemm__narrow_fits)(p, batch)) kernel = TMM_PIPELINED;
@@ -13545,46 +13653,8 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
 #if TMM__FAST && TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
 #endif
-    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(p->M, p->N, batch);
+    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(p, batch);
     return kernel;
-}
-
-/* A kernel that is left out of this program. */
-static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product) * p,
-                                                      const TMM_FN(gemm__kernel) * row)
-{
-    (void)p;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE",
-                     tmm_kernel_string(row->value));
-}
-
-static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
-                                                const TMM_FN(gemm__kernel) * row)
-{
-    return TMM_FN(gemm__left_out_takes)(p, row);
-}
-
-#if TMM__FLOAT_TENSOR
-static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
-                                              const TMM_FN(gemm__kernel) * row);
-#endif
-#if TMM__DOUBLE_TENSOR
-static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
-                                            const TMM_FN(gemm__kernel) * row);
-#endif
-
-/* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
-static inline const TMM_FN(gemm__kernel) * TMM_FN(gemm__row)(tmm_kernel kernel)
-{
-#define TMM__NAME(value, string) {value, 0, NULL, NULL},
-#define TMM__KERNEL(value, string, run, tile) \
-    {value, tile, TMM_FN(TMM__JOIN(run, _takes)), TMM_FN(run)},
-    static const TMM_FN(gemm__kernel) rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
-#undef TMM__NAME
-#undef TMM__KERNEL
-    if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].run == NULL) return NULL;
-    return &rows[kernel];
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
@@ -13660,7 +13730,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
-    p.A = A, p.B = B; /* whose alignment counts for the choice */
+    p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
     kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
     status = TMM_FN(gemm__takes)(kernel, &p);
     if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;
@@ -13914,15 +13984,19 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
 static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
                                                     const TMM_FN(gemm__product) * p)
 {
+#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
+    const tmm_kernel tensor = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
+    TMM_FN(gemm__product)
+    square = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
+    square.alpha = 1, square.ldc = 4096;
+    if (kernel == TMM_AUTO_TENSOR)
+        kernel = TMM_FN(gemm__choice)(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
+#endif
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, p->K, 1))
-        kernel = TMM_TENSOR;
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
 #if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__int8_pays)(4096, 4096, p->K, 1))
-        kernel = TMM_TENSOR_INT8;
     if (kernel == TMM_TENSOR_INT8 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
 #endif

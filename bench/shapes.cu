@@ -190,7 +190,9 @@ static void *data_of(const problem *q, const matrix *m, int set)
         const shape *s = &q->s;                                                                 \
         tmm_##letter##gemm__product p =                                                         \
             tmm_##letter##gemm__make_product(q->opA, q->opB, s->M, s->N, s->K, s->lda, s->ldb); \
-        p.alpha = 1;                                                                            \
+        p.alpha = 1, p.ldc = s->ldc;                                                            \
+        p.A = (const T *)data_of(q, &q->A, 0), p.B = (const T *)data_of(q, &q->B, 0);           \
+        p.C = (T *)data_of(q, &q->C, 0);                                                        \
         return tmm_##letter##gemm__resolve(kernel, &p, 1);                                      \
     }
 #define DEFINE_CUBLAS(letter, L, T)                                                             \

@@ -47,7 +47,7 @@ CHECK(float, s, ldexp(1, -24))
 /* Multiplies by the kernels named, of float and double where there is such a kernel. */
 int main(int count, char **names)
 {
-    static const int shapes[][3] = {{128, 64, 32}, {200, 150, 70}, {256, 128, 200}, {300, 260, 33}, {65, 33, 300}, {17, 100, 90}};
+    static const int shapes[][3] = {{128, 64, 32}, {200, 150, 70}, {256, 128, 200}, {300, 260, 33}, {65, 33, 300}, {17, 100, 90}, {640, 32, 100}};
     double worst = count < 2 ? INFINITY : 0;
     for (int name = 1; name < count; name++) {
         int k = 0;

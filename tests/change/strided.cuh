@@ -42,6 +42,14 @@ static inline tmm_status TMM_FN(gemm__strided_takes)(const TMM_FN(gemm__product)
                      tmm_kernel_string(row->value));
 }
 
+/* Not measured: TMM_AUTO does not take it. */
+static inline double TMM_FN(gemm__strided_time)(const TMM_FN(gemm__product) * p,
+                                                const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL;
+}
+
 static inline tmm_status TMM_FN(gemm__strided)(const TMM_FN(gemm__product) * product,
                                                const TMM_FN(gemm__kernel) * row)
 {

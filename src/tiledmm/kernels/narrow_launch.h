@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/narrow_launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: once/tuning.h, type/product.h. Used by: type/choose.h, type/dispatch.h. */
+   Uses: once/costs.h, type/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see gemm__resolve. */
 static inline int TMM_FN(gemm__narrow_fits)(const TMM_FN(gemm__product) * p, long long batch)
@@ -23,20 +23,18 @@ typedef struct TMM_FN(narrow__choice) {
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as long
    as one after the other; one that is alone, longer. */
-static inline double TMM_FN(gemm__narrow_time)(const TMM_FN(narrow__choice) * c, long long K)
+static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c, long long K)
 {
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     const double rounds = ceil((double)c->tiles * c->parts / tmm__current_device()->processors);
     const double step = t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1];
     const double turns = rounds - fmod(rounds, 2) + fmod(rounds, 2) * t->narrow.alone;
     const double area = (double)c->linesP * c->linesQ;
     double clocks = ceil(ceil((double)K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
     clocks += t->narrow.launch + t->narrow.tile * rounds;
-    double time = clocks / t->choice.clock;
-    time = fmax(time, sizeof(TMM_TYPE) * (double)c->linesQ * K / t->narrow.bandwidth);
-    if (c->parts > 1)
-        time += t->narrow.sum_launch + t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
-    return time;
+    if (c->parts > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
+    return fmax(tmm__in_nanoseconds(TMM__COST_PIPELINED, TMM__TUNED_AS, clocks),
+                sizeof(TMM_TYPE) * (double)c->linesQ * K / tmm__current_device()->gpu.memory);
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
@@ -76,7 +74,7 @@ static inline TMM_FN(narrow__choice) TMM_FN(gemm__narrow_plan)(const TMM_FN(gemm
                 if (c.parts > most) c.parts = most;
                 if (c.parts <= last) continue;
                 last = c.parts;
-                c.time = TMM_FN(gemm__narrow_time)(&c, p->K);
+                c.time = TMM_FN(gemm__narrow_parts_time)(&c, p->K);
                 if (best.tiles == 0 || c.time < best.time) best = c;
             }
         }
@@ -87,6 +85,15 @@ static inline tmm_status TMM_FN(gemm__narrow_takes)(const TMM_FN(gemm__product) 
                                                     const TMM_FN(gemm__kernel) * row)
 {
     return TMM_FN(gemm__check_reach)(p, row);
+}
+
+static inline double TMM_FN(gemm__narrow_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (!TMM_FN(gemm__narrow_fits)(p, p->batch) || tmm__min(p->M, p->N) > tmm__tuned()->narrow.most)
+        return HUGE_VAL;
+    return TMM_FN(gemm__narrow_plan)(p).time;
 }
 
 static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * given,

@@ -9,6 +9,22 @@ static inline tmm_status TMM_FN(gemm__outer_takes)(const TMM_FN(gemm__product) *
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
 }
 
+static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    enum { TILE = TMM__OUTER_EDGE * TMM__OUTER_EDGE * TMM__OUTER_THREADS };
+    const double line =
+        128; /* bytes of L1: of those between columns, a warp reads as many at most */
+    const int along_k = p->rsB == 1 && p->csB != 1;
+    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_OUTER, TMM__OUTER_EDGE, TMM__OUTER_EDGE);
+    (void)row;
+    /* Warps without work end at once. */
+    load.blocks = ceil(load.blocks / p->batch / 32) / (TMM__OUTER_THREADS / 32) * p->batch;
+    load.area = TILE, load.copied = 0, load.odd = 0;
+    if (along_k) load.k *= fmin(line, (double)p->csB * sizeof(TMM_TYPE)) / line;
+    return tmm__launch_time(&tmm__tuned()->outer[along_k][TMM__TUNED_AS], &load);
+}
+
 static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given,
                                              const TMM_FN(gemm__kernel) * row)
 {

@@ -28,6 +28,13 @@ static inline tmm_status TMM_FN(gemm__global)(const TMM_FN(gemm__product) * p,
     return TMM_FN(gemm__tiles)(p, row, (const void *)TMM_FN(gemm_global), dim3(edge, edge));
 }
 
+static inline double TMM_FN(gemm__global_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL; /* always slower than TMM_SHARED */
+}
+
 static inline tmm_status TMM_FN(gemm__shared_takes)(const TMM_FN(gemm__product) * p,
                                                     const TMM_FN(gemm__kernel) * row)
 {
@@ -58,10 +65,32 @@ static inline tmm_status TMM_FN(gemm__shared)(const TMM_FN(gemm__product) * p,
     return TMM_FN(gemm__tiles)(p, row, kernel, dim3(edge, edge));
 }
 
+/* Tiles of 16; or of another edge, if that is the only one. */
+static inline double TMM_FN(gemm__shared_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    const tmm__block_costs costs =
+        tmm__scaled(&tmm__tuned()->shared_16[TMM__TUNED_AS], load.area / (16 * 16));
+    return row->value == (TMM__ONE_TILE ? TMM_SHARED : TMM_SHARED_16)
+               ? tmm__launch_time(&costs, &load)
+               : HUGE_VAL;
+}
+
 static inline tmm_status TMM_FN(gemm__register_takes)(const TMM_FN(gemm__product) * p,
                                                       const TMM_FN(gemm__kernel) * row)
 {
     return TMM_FN(gemm__global_takes)(p, row);
+}
+
+static inline double TMM_FN(gemm__register_time)(const TMM_FN(gemm__product) * p,
+                                                 const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, row->tile, row->tile);
+    return tmm__launch_time(row->value == TMM_REGISTER_64
+                                ? &tmm__tuned()->register_64[TMM__TUNED_AS]
+                                : &tmm__tuned()->register_128[TMM__TUNED_AS],
+                            &load);
 }
 
 static inline tmm_status TMM_FN(gemm__register)(const TMM_FN(gemm__product) * p,

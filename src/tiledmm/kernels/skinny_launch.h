@@ -26,19 +26,14 @@ typedef struct TMM_FN(skinny__choice) {
     double time; /* nanoseconds that it should take */
 } TMM_FN(skinny__choice);
 
-/* Nanoseconds of a launch of an instance, and of a stage of a block; of one that was not measured: the
-   first one's. */
-static inline void TMM_FN(gemm__skinny_costs)(const TMM_FN(skinny__instance) * i, int aligned,
-                                              double *launch, double *stage)
+/* Costs of an instance; of one that was not measured: the first one's. */
+static inline const tmm__block_costs *TMM_FN(gemm__skinny_costs)(const TMM_FN(skinny__instance) * i,
+                                                                 int aligned)
 {
-    const tmm__tuning *t = tmm__tuned();
-    const int size = sizeof(TMM_TYPE) > 4;
+    const tmm__costs *t = tmm__tuned();
     int n = TMM__TUNED_SKINNY - 1;
-    while (n > 0 && (t->skinny.instances[n].along_k != i->along_k ||
-                     t->skinny.instances[n].width != i->width))
-        n--;
-    *launch = t->skinny.instances[n].launch[size];
-    *stage = t->skinny.instances[n].stage[size][aligned];
+    while (n > 0 && (t->skinny[n].along_k != i->along_k || t->skinny[n].width != i->width)) n--;
+    return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
 }
 
 /* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has nearly
@@ -55,10 +50,9 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
      (const void *)TMM_FN(gemm_skinny_##name)},
     static const TMM_FN(skinny__instance) instances[] = {TMM__SKINNY_LIST(TMM__ROW)};
 #undef TMM__ROW
-    enum { MOST_PARTS = 64 };
+    enum { MOST_PARTS = 64, MOST_TURNS = 6 };
     const tmm__device *device = tmm__current_device();
-    const tmm__tuning *t = tmm__tuned();
-    const double busy = TMM__BUSY(device->processors);
+    const tmm__costs *t = tmm__tuned();
     TMM_FN(skinny__choice) c;
     memset(&c, 0, sizeof c);
     c.narrow_m = p->M < p->N;
@@ -74,25 +68,38 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     c.instance = *best;
     c.blocks = (c.lines - 1) / best->lines + 1;
     const int aligned = ((size_t)L | (kL == 1 ? lineL : kL) * sizeof(TMM_TYPE)) % 16 == 0;
-    const double stages = ceil((double)p->K / best->depth), blocks = (double)c.blocks * p->batch;
-    double launch, stage;
-    TMM_FN(gemm__skinny_costs)(best, aligned, &launch, &stage);
-    const double reading =
-        (double)c.lines * p->K * sizeof(TMM_TYPE) * p->batch / t->skinny.bandwidth;
-    for (long long parts = 1; parts <= MOST_PARTS && parts <= stages; parts++) {
-        const double rounds = ceil(blocks * parts / busy);
-        double time = stage * (fmax(rounds, t->skinny.alone) * ceil(stages / parts) - 1);
-        time += t->skinny.block * (rounds - 1);
-        time = launch + fmax(time, reading);
-        if (parts > 1)
-            time += t->small_c.sum_launch +
-                    t->small_c.sum_byte * sizeof(TMM_SUM) * parts * (double)p->M * p->N * p->batch;
-        if (parts == 1 || time < t->small_c.gain * c.time) c.time = time, c.parts = parts;
-        /* Two launches would take the host longer. */
-        if (parts == 1 && (time <= t->small_c.host || !device->pools)) break;
+    const tmm__block_costs *costs = TMM_FN(gemm__skinny_costs)(best, aligned);
+    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SKINNY, best->lines, best->width);
+    const double blocks = (double)c.blocks * p->batch, stages = ceil((double)p->K / best->depth);
+    load.blocks = blocks, load.k = stages * best->depth, load.copied = 0;
+    c.time = TMM__PLAN_GUESS(best->width, TMM__PLAN_WHOLE, 1, tmm__launch_time(costs, &load));
+    c.parts = 1;
+    /* Two launches would take the host longer. */
+    if (c.time <= t->host || !device->pools) return c;
+    const double whole = c.time;
+    const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
+    const double rounds = ceil(blocks / load.processors);
+    const double most =
+        fmin(fmin(stages, MOST_PARTS),
+             sqrt(tmm__in_nanoseconds(load.family, load.type, rounds * costs->k[0] * p->K) / each));
+    for (int turns = 1; turns <= MOST_TURNS; turns++) {
+        const double parts = floor(fmin(most, turns * load.processors / blocks));
+        if (parts < 2 || parts == c.parts) continue;
+        load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
+        double time = tmm__launch_time(costs, &load) + TMM_FN(gemm__sum_time)(p, parts);
+        time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
+        if (time < c.time && time < t->gain * whole) c.time = time, c.parts = (long long)parts;
     }
-    if (c.parts == 0) c.parts = 1, c.time = launch; /* K is 0 */
     return c;
+}
+
+static inline double TMM_FN(gemm__skinny_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (p->M > TMM__SKINNY_MOST && p->N > TMM__SKINNY_MOST) return HUGE_VAL;
+    const TMM_FN(skinny__choice) c = TMM_FN(gemm__skinny_plan)(p);
+    return c.instance.least <= tmm__current_device()->shared ? c.time : HUGE_VAL;
 }
 
 static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * given,

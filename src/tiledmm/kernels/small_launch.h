@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/small_launch.h. LAUNCHERS of KERNEL SUM and SMALL.
-   Uses: once/tuning.h, type/product.h. Used by: kernels/skinny_launch.h, type/dispatch.h. */
+   Uses: once/costs.h, type/product.h. Used by: kernels/skinny_launch.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* What follows a launch of KERNEL SMALL or SKINNY that went as `status` says: KERNEL SUM, if there
    were parts, and giving back the memory of their sums. */
@@ -17,108 +17,99 @@ static inline tmm_status TMM_FN(gemm__sum)(tmm_status status, TMM_FN(gemm__produ
     return status;
 }
 
-/* An instance of KERNEL SMALL; `first` and `each_k`: nanoseconds of a launch and of each k, if there is
-   a multiprocessor for each tile. */
+/* An instance of KERNEL SMALL. */
 typedef struct TMM_FN(small__instance) {
     int rows, cols, bytes;
     const void *kernel;
-    double first, each_k;
 } TMM_FN(small__instance);
 
 /* How a launch of KERNEL SMALL is made. */
 typedef struct TMM_FN(small__choice) {
     TMM_FN(small__instance) instance;
-    long long tiles, parts;
+    long long parts;
     double time;                     /* nanoseconds that it should take */
-    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts, */
-    long long unsplit_tiles;         /* and its tiles */
+    TMM_FN(small__instance) unsplit; /* to take if there is no memory for parts */
 } TMM_FN(small__choice);
 
-/* Instance number n of the list; all zeros behind the last. One that was not measured: by its area,
-   along those that were. */
-static inline TMM_FN(small__instance) TMM_FN(gemm__small_instance)(int n)
+/* Costs of an instance; of one that was not measured: by its area, of the last. */
+static inline tmm__block_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__instance) * i)
 {
-#define TMM__ROW(pass, name, rows, cols) \
-    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name), 0, 0},
-    static const TMM_FN(small__instance) instances[] = {TMM__SMALL_LIST(TMM__ROW)};
-#undef TMM__ROW
-    const tmm__tuning *t = tmm__tuned();
-    const int type = TMM__IS_FLOAT    ? TMM__TUNED_AS_FLOAT
-                     : TMM__IS_DOUBLE ? TMM__TUNED_AS_DOUBLE
-                                      : TMM__TUNED_AS_OTHER;
-    TMM_FN(small__instance) instance;
-    memset(&instance, 0, sizeof instance);
-    if (n >= (int)(sizeof instances / sizeof *instances)) return instance;
-    instance = instances[n];
-    for (int m = 0; m < TMM__TUNED_SMALL; m++)
-        if (t->small_c.tiles[m].rows == instance.rows &&
-            t->small_c.tiles[m].cols == instance.cols) {
-            instance.first = t->small_c.tiles[m].launch;
-            instance.each_k = t->small_c.tiles[m].each_k[type];
-        }
-    double area = instance.rows * instance.cols;
-    if (instance.first == 0) instance.first = 2000 + 0.35 * area;
-    if (instance.each_k == 0)
-        instance.each_k =
-            t->small_c.tiles[TMM__TUNED_SMALL - 1].each_k[type] * (0.2 + 0.8 * area / 2048);
-    return instance;
+    const tmm__costs *t = tmm__tuned();
+    int n = 0;
+    while (n < TMM__TUNED_SMALL - 1 &&
+           (t->small_c[n].rows != i->rows || t->small_c[n].cols != i->cols))
+        n++;
+    return tmm__scaled(&t->small_c[n].block[TMM__TUNED_AS],
+                       (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols));
 }
 
-/* Takes the smallest tile of which each multiprocessor gets one at most, or the largest that is not
-   mostly outside C; and shares out k where few tiles have long sums. */
+/* The warps that divide the k of a tile, as a power of two: fewer where there are many tiles, or few
+   steps. */
+static inline int TMM_FN(gemm__small_team)(double tiles, double K)
+{
+    const double most = 3.0 * TMM__BUSY(tmm__current_device()->processors), steps = ceil(K / 8);
+    int team_log2 = 3;
+    while (team_log2 > 0 && (tiles * (1 << team_log2) / 8 > most || steps < 1 << team_log2))
+        team_log2--;
+    return team_log2;
+}
+
+/* Nanoseconds of KERNEL SUM for `parts` parts of C. */
+static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, double parts)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
+    return tmm__in_nanoseconds(TMM__COST_SMALL, TMM__TUNED_AS, t->sum + t->sum_byte * bytes);
+}
+
+/* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts of 16
+   steps at least, two for each warp. */
 static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
-    enum { MOST = 8 };
-    memset(c, 0, sizeof *c);
-    const long long M = p->M, N = p->N, K = p->K, steps = (K + 7) / 8;
+#define TMM__ROW(pass, name, rows, cols) \
+    {rows, cols, TMM_FN(small_bytes_##name), (const void *)TMM_FN(gemm_small_##name)},
+    static const TMM_FN(small__instance) instances[] = {TMM__SMALL_LIST(TMM__ROW)};
+#undef TMM__ROW
     const tmm__device *device = tmm__current_device();
-    const tmm__tuning *t = tmm__tuned();
-    const long long busy = TMM__BUSY(device->processors);
-    TMM_FN(small__instance) all[MOST];
-    long long tiles[MOST];
-    int count = 0;
-    while (count < MOST && (all[count] = TMM_FN(gemm__small_instance)(count)).rows > 0) {
-        const TMM_FN(small__instance) *i = &all[count];
-        tiles[count] = ((M - 1) / i->rows + 1) * ((N - 1) / i->cols + 1) * p->batch;
-        count++;
+    const tmm__costs *t = tmm__tuned();
+    const int count = (int)(sizeof instances / sizeof *instances);
+    const double most_parts = floor(ceil(p->K / 8.0) / 16);
+    double whole = HUGE_VAL;
+    memset(c, 0, sizeof *c);
+    c->time = HUGE_VAL;
+    for (int n = 0; n < count; n++) {
+        const TMM_FN(small__instance) *i = &instances[n];
+        tmm__block_costs costs = TMM_FN(gemm__small_costs)(i);
+        tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SMALL, i->rows, i->cols);
+        const double tiles = load.blocks;
+        costs.first +=
+            t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(tiles, load.k)) - 1);
+        if (n > 0 && i->bytes > device->shared) continue;
+        double time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
+        if (time <= whole) whole = time, c->unsplit = *i;
+        if (time <= c->time) c->time = time, c->instance = *i, c->parts = 1;
+        if (time < t->host || !device->pools) continue;
+        /* More parts than this would take longer to add up than they save. */
+        const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
+        const double best =
+            sqrt(tmm__in_nanoseconds(load.family, load.type, costs.k[0] * p->K) / each);
+        for (int turns = 1; turns <= 2; turns++) {
+            const double fit = floor(turns * load.processors / tiles);
+            const double parts = floor(fmin(fmin(fit, best), most_parts));
+            if (parts < 2) continue;
+            load.blocks = tiles * parts, load.k = p->K / parts;
+            time = tmm__launch_time(&costs, &load) + TMM_FN(gemm__sum_time)(p, parts);
+            time = TMM__PLAN_GUESS(n, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
+            if (time < c->time && time < t->gain * whole)
+                c->time = time, c->instance = *i, c->parts = (long long)parts;
+        }
     }
-    int largest = count - 1;
-    while (largest > 0 && (all[largest].bytes > device->shared || N <= all[largest].cols / 2 ||
-                           (M <= 16 && all[largest].rows > 16)))
-        largest--;
-    int least = all[0].bytes / 3 * 2; /* with two stages, which kernels before sm_80 have */
-    if (least > device->shared)
+    if (c->unsplit.bytes / 3 * 2 > device->shared) /* two stages, which kernels before sm_80 have */
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
                          "kernel small takes %d bytes of shared memory, this device has %d for a "
                          "block",
-                         least, device->shared);
-    /* Of double, many of 32 x 32 take longer than twice as many of 16 x 32. */
-    if (TMM__IS_DOUBLE && all[largest].rows * all[largest].cols == 32 * 32 && K <= 128 &&
-        tiles[largest] > busy)
-        largest--;
-    int unsplit = 0, best = 0;
-    while (unsplit < largest && tiles[unsplit] > busy) unsplit++;
-    best = unsplit;
-    /* Few tiles and long K: parts of k, of 16 steps at least, two for each warp, and so many that
-       fewer or more would take longer. Larger tiles take less time for twice as many parts. */
-    c->parts = 1;
-    const double rounds = ceil((double)tiles[unsplit] / busy);
-    const double alone =
-        all[unsplit].first + all[unsplit].each_k * K * rounds + t->small_c.round * (rounds - 1);
-    double shortest = t->small_c.gain * alone;
-    for (int n = unsplit; n <= largest && alone > t->small_c.host; n++) {
-        double part = t->small_c.sum_byte * sizeof(TMM_SUM) * M * N * p->batch,
-               sums = all[n].each_k * K;
-        long long most = tmm__min(busy / tiles[n], steps / 16);
-        long long parts = tmm__min(most, (long long)sqrt(sums / part));
-        if (parts < 2) continue;
-        double time = all[n].first + sums / parts + t->small_c.sum_launch + parts * part;
-        if (time < shortest) best = n, c->parts = parts, shortest = time;
-    }
-    c->time = c->parts > 1 ? shortest : alone;
-    c->instance = all[best], c->tiles = tiles[best];
-    c->unsplit = all[unsplit], c->unsplit_tiles = tiles[unsplit];
+                         c->unsplit.bytes / 3 * 2, device->shared);
     return TMM_OK;
 }
 
@@ -128,18 +119,16 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     TMM_FN(gemm__product) *p = &product;
     TMM_FN(small__choice) c;
     const tmm__device *device = tmm__current_device();
-    const long long busy = TMM__BUSY(device->processors), steps = (p->K + 7) / 8;
     tmm_status status = TMM_FN(gemm__small_plan)(&c, p);
     if (status != TMM_OK) return status;
     void *partials = NULL;
     if (c.parts > 1)
         partials =
             tmm__workspace((size_t)(c.parts * p->M * p->N * p->batch) * sizeof(TMM_SUM), p->stream);
-    if (partials == NULL) c.parts = 1, c.instance = c.unsplit, c.tiles = c.unsplit_tiles;
-    /* Where there are many tiles, or few steps, fewer warps to each. */
-    int team_log2 = 3;
-    while (team_log2 > 0 && ((c.tiles << team_log2) / 8 > 3 * busy || steps < 1 << team_log2))
-        team_log2--;
+    if (partials == NULL) c.parts = 1, c.instance = c.unsplit;
+    const long long tiles =
+        ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
+    int team_log2 = TMM_FN(gemm__small_team)((double)tiles, (double)p->K);
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
     int bytes = (int)tmm__min(c.instance.bytes, device->shared);
@@ -147,7 +136,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;
     status = tmm__launch(c.instance.kernel,
-                         dim3((unsigned)(((c.tiles << team_log2) + 7) / 8), (unsigned)c.parts),
+                         dim3((unsigned)(((tiles << team_log2) + 7) / 8), (unsigned)c.parts),
                          dim3(256), bytes, arguments, p->stream);
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);
 }
@@ -158,6 +147,14 @@ static inline tmm_status TMM_FN(gemm__small_takes)(const TMM_FN(gemm__product) *
     (void)row;
     if (p->K <= 8ll * INT_MAX - 8) return TMM_OK;
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel small: K (%lld) is too large for it", p->K);
+}
+
+static inline double TMM_FN(gemm__small_time)(const TMM_FN(gemm__product) * p,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(small__choice) c;
+    (void)row;
+    return TMM_FN(gemm__small_plan)(&c, p) == TMM_OK ? c.time : HUGE_VAL;
 }
 
 /* The same for any number of products: tiles are numbered through all of a launch. */

@@ -42,23 +42,33 @@ static inline tmm_kernel TMM_FN(gemm__pipelined_double)(const TMM_FN(gemm__produ
                                                                             : TMM_REGISTER;
 }
 
+/* How a launch of KERNEL TENSOR is made. */
+typedef struct TMM_FN(tensor__choice) {
+    int modeA, modeB; /* which way an operand is contiguous: TMM__ALONG_K or TMM__ALONG_LINES */
+    const tmm__tensor_instance *instance;
+    int blocks;
+    long long pitchA, pitchB; /* of operands that are packed; 0: it is not */
+    double time;              /* nanoseconds that it should take */
+    tmm__schedule s;
+} TMM_FN(tensor__choice);
+
 /* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any operands;
-   and its schedule. Returns the blocks. */
-static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, tmm__schedule *s,
-                                            const TMM_FN(gemm__product) * p, int wide, int cut_k)
+   and its schedule. */
+static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
+                                              const TMM_FN(gemm__product) * p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
     {32 * down, 32 * warps, 2 * warps, width, blocks, (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
-    int blocks = 0;
-    double least = 0;
+    const int packed = c->pitchA + c->pitchB > 0;
+    c->instance = NULL;
     for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
         const tmm__tensor_instance *i = &instances[n];
         tmm__division d;
         tmm__schedule plan;
-        double clocks;
+        double time;
         int large =
             i->tile_m > 64 || i->tile_n > 64; /* it takes no operands smaller than its tile */
         if ((i->width == 2) != wide || (large && (p->M < i->tile_m || p->N < i->tile_n))) continue;
@@ -68,77 +78,91 @@ static inline int TMM_FN(gemm__tensor_plan)(const tmm__tensor_instance **best, t
         d.tiles_across = (int)((p->N - 1) / i->tile_n + 1);
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
-        d.cut_k = cut_k;
-        int more = tmm__plan_tensor(&plan, i, &d, p->batch, &clocks);
-        clocks = TMM__TENSOR_GUESS(p->M, n, clocks);
-        if (blocks > 0 && clocks >= least) continue;
-        least = clocks;
-        *best = i, *s = plan, blocks = more;
+        d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
+        d.instance = n + (packed ? (int)(sizeof instances / sizeof *instances) : 0);
+        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, i->tile_m, i->tile_n);
+        int blocks = tmm__plan_tensor(&plan, i, &d, &time);
+        time = TMM__TENSOR_GUESS(p->M, n, time);
+        if (c->instance != NULL && time >= c->time) continue;
+        c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
     }
-    return blocks;
 }
 
-static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * given,
-                                              const TMM_FN(gemm__kernel) * row)
+/* The instance and the plan that should be fastest. */
+static inline TMM_FN(tensor__choice) TMM_FN(gemm__tensor_plan)(const TMM_FN(gemm__product) * p)
 {
     enum { SIZE = 8, TILE = 128 };
-    TMM_FN(gemm__product) product = *given, *p = &product;
     const long long M = p->M, N = p->N, K = p->K;
-    const tmm__device *device = tmm__current_device();
-    (void)row;
+    TMM_FN(tensor__choice) best, c;
+    memset(&c, 0, sizeof c);
     /* Which way an operand is contiguous, and whether it can be copied by 16 bytes. */
     size_t along_A = (size_t)p->A | p->rsA * SIZE | p->strideA * SIZE | K * SIZE;
     size_t along_B = (size_t)p->B | p->csB * SIZE | p->strideB * SIZE | K * SIZE;
     size_t lines_A = (size_t)p->A | p->csA * SIZE | p->strideA * SIZE | M * SIZE;
     size_t lines_B = (size_t)p->B | p->rsB * SIZE | p->strideB * SIZE | N * SIZE;
-    int modeA = p->csA == 1 && (p->rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
-    int modeB = p->rsB == 1 && (p->csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
-    int wideA = (modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
-    int wideB = (modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
+    c.modeA = p->csA == 1 && (p->rsA != 1 || along_A % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    c.modeB = p->rsB == 1 && (p->csB != 1 || along_B % 16 == 0) ? TMM__ALONG_K : TMM__ALONG_LINES;
+    const int wideA = (c.modeA == TMM__ALONG_K ? along_A : lines_A) % 16 == 0;
+    const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
+    best = c;
+    TMM_FN(gemm__tensor_tiles)(&best, p, wideA && wideB);
+    if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
+        !TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE))
+        return best;
+    if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
+    if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
+    TMM_FN(gemm__tensor_tiles)(&c, p, 1);
+    c.time += tmm__pack_time(((double)c.pitchA + c.pitchB) * K * sizeof(TMM_TYPE));
+    return TMM__WORTH_PACKING(best.time, c.time) ? c : best;
+}
 
-    /* Copies of single elements cost time in proportion to M N K, packing in proportion to M K and
-       N K. */
-    double packing =
-        2.0 * K * (double)SIZE / device->bandwidth * ((wideA ? 0.0 : M) + (wideB ? 0.0 : N));
-    double saving = tmm__tuned()->pack.saves_tensor * 2 * M * N * K / device->arithmetic;
-    int pack = !(wideA && wideB) && p->batch == 1 && (p->allowed & TMM__PACK) && K > 0 &&
-               TMM__WORTH_PACKING(packing, saving) &&
-               TMM_FN(gemm__reaches)(TMM_PIPELINED, K, M + TILE, N + TILE);
+static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    return TMM_FN(gemm__tensor_fits)() ? TMM_FN(gemm__tensor_plan)(p).time : HUGE_VAL;
+}
 
+static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) product = *given, *p = &product;
+    (void)row;
     /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
-    const tmm__tensor_instance *instance = NULL;
-    tmm__schedule s;
+    TMM_FN(tensor__choice) c;
     TMM_FN(gemm__memory) memory;
-    long long pitchA = 0, pitchB = 0;
-    int blocks = 0, cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    for (int tries = 0; tries < 2; tries++, cut_k = pack = 0) {
-        pitchA = pack && !wideA ? (M + TILE - 1) / TILE * TILE : 0;
-        pitchB = pack && !wideB ? (N + TILE - 1) / TILE * TILE : 0;
-        blocks = TMM_FN(gemm__tensor_plan)(&instance, &s, p, pack || (wideA && wideB), cut_k);
-        size_t tile = (size_t)(instance->tile_m * instance->tile_n) * SIZE;
-        if (TMM_FN(gemm__allocate)(&memory, &s, K, pitchA, pitchB, tile, p->stream)) break;
+    for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
+        c = TMM_FN(gemm__tensor_plan)(p);
+        size_t tile = (size_t)(c.instance->tile_m * c.instance->tile_n) * sizeof(TMM_TYPE);
+        if (TMM_FN(gemm__allocate)(&memory, &c.s, p->K, c.pitchA, c.pitchB, tile, p->stream)) break;
     }
-    tmm_status status = TMM_FN(gemm__pack)(p, &s, &memory, pitchA, pitchB);
-    if (pitchA > 0) modeA = TMM__ALONG_LINES;
-    if (pitchB > 0) modeB = TMM__ALONG_LINES;
+    tmm_status status = TMM_FN(gemm__pack)(p, &c.s, &memory, c.pitchA, c.pitchB);
 #if TMM__DOUBLE_TENSOR
-    s.unless = p->unless;
+    c.s.unless = p->unless;
 #endif
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
-    arguments[count++] = &modeA, arguments[count++] = &modeB, arguments[count++] = &s;
+    arguments[count++] = &c.modeA, arguments[count++] = &c.modeB, arguments[count++] = &c.s;
     if (status == TMM_OK)
-        status = tmm__launch(instance->kernel, dim3((unsigned)blocks, 1, p->batch),
-                             dim3((unsigned)(32 * instance->warps)),
-                             TMM__TENSOR_BYTES(instance->tile_m, instance->tile_n), arguments,
+        status = tmm__launch(c.instance->kernel, dim3((unsigned)c.blocks, 1, p->batch),
+                             dim3((unsigned)(32 * c.instance->warps)),
+                             TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n), arguments,
                              p->stream);
-    if (status == TMM_OK && s.reduce)
-        status = TMM_FN(gemm__reduce)(p, &s, 4, 2, blocks / (s.tiles_down * s.tiles_across), 1);
+    if (status == TMM_OK && c.s.reduce)
+        status =
+            TMM_FN(gemm__reduce)(p, &c.s, 4, 2, c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
 #elif !TMM__FLOAT_TENSOR
 /* Of types that it never takes. */
+static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL;
+}
+
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row)
 {

@@ -16,49 +16,43 @@ static inline int tmm__tensor_small(const tmm__tensor_instance *i)
     return i->tile_m == 64 && i->tile_n == 64;
 }
 
-/* Clocks of a step of one of `tiles` tiles, `rounds` to a multiprocessor. Of an instance that was not
-   measured: as the first one, by the area. */
-static inline double tmm__tensor_step(const tmm__tensor_instance *i, double tiles, double rounds)
+/* Its costs. Of an instance that was not measured: of the first one, by the area. */
+static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
 {
-    const tmm__tuning *t = tmm__tuned();
-    double area =
-        (double)i->tile_m * i->tile_n / (t->tensor.steps[0].tile_m * t->tensor.steps[0].tile_n);
-    double alone = t->tensor.steps[0].alone * area, busy = t->tensor.steps[0].busy * area;
+    const tmm__costs *t = tmm__tuned();
     for (int n = 0; n < TMM__TUNED_TENSOR; n++)
-        if (t->tensor.steps[n].tile_m == i->tile_m && t->tensor.steps[n].tile_n == i->tile_n &&
-            t->tensor.steps[n].width == i->width)
-            alone = t->tensor.steps[n].alone, busy = t->tensor.steps[n].busy;
-    if (rounds > 1) return busy;
-    return fmax(alone, tmm__tensor_small(i) ? t->tensor.l2_step * tiles : 0);
+        if (t->tensor.instances[n].tile_m == i->tile_m &&
+            t->tensor.instances[n].tile_n == i->tile_n && t->tensor.instances[n].width == i->width)
+            return t->tensor.instances[n].block;
+    return tmm__scaled(&t->tensor.instances[0].block,
+                       (double)i->tile_m * i->tile_n /
+                           (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
 }
 
-/* How KERNEL TENSOR is to compute the tiles of `d`, `batch` times: fills in the schedule and returns
-   the blocks to launch for each product. *clocks is what it should take. */
+/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in the
+   schedule and returns the blocks to launch for each product. *time: nanoseconds that it should take. */
 static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance *i,
-                                   const tmm__division *d, unsigned batch, double *clocks)
+                                   const tmm__division *d, double *time)
 {
-    const tmm__tuning *t = tmm__tuned();
-    const int processors = d->processors, steps = d->steps;
-    const double busy = tmm__tensor_step(i, 1, 2);
+    const tmm__costs *t = tmm__tuned();
+    const tmm__block_costs costs = tmm__tensor_costs(i);
+    const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
+    const double clock = tmm__in_nanoseconds(TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE, 1);
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
-    /* Whole tiles, each by a block. Blocks that share a multiprocessor hide each other's first
-       copies and last stores. */
-    double rounds = ceil((double)tiles * batch / processors);
-    *clocks = tmm__tensor_step(i, (double)tiles * batch, rounds) * (steps * rounds);
-    *clocks += (i->blocks >= 2 ? t->tensor.store_shared : t->tensor.store_alone) * area * rounds;
+    *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
     if (!d->cut_k || steps == 0) return blocks;
     /* So many slices of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
     for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
-        double load = ceil((double)tiles * n / processors);
-        double guess = tmm__tensor_step(i, (double)tiles * n, load);
-        guess = guess * ((steps + n - 1) / n * load) + t->tensor.reduce_launch;
-        guess += n * (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
-                                                      : t->tensor.reduce_slice);
-        if (guess >= *clocks) continue;
-        *clocks = guess;
+        double guess = tmm__slices_time(d, &costs, depth, n) + clock * t->tensor.reduce;
+        guess += clock * n *
+                 (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
+                                                  : t->tensor.reduce_slice);
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_REDUCE, n, guess);
+        if (guess >= *time) continue;
+        *time = guess;
         blocks = s->streamk_blocks = tiles * n;
         s->streamk_tiles = tiles;
         s->reduce = 1;
@@ -69,11 +63,14 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
     if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
         (long long)rest * steps <= INT_MAX) {
-        double guess = steps * (tiles / processors + 1.0 / slices) * busy;
-        guess += area * (tiles / processors + 1) + t->tensor.last_launch;
-        guess += t->tensor.last_slice * (slices - 1);
-        if (guess < *clocks) {
-            *clocks = guess;
+        tmm__load load = d->load;
+        load.blocks = tiles - rest;
+        double guess = tmm__launch_time(&costs, &load) +
+                       clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
+                                t->tensor.last + t->tensor.last_slice * (slices - 1));
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_LAST_ROUND, slices, guess);
+        if (guess < *time) {
+            *time = guess;
             blocks = tiles - rest + rest * slices;
             s->streamk_tiles = rest;
             s->streamk_blocks = rest * slices;
@@ -83,14 +80,21 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     /* Even shares of the tiles of the last rounds. */
     int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
     long long streamk_steps = (long long)streamk_tiles * steps;
-    double guess = t->tensor.even_step * busy * tiles * steps / processors + t->tensor.even_launch;
-    guess += t->tensor.even_partial * area *
-             (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
-    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8 && guess < *clocks) {
-        *clocks = guess;
-        blocks = s->streamk_blocks = slots;
-        s->streamk_tiles = streamk_tiles;
-        s->reduce = 0;
+    if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8) {
+        tmm__load load = d->load;
+        load.blocks = tiles < slots ? slots : tiles, load.even = 1;
+        load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
+        double guess = tmm__launch_time(&costs, &load);
+        guess += clock * (t->tensor.even +
+                          t->tensor.even_partial * area *
+                              (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
+        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_EVEN, 1, guess);
+        if (guess < *time) {
+            *time = guess;
+            blocks = s->streamk_blocks = slots;
+            s->streamk_tiles = streamk_tiles;
+            s->reduce = 0;
+        }
     }
     return blocks;
 }

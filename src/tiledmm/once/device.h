@@ -1,5 +1,5 @@
 /* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/status.h. Used by: launchers, host/. */
+   Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
 #if TMM__HOST && !defined(TMM__PART_DEVICE)
 #define TMM__PART_DEVICE
 /* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a few
@@ -22,8 +22,8 @@ typedef struct tmm__device {
     int pools;      /* has memory pools, for stream-ordered allocation */
     int number;     /* as for cudaSetDevice; -1 if there is no device */
     int shared;     /* bytes of shared memory that a block can have, asked for */
-    int bus_width;  /* of its memory, in bits; 0 if CUDA does not tell */
     double bandwidth, arithmetic; /* by the data sheet: bytes and float operations a second */
+    tmm__gpu gpu;                 /* what it does: see once/tuning.h */
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
 
@@ -33,6 +33,27 @@ static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 {
     int value = 0;
     return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
+}
+
+/* What a device does: as measured, or by its data sheet, of which some 0.96 of the clock and 0.9 of the
+   memory's speed are reached. Clocks are in kHz, which not every device tells, the width in bits. */
+static inline void tmm__find_gpu(tmm__device *known, int number)
+{
+    const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
+    const int memory = tmm__attribute(cudaDevAttrMemoryClockRate, number, 0);
+    const int width = tmm__attribute(cudaDevAttrGlobalMemoryBusWidth, number, 0);
+    const double hertz = 1e3 * (clock > 0 ? clock : 1.5e6);
+    tmm__gpu sheet = tmm__gpus[0];
+    known->arithmetic = 2.0 * 128 * known->processors * hertz;
+    known->bandwidth =
+        memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
+    sheet.device = "by its data sheet";
+    sheet.capability = known->capability;
+    sheet.bus_width = width, sheet.processors = known->processors;
+    sheet.l2_bytes = tmm__attribute(cudaDevAttrL2CacheSize, number, 4 << 20);
+    sheet.clock = 0.96e-9 * hertz, sheet.memory = 0.9e-9 * known->bandwidth;
+    for (int n = 0; n < TMM__FAMILIES; n++) sheet.factor[n][0] = sheet.factor[n][1] = 1;
+    known->gpu = tmm__gpu_for(&sheet);
 }
 
 static inline tmm__device *tmm__current_device(void)
@@ -55,14 +76,7 @@ static inline tmm__device *tmm__current_device(void)
     known->capability = 10 * major + minor;
     known->pools = tmm__attribute(cudaDevAttrMemoryPoolsSupported, number, 0);
     known->shared = shared > 49152 ? shared : 49152;
-    /* For rules of thumb; clocks in kHz, which not every device tells, width in bits. */
-    int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
-    int memory = tmm__attribute(cudaDevAttrMemoryClockRate, number, 0);
-    int width = tmm__attribute(cudaDevAttrGlobalMemoryBusWidth, number, 0);
-    known->bus_width = width;
-    known->arithmetic = 2.0 * 128 * known->processors * (clock > 0 ? clock : 1.5e6) * 1e3;
-    known->bandwidth =
-        memory > 0 && width > 0 ? 2.0 * memory * 1e3 * (width / 8) : known->arithmetic / 20;
+    tmm__find_gpu(known, number);
     return known;
 }
 

@@ -11,6 +11,17 @@ enum { TMM__SKINNY_MOST = 16 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
+/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE or
+   SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
+enum {
+    TMM__PLAN_WHOLE,
+    TMM__PLAN_SLICES,
+    TMM__PLAN_REDUCE,
+    TMM__PLAN_CLUSTERS,
+    TMM__PLAN_LAST_ROUND,
+    TMM__PLAN_EVEN
+};
+
 /* How a tile of an operand is copied: see KERNEL PIPELINED. */
 enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 

@@ -45,25 +45,18 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
 static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
                                                long long batch)
 {
-    if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR) {
-        kernel = TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
-#if TMM__FAST
-        if (kernel > TMM_REGISTER_128 && !TMM_FN(gemm__fits)(kernel, p))
-            kernel = TMM_REGISTER; /* the only ones for such strides and K */
-#endif
-    }
+    if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR)
+        return TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))
-        kernel =
-            TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
+        return TMM_FN(gemm__choice)(p, batch, 0);
 #endif
 #if TMM__DOUBLE_TENSOR
     if (kernel == TMM_TENSOR_INT8 &&
         ((TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)))
-        kernel =
-            TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_FN(gemm__choice)(p, batch, 0) : TMM_REGISTER;
+        return TMM_FN(gemm__choice)(p, batch, 0);
 #endif
 #if TMM__FAST
     if (kernel == TMM_NARROW && !TMM_FN(gemm__narrow_fits)(p, batch)) kernel = TMM_PIPELINED;
@@ -71,46 +64,8 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
 #if TMM__FAST && TMM__IS_DOUBLE
     if (kernel == TMM_PIPELINED) kernel = TMM_FN(gemm__pipelined_double)(p);
 #endif
-    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(p->M, p->N, batch);
+    if (kernel == TMM_REGISTER) kernel = TMM_FN(gemm__register_tile)(p, batch);
     return kernel;
-}
-
-/* A kernel that is left out of this program. */
-static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product) * p,
-                                                      const TMM_FN(gemm__kernel) * row)
-{
-    (void)p;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE",
-                     tmm_kernel_string(row->value));
-}
-
-static inline tmm_status TMM_FN(gemm__left_out)(const TMM_FN(gemm__product) * p,
-                                                const TMM_FN(gemm__kernel) * row)
-{
-    return TMM_FN(gemm__left_out_takes)(p, row);
-}
-
-#if TMM__FLOAT_TENSOR
-static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
-                                              const TMM_FN(gemm__kernel) * row);
-#endif
-#if TMM__DOUBLE_TENSOR
-static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
-                                            const TMM_FN(gemm__kernel) * row);
-#endif
-
-/* The row of a kernel; NULL for what is none, or a name that gemm__resolve replaces. */
-static inline const TMM_FN(gemm__kernel) * TMM_FN(gemm__row)(tmm_kernel kernel)
-{
-#define TMM__NAME(value, string) {value, 0, NULL, NULL},
-#define TMM__KERNEL(value, string, run, tile) \
-    {value, tile, TMM_FN(TMM__JOIN(run, _takes)), TMM_FN(run)},
-    static const TMM_FN(gemm__kernel) rows[] = {TMM__KERNEL_LIST(TMM__NAME, TMM__KERNEL)};
-#undef TMM__NAME
-#undef TMM__KERNEL
-    if (kernel < 0 || kernel >= TMM_KERNEL_COUNT || rows[kernel].run == NULL) return NULL;
-    return &rows[kernel];
 }
 
 /* Is this kernel in the program, and can it do this product on this device? */
@@ -186,7 +141,7 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
-    p.A = A, p.B = B; /* whose alignment counts for the choice */
+    p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
     kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
     status = TMM_FN(gemm__takes)(kernel, &p);
     if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;

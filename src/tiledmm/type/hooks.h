@@ -1,13 +1,22 @@
 /* src/tiledmm/type/hooks.h. What tests define otherwise, before a type is made: all of it is here.
    Uses: nothing. Used by: the launchers, tests/. */
+#if TMM__HOST && !defined(TMM__PART_HOOKS)
+#define TMM__PART_HOOKS
+/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on) and the slices
+   of a tile: bench/shapes times plans one by one. */
+#ifndef TMM__PLAN_GUESS
+#define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
+#endif
+#endif
+
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* How many blocks KERNEL SMALL and SKINNY should have at least: a test acts a large device. */
 #ifndef TMM__BUSY
 #define TMM__BUSY(processors) (processors)
 #endif
-/* Seconds that packing takes and saves. Two launches' time must be saved, too. A test packs always. */
+/* Nanoseconds without packed operands and with them. A test packs always. */
 #ifndef TMM__WORTH_PACKING
-#define TMM__WORTH_PACKING(packing, saving) ((packing) + tmm__tuned()->pack.launch < (saving))
+#define TMM__WORTH_PACKING(without, with) ((with) < (without))
 #endif
 /* What an instance of KERNEL TENSOR should take, by its number: a test prefers one. */
 #ifndef TMM__TENSOR_GUESS

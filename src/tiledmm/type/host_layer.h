@@ -46,15 +46,19 @@ TMM_API tmm_status TMM_FN(matmul)(long long M, long long N, long long K, const T
 static inline tmm_kernel TMM_FN(gemm__block_kernel)(tmm_kernel kernel,
                                                     const TMM_FN(gemm__product) * p)
 {
+#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
+    const tmm_kernel tensor = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
+    TMM_FN(gemm__product)
+    square = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, 4096, 4096, p->K, p->K, 4096);
+    square.alpha = 1, square.ldc = 4096;
+    if (kernel == TMM_AUTO_TENSOR)
+        kernel = TMM_FN(gemm__choice)(&square, 1, 1) == tensor ? tensor : TMM_AUTO;
+#endif
 #if TMM__FLOAT_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__float_pays)(4096, 4096, p->K, 1))
-        kernel = TMM_TENSOR;
     if (kernel == TMM_TENSOR && TMM_FN(gemm__float_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR) kernel = TMM_AUTO; /* K is small: so it is for all blocks */
 #endif
 #if TMM__DOUBLE_TENSOR
-    if (kernel == TMM_AUTO_TENSOR && TMM_FN(gemm__int8_pays)(4096, 4096, p->K, 1))
-        kernel = TMM_TENSOR_INT8;
     if (kernel == TMM_TENSOR_INT8 && TMM_FN(gemm__int8_fits)(p->M, p->N, p->K)) return kernel;
     if (kernel == TMM_TENSOR_INT8) kernel = TMM_AUTO;
 #endif

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
-   Uses: once/device.h. Used by: the launchers, type/dispatch.h. */
+   Uses: once/costs.h. Used by: the launchers, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from row
    to row, from column to column, from product to product. */
@@ -35,12 +35,42 @@ static inline TMM_FN(gemm__product)
     return p;
 }
 
+/* Which numbers of once/tuning.h are this type's. */
+#define TMM__TUNED_AS                             \
+    (TMM__IS_FLOAT    ? (int)TMM__TUNED_AS_FLOAT  \
+     : TMM__IS_DOUBLE ? (int)TMM__TUNED_AS_DOUBLE \
+                      : (int)TMM__TUNED_AS_OTHER)
+
+/* What a launch has to do that computes a tile of rows x cols with each block. */
+static inline tmm__load TMM_FN(gemm__load)(const TMM_FN(gemm__product) * p, tmm__family family,
+                                           int rows, int cols)
+{
+    const double M = (double)p->M, N = (double)p->N, K = (double)p->K, size = sizeof(TMM_TYPE);
+    tmm__load load;
+    load.family = family, load.type = TMM__TUNED_AS;
+    load.processors = TMM__BUSY(tmm__current_device()->processors);
+    load.blocks = ceil(M / rows) * ceil(N / cols) * p->batch;
+    load.k = K;
+    load.area = (double)rows * cols, load.copied = (rows + cols) * size;
+    load.bytes = size * (M + N) * K * p->batch, load.c_bytes = size * M * N * p->batch;
+    const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
+    const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
+    const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
+    load.along_k = (double)(along_A * rows + along_B * cols) / (rows + cols);
+    load.single = (double)((offA % 16 != 0) * rows + (offB % 16 != 0) * cols) / (rows + cols);
+    load.even = 0;
+    load.odd = (((size_t)p->C | (size_t)p->ldc * sizeof(TMM_TYPE)) & 15) != 0;
+    return load;
+}
+
 /* A kernel of this type: what its line in TMM__KERNEL_LIST gives. */
 typedef struct TMM_FN(gemm__kernel) {
     tmm_kernel value;
     int tile; /* the least edge of its tiles of C */
     /* Can it do this product on the current device, whatever the pointers? If not, the error. */
     tmm_status (*takes)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
+    /* Nanoseconds that it should take; HUGE_VAL: TMM_AUTO does not ask for it. */
+    double (*time)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
     /* Launches it for a product that it takes. */
     tmm_status (*run)(const TMM_FN(gemm__product) * p, const struct TMM_FN(gemm__kernel) * row);
 } TMM_FN(gemm__kernel);

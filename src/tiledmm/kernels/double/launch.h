@@ -13,6 +13,15 @@ static inline tmm_status TMM_FN(gemm__int8_takes)(const TMM_FN(gemm__product) * 
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor_int8 is for double alone");
 }
 
+#if !TMM__DOUBLE_TENSOR
+static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    (void)p, (void)row;
+    return HUGE_VAL;
+}
+#endif
+
 #if TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_LAUNCH_ONCE
 #define TMM__DOUBLE_LAUNCH_ONCE
@@ -131,13 +140,33 @@ static inline int TMM_FN(gemm__int8_by_wgmma)(void)
            device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
 }
 
+/* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the launches.
+   By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32, and no edge is short. */
+static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
+                                             const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double M = (double)p->M, N = (double)p->N, K = (double)p->K, edge = t->int8.slow_edge;
+    const int wgmma = TMM_FN(gemm__int8_by_wgmma)();
+    (void)row;
+    if (!wgmma && (device->capability < 75 || TMM_FN(gemm__tensor_pays)() || M < edge || N < edge ||
+                   K < edge))
+        return HUGE_VAL;
+    const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
+    const double bytes = 31 * (M + N) * K + 40 * M * N;
+    return (clocks / (device->processors * device->gpu.clock) +
+            bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
+           p->batch;
+}
+
 /* The products of bytes: of units if `state` is NULL. */
 static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * part,
                                                      tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     const tmm__device *device = tmm__current_device();
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     tmm__int8_products job;
     memset(&job, 0, sizeof job);
     job.a = state == NULL ? part->operands[0].units : part->operands[0].planes;
@@ -196,7 +225,7 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
 {
     const tmm__int8_layout *l = &part->layout;
     const TMM_FN(gemm__product) *p = &part->p;
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     const unsigned pieces = (unsigned)l->pieces_down * (unsigned)l->pieces_across;
     unsigned processors = (unsigned)tmm__current_device()->processors, pairs = (pieces + 1) / 2;
     int pays = TMM_FN(gemm__tensor_pays)();

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: once/tuning.h, type/product.h, type/hooks.h. Used by: type/. */
+   Uses: once/costs.h, type/product.h, type/hooks.h. Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
@@ -185,7 +185,7 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
 {
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     int all = groups[0] + groups[1], one_wave = all <= tmm__current_device()->processors;
     int threads = K <= t->fp16.convert_256_k                    ? 256
                   : K <= t->fp16.convert_one_wave_k && one_wave ? 1024
@@ -201,13 +201,13 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                       0, arguments, stream);
 }
 
-/* The instance for this instruction that takes least time. Returns the clocks. One without numbers of
+/* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers of
    its own is given those of the first, by its area. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
                                               long long batch, int instruction, int allowed,
                                               int *best)
 {
-    const tmm__tuning *t = tmm__tuned();
+    const tmm__costs *t = tmm__tuned();
     double least = 0, processors = tmm__current_device()->processors;
     const double *window = t->fp16.window[instruction == TMM__BY_MMA_SYNC];
     const double *tile = t->fp16.tile[instruction == TMM__BY_MMA_SYNC];
@@ -226,11 +226,32 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         double time = ceil(K / 64.0) * each + (tuned ? tile[i->tuned] : tile[0]);
         time = TMM__FLOAT_GUESS(n, time * ceil(tiles / i->blocks / processors));
+        time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, time);
         if (*best != TMM__PORTABLE_64x64 && time >= least) continue;
         least = time;
         *best = n;
     }
-    return least;
+    return tmm__in_nanoseconds(TMM__COST_TENSOR, TMM__TUNED_AS_FLOAT, least);
+}
+
+/* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in FP32
+   has its full rate, unlike on devices for displays. */
+static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const int instruction = TMM_FN(gemm__float_instruction)(), capability = device->capability;
+    int instance;
+    (void)row;
+    if (instruction != TMM__BY_WGMMA &&
+        (instruction != TMM__BY_MMA_SYNC ||
+         (capability != 80 && capability != 90 && capability != 100)))
+        return HUGE_VAL;
+    const double bytes = 12.0 * ((double)p->M + p->N) * p->K * p->batch;
+    return 2 * device->gpu.launch + t->fp16.convert / device->gpu.clock +
+           bytes / (t->fp16.convert_rate * device->gpu.memory) +
+           TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed, &instance);
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and bounds. */

@@ -1,0 +1,92 @@
+/* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
+   Uses: once/device.h, once/tuning.h. Used by: the launchers and their plans, type/choose.h. */
+#if TMM__HOST && !defined(TMM__PART_COSTS)
+#define TMM__PART_COSTS
+/* What a launch has to do. */
+typedef struct tmm__load {
+    tmm__family family;
+    int type;               /* TMM__TUNED_AS_FLOAT and so on */
+    double processors;      /* multiprocessors that share them: */
+    double blocks, k;       /* blocks of the launch, or tiles, and the k that each has */
+    double area, copied;    /* of a block and each k: multiply-adds, and bytes that it copies */
+    double bytes, c_bytes;  /* of A and B, and of C */
+    double along_k, single; /* parts of A and B that are contiguous along k, and not aligned */
+    int even;               /* the last round may be short: stream-K */
+    int odd;                /* rows of C cannot be stored by 16 bytes */
+} tmm__load;
+
+/* Multiply-adds of a multiprocessor in a clock, by the table of arithmetic throughput in the CUDA C++
+   Programming Guide; of double by tensor cores, where the family has them. */
+static inline double tmm__rate(int capability, tmm__family family, int type)
+{
+    const int many = capability == 80 || capability == 90 || capability == 100;
+    const int tensor = family != TMM__COST_SIMPLE && family != TMM__COST_OUTER;
+    if (type == TMM__TUNED_AS_FLOAT) return capability < 86 && capability != 61 ? 64 : 128;
+    if (type == TMM__TUNED_AS_OTHER) return 64;
+    if (capability == 60 || capability == 70) return 32;
+    if (!many) return 2;
+    return (capability == 90 ? 64 : 32) * (tensor ? 2 : 1);
+}
+
+/* Nanoseconds that memory needs at least, or L2 if it holds all of them. */
+static inline double tmm__memory_time(const tmm__load *w)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    if (w->bytes + w->c_bytes < gpu->l2_bytes)
+        return (w->bytes + w->c_bytes) / (t->cached * gpu->memory);
+    return (w->bytes + t->write * w->c_bytes) / gpu->memory;
+}
+
+/* What a plan that takes two launches, or memory, is worth: the host takes longer for it, so it gains
+   little where the device takes less than the host. */
+static inline double tmm__host_time(double time)
+{
+    const double host = tmm__tuned()->host;
+    return time < host ? host - 0.1 * (host - time) : time;
+}
+
+/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory holds
+   them up. No block multiplies faster than the device can, which counts where instructions are slower
+   than those of the device whose clocks `c` has. */
+static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
+{
+    const tmm__device *device = tmm__current_device();
+    const tmm__gpu *gpu = &device->gpu;
+    const double share = w->blocks / w->processors, rounds = w->even ? fmax(share, 1) : ceil(share);
+    const int most = TMM__MOST_RESIDENT, resident = rounds < most ? (int)rounds : most;
+    const double least = w->area / tmm__rate(device->capability, w->family, w->type);
+    const double slower = 1 + c->along_k * w->along_k + c->single * w->single;
+    double k = resident * c->k[resident > 0 ? resident - 1 : 0] + (rounds - resident) * c->k[most];
+    k = fmax(k * slower, rounds * least);
+    double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
+    if (w->odd) clocks += rounds * c->odd;
+    clocks *= gpu->factor[w->family][w->type == TMM__TUNED_AS_DOUBLE];
+    clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
+    return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(w));
+}
+
+/* Costs of a block with another area, if they go by that. */
+static inline tmm__block_costs tmm__scaled(const tmm__block_costs *c, double area)
+{
+    tmm__block_costs scaled = {c->first * area, c->more * area, {0},
+                               c->along_k,      c->single,      c->odd * area};
+    for (int n = 0; n <= TMM__MOST_RESIDENT; n++) scaled.k[n] = c->k[n] * area;
+    return scaled;
+}
+
+/* The same for so many clocks of every multiprocessor. */
+static inline double tmm__in_nanoseconds(tmm__family family, int type, double clocks)
+{
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    return clocks * gpu->factor[family][type == TMM__TUNED_AS_DOUBLE] / gpu->clock;
+}
+
+/* KERNEL PACK: what it leaves it has read, too. */
+static inline double tmm__pack_time(double bytes)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    return gpu->launch + t->pack / gpu->clock + 2 * bytes / (t->pack_rate * gpu->memory);
+}
+#endif
