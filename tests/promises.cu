@@ -68,6 +68,7 @@ static void test_older_errors(void)
         tmm_status status =
             tmm_sgemm_with(kernel, N, N, rows, SIZE, SIZE, 1, dA, SIZE, dB, SIZE, 0, dC, SIZE, 0);
         cudaError_t left = cudaGetLastError();
+        if (status == TMM_ERROR_UNSUPPORTED && kernel == TMM_TENSOR_INT8) continue; /* of double */
         tap_ok(raised != cudaSuccess && status == TMM_OK &&
                    (left == raised || (!again && left == cudaSuccess)),
                "kernel %s%s, with an error of before: works%s", name, again ? " again" : "",
