@@ -1,8 +1,7 @@
 /* matmul.cu - one product C = A B by every kernel of tiledmm.cuh and by the CPU, timed and checked.
 
-   It answers the questions of a first course on GPU programming: how much faster than the CPU, how
-   much a tile in shared memory gains over global memory, how much registers gain over that, what
-   the copies cost, and how far each is from the limit of the device.
+   It answers the questions of a first course: how much faster than the CPU, what a tile in shared
+   memory gains, what registers gain, what copies cost, how far each is from the device's limit.
 
    Build   nvcc demos/matmul.cu -o matmul            (add -arch=native for your own GPU's code,
            -O3 -Xcompiler -fopenmp                    these for CPU rows with all threads,
@@ -78,8 +77,7 @@ static int with_cpu = 1; /* its rows: 0 none, 1 if they are quick, 2 in any case
 static void print_help(void)
 {
     printf("usage: matmul [N | M N K] [options]    (default: N = %d)\n"
-           "Multiplies A (M x K) by B (K x N) with every kernel of tiledmm.cuh and on the CPU,\n"
-           "checks each result and prints a table.\n\n"
+           "Multiplies A (M x K) by B (K x N) by every kernel and the CPU, checks each result.\n\n"
            "  --type float|double|int  element type (default float)\n"
            "  --kernel NAME            only global, shared_8, _16, _32, register_64, _128,\n"
            "                           pipelined, small, skinny (M or N up to 16), outer,\n"
@@ -151,8 +149,8 @@ static int parse_options(int count, char **words, const char **csv_file)
 }
 
 /* ---------------------------------- output ---------------------------------------------------- */
-/* The CSV file appears whole or not at all: it is written beside its place at the end, and renamed.
-   A link is followed; what is no ordinary file, such as a pipe, is written to directly. */
+/* The CSV file appears whole or not at all: written beside its place, then renamed. A link is
+   followed; what is no ordinary file, such as a pipe, is written to directly. */
 static FILE *csv;
 static char csv_path[4096], csv_beside[4100];
 static int csv_direct;
@@ -192,8 +190,7 @@ static void check_output(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout) && (ftell(stdout) >= 0 || errno != EBADF)) return;
-    if (errno != EPIPE)
-        fprintf(stderr, "matmul: cannot write to standard output: %s\n", strerror(errno));
+    if (errno != EPIPE) perror("matmul: cannot write to standard output");
     _Exit(1);
 }
 
@@ -372,9 +369,8 @@ static void summarise(row *r, double *x, int count)
     r->least = x[0], r->most = x[count - 1];
 }
 
-/* A row by a kernel. Timed by events; a product shorter than a millisecond is repeated within one
-   measurement, since an event has a resolution of half a microsecond. Then as a whole: allocation,
-   copies to the device, product, copy back, release. */
+/* A row by a kernel. Timed by events, in which one shorter than a millisecond is repeated: they
+   resolve half a microsecond. Then as a whole: allocation, copies, product, copy back, release. */
 static int add_device_row(int kernel)
 {
     row *r = &rows[row_count++];
@@ -455,8 +451,7 @@ static int is_rung(int kernel)
 {
     if (kernel == TMM_SHARED || kernel == TMM_REGISTER || kernel == TMM_AUTO_TENSOR) return 0;
     if ((kernel == TMM_SKINNY && M > 16 && N > 16) || (kernel == TMM_OUTER && K > 64)) return 0;
-    if (kernel == TMM_NARROW && (type != TMM_FLOAT || (M < 256 && N < 256)))
-        return 0;                                                              /* pipelined */
+    if (kernel == TMM_NARROW && (type != TMM_FLOAT || (M < 256 && N < 256))) return 0;
     if (kernel == (type == TMM_DOUBLE ? TMM_PIPELINED : TMM_TENSOR)) return 0; /* the other's */
     return types[type].multiply(kernel, -1, 0, NULL, NULL, NULL) != TMM_ERROR_UNSUPPORTED;
 }
