@@ -4,7 +4,6 @@ set -u
 HERE=$PWD # where demos are to write what they are asked to
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
 ROOT=$PWD
-ARCHITECTURES="75 80 86 89 90 90a 100 120"
 WARNINGS=(-Werror all-warnings -Xcompiler "-Wall,-Wextra")
 JOBS=$(nproc 2>/dev/null || echo 2)
 
@@ -286,7 +285,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         sanitized+=('-DTMM_KERNEL=static __global__ __attribute__((no_sanitize("undefined")))')
     fi
     case $name in # those that take long; sanitized they are forward
-    gemm | host | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
+    gemm | half | host | promises | rules | tensor_float | tensor_double) orders="shuffle:$RANDOM" ;;
     esac
     case $name in gemm | tensor_double) sanitized+=(-DFEWER) ;; esac
     if cpu/cucc "${flags[@]}" "tests/$name.cu" -o "$program.cpu" 2>"$program.err"; then
@@ -429,7 +428,8 @@ run_tests() {
         if have nvcc; then
             for file in tests/*.cu demos/*.cu demos/*/*.cu bench/*.cu; do
                 # tiledmm.cuh takes long; tests/registers.sh has it compiled for all of them
-                local architectures=$ARCHITECTURES
+                # and the others' code differs between these
+                local architectures="75 80 90a 120"
                 grep -q 'tiledmm\.cuh' "$file" && architectures=90
                 [ -e "$file" ] && job "nvcc: $file" compile_only "$file" "$architectures"
             done

@@ -4959,7 +4959,7 @@ static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const cha
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
     int pitch = lines + 4;
     if (mode == TMM__VECTORS) {
-        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
+        int deeper = (int)THREADS * VECTOR / lines; /* a pass advances by so many k */
 #pragma unroll
         for (int i = 0; i < DEPTH / deeper; i++)
             tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
@@ -5041,11 +5041,11 @@ static __device__ __forceinline__ void TMM_FN(pipelined_copy_begin)(
     if (modeB == TMM__VECTORS) lineB *= VECTOR;
     c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
     c->strideA = (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
-                                    : modeA == TMM__VECTORS      ? THREADS * VECTOR / LINES_A * csA
-                                                                 : csA));
+                                    : modeA == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_A * csA
+                                                            : csA));
     c->strideB = (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
-                                    : modeB == TMM__VECTORS      ? THREADS * VECTOR / LINES_B * rsB
-                                                                 : rsB));
+                                    : modeB == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_B * rsB
+                                                            : rsB));
     /* The third unit, of A or B. */
     c->predicated = ANY && (M < TILE_M || N < TILE_N);
     c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;
@@ -5150,8 +5150,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_add_partials)(
         tmm__flag_wait(s->flags + share + 1 + other, s->ticket);
     __syncthreads();
     for (int other = share + 1; other <= share + others; other++) {
-        const TMM_FN(sums4) *from =
-            (const TMM_FN(sums4) *)s->partials + (long long)other * (VECTORS * THREADS) + thread;
+        const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s->partials +
+                                    (long long)other * ((int)VECTORS * THREADS) + thread;
 #pragma unroll
         for (int q = 0; q < VECTORS; q++) {
             TMM_SUM *v = &sum[q / 2][q % 2 * 4];
@@ -5463,16 +5463,16 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
     /* 4 more: fewer bank conflicts between copies along k. */
     enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
-    enum { PART = DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
-    enum { STAGE = ANY ? 3 * PART : PART + DEPTH * PITCH_B };
+    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(!TN ||
-                      STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
+    static_assert(!TN || (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
+                             (int)STAGES * STAGE * SIZE,
                   "they have room");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
-    __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
+    __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
     if (!ANY) {
         modeA = TMM__PIPELINED_MODE_A;
         modeB = TMM__PIPELINED_MODE_B;
@@ -5592,7 +5592,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             TMM_FN(sums4) *to =
-                (TMM_FN(sums4) *)s.partials + (long long)share * (VECTORS * THREADS) + thread;
+                (TMM_FN(sums4) *)s.partials + (long long)share * ((int)VECTORS * THREADS) + thread;
 #pragma unroll
             for (int q = 0; q < VECTORS; q++) {
                 const TMM_SUM *v = &sum[q / 2][q % 2 * 4];
@@ -12556,7 +12556,7 @@ static inline TMM_FN(narrow__choice) TMM_FN(gemm__narrow_plan)(const TMM_FN(gemm
             c.s.down_log2 = down_log2, c.groups = groups, c.kernel = instances[n].kernel;
             c.s.tilesP = (int)((c.linesP - 1) / tileP + 1);
             c.tiles = c.s.tilesP * ((c.linesQ - 1) / tileQ + 1);
-            const long long deepest = p->K / (TMM__NARROW_DEPTH * LEAST_STEPS);
+            const long long deepest = p->K / ((int)TMM__NARROW_DEPTH * LEAST_STEPS);
             const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, MOST_PARTS);
             long long last = 0;
             for (int rounds = 0; rounds <= MOST_ROUNDS; rounds++) { /* 0: not cut */
@@ -13326,7 +13326,8 @@ static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * p
     }
     void *arguments[] = {&job};
     if (TMM_FN(gemm__int8_by_wgmma)()) {
-        double bytes = 64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * TMM__INT8_K;
+        double bytes =
+            64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
         job.tiles_down = (l->pieces_down - 1) / 8 + 1;
         job.tiles_across = (l->pieces_across - 1) / 6 + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;

@@ -534,7 +534,7 @@ static bool run_as_loops(worker &w)
     if (!w.loops) return false;
     if (sigsetjmp(w.before_loops, 0)) {
         w.loops = w.in_loops = false;
-        fill_shared_memory(w);
+        begin_shared_memory(w); /* theirs are other variables */
         return false;
     }
     w.in_loops = true;

@@ -66,7 +66,7 @@ static inline TMM_FN(narrow__choice) TMM_FN(gemm__narrow_plan)(const TMM_FN(gemm
             c.s.down_log2 = down_log2, c.groups = groups, c.kernel = instances[n].kernel;
             c.s.tilesP = (int)((c.linesP - 1) / tileP + 1);
             c.tiles = c.s.tilesP * ((c.linesQ - 1) / tileQ + 1);
-            const long long deepest = p->K / (TMM__NARROW_DEPTH * LEAST_STEPS);
+            const long long deepest = p->K / ((int)TMM__NARROW_DEPTH * LEAST_STEPS);
             const long long most = !cut_k || deepest < 1 ? 1 : tmm__min(deepest, MOST_PARTS);
             long long last = 0;
             for (int rounds = 0; rounds <= MOST_ROUNDS; rounds++) { /* 0: not cut */

@@ -172,16 +172,16 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     enum { LINES_A = ANY ? UNIT : 8 * ROWS, LINES_B = ANY ? UNIT : 128 };
     /* 4 more: fewer bank conflicts between copies along k. */
     enum { PITCH_A = LINES_A + 4, PITCH_B = LINES_B + 4 };
-    enum { PART = DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
-    enum { STAGE = ANY ? 3 * PART : PART + DEPTH * PITCH_B };
+    enum { PART = (int)DEPTH * PITCH_A }; /* where those of B begin, and by ANY the third unit */
+    enum { STAGE = ANY ? 3 * PART : PART + (int)DEPTH * PITCH_B };
     enum { COPY_AT = TN ? 3 : 0 }; /* the k of a step at which copies start; found by trying */
     enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS };
     enum { DATA_PARALLEL = TMM__IS_INTEGER }; /* blocks with a whole tile, then stream-K */
-    static_assert(!TN ||
-                      STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <= STAGES * STAGE * SIZE,
+    static_assert(!TN || (int)STAGED_ROWS * COLS * THREADS * (int)sizeof(TMM_SUM) <=
+                             (int)STAGES * STAGE * SIZE,
                   "they have room");
     static_assert(COPY_AT < DEPTH - 1, "by then the stage to be refilled is another one");
-    __shared__ __align__(16) TMM_TYPE shared[STAGES * STAGE];
+    __shared__ __align__(16) TMM_TYPE shared[(int)STAGES * STAGE];
     if (!ANY) {
         modeA = TMM__PIPELINED_MODE_A;
         modeB = TMM__PIPELINED_MODE_B;
@@ -301,7 +301,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
         if (begin > 0 || s.reduce) { /* not the owner: leave the sums */
             TMM_FN(sums4) *to =
-                (TMM_FN(sums4) *)s.partials + (long long)share * (VECTORS * THREADS) + thread;
+                (TMM_FN(sums4) *)s.partials + (long long)share * ((int)VECTORS * THREADS) + thread;
 #pragma unroll
             for (int q = 0; q < VECTORS; q++) {
                 const TMM_SUM *v = &sum[q / 2][q % 2 * 4];

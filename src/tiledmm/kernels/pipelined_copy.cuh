@@ -28,7 +28,7 @@ static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const cha
     enum { SIZE = sizeof(TMM_TYPE), VECTOR = 16 / SIZE };
     int pitch = lines + 4;
     if (mode == TMM__VECTORS) {
-        int deeper = THREADS * VECTOR / lines; /* a pass advances by so many k */
+        int deeper = (int)THREADS * VECTOR / lines; /* a pass advances by so many k */
 #pragma unroll
         for (int i = 0; i < DEPTH / deeper; i++)
             tmm__copy_async(to + i * deeper * pitch, from + (unsigned long long)stride * i, 16,
@@ -110,11 +110,11 @@ static __device__ __forceinline__ void TMM_FN(pipelined_copy_begin)(
     if (modeB == TMM__VECTORS) lineB *= VECTOR;
     c->toA = c->kA * PITCH_A + lineA, c->toB = PART + c->kB * PITCH_B + lineB;
     c->strideA = (unsigned)(SIZE * (ANY || modeA == TMM__ALONG_K ? 16 * rsA
-                                    : modeA == TMM__VECTORS      ? THREADS * VECTOR / LINES_A * csA
-                                                                 : csA));
+                                    : modeA == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_A * csA
+                                                            : csA));
     c->strideB = (unsigned)(SIZE * (ANY || modeB == TMM__ALONG_K ? 16 * csB
-                                    : modeB == TMM__VECTORS      ? THREADS * VECTOR / LINES_B * rsB
-                                                                 : rsB));
+                                    : modeB == TMM__VECTORS ? (int)THREADS * VECTOR / LINES_B * rsB
+                                                            : rsB));
     /* The third unit, of A or B. */
     c->predicated = ANY && (M < TILE_M || N < TILE_N);
     c->rows_left = c->predicated ? (int)(M - row < TILE_M ? M - row : TILE_M) - lineA : TILE_M;

@@ -20,8 +20,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_add_partials)(
         tmm__flag_wait(s->flags + share + 1 + other, s->ticket);
     __syncthreads();
     for (int other = share + 1; other <= share + others; other++) {
-        const TMM_FN(sums4) *from =
-            (const TMM_FN(sums4) *)s->partials + (long long)other * (VECTORS * THREADS) + thread;
+        const TMM_FN(sums4) *from = (const TMM_FN(sums4) *)s->partials +
+                                    (long long)other * ((int)VECTORS * THREADS) + thread;
 #pragma unroll
         for (int q = 0; q < VECTORS; q++) {
             TMM_SUM *v = &sum[q / 2][q % 2 * 4];

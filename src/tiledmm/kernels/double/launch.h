@@ -182,7 +182,8 @@ static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * p
     }
     void *arguments[] = {&job};
     if (TMM_FN(gemm__int8_by_wgmma)()) {
-        double bytes = 64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * TMM__INT8_K;
+        double bytes =
+            64.0 * ((double)job.a_blocks + job.b_blocks) * job.k_blocks * (int)TMM__INT8_K;
         job.tiles_down = (l->pieces_down - 1) / 8 + 1;
         job.tiles_across = (l->pieces_across - 1) / 6 + 1;
         job.keep_pace = state != NULL && bytes > t->fp16.l2_bytes;
