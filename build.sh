@@ -271,7 +271,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     local flags=(-Xcompiler "-Wall,-Wextra,-Werror,-fopenmp") sanitized=(--sanitize -Xcompiler "-Wall,-Wextra,-Werror")
     local devices=1 more_devices="" sanitized_devices="" orders="forward backward shuffle:$RANDOM"
     case $name in # programs that run for a moment: the compiler's time is what counts
-    rules | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
+    half | promises | rules | tensor_float | tensor_double | no_device) sanitized+=(-O0) ;;
     esac
     if [ "$name" = no_device ]; then # none of the fast kernels runs
         devices=0
@@ -280,7 +280,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     fi
     if [ "$name" = host ]; then
         more_devices="2 3 5"
-        sanitized_devices=3
+        sanitized_devices=3 # alone
         # tests/gemm.cu looks for undefined behaviour inside of kernels, which takes half of the time
         sanitized+=('-DTMM_KERNEL=static __global__ __attribute__((no_sanitize("undefined")))')
     fi
@@ -301,8 +301,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
     fi
     # without OpenMP: its worker threads and AddressSanitizer's stack switches do not mix
     if cpu/cucc "${sanitized[@]}" "tests/$name.cu" -o "$program.san" 2>"$program.err"; then
-        tap "$name, sanitized" env CUCC_DEVICES=$devices "$program.san"
-        for number in $sanitized_devices; do
+        for number in ${sanitized_devices:-$devices}; do
             tap "$name, $number devices, sanitized" env CUCC_DEVICES="$number" "$program.san"
         done
     else
@@ -424,6 +423,7 @@ run_tests() {
     if [ $only_gpu = 0 ]; then
         need g++ g++
         job "formatting" formatting
+        [ -e cpu/tests/run.sh ] && job "CPU runner's own tests" tap "cpu" bash cpu/tests/run.sh
         # the longest first, so that no core idles at the end
         if have nvcc; then
             for file in tests/*.cu demos/*.cu demos/*/*.cu bench/*.cu; do
@@ -443,7 +443,6 @@ run_tests() {
         for file in tests/*.sh; do
             job "$file" tap "$(basename "$file" .sh)" bash "$file"
         done
-        [ -e cpu/tests/run.sh ] && job "CPU runner's own tests" tap "cpu" bash cpu/tests/run.sh
         for file in cpu/tests/*/run.sh; do
             [ -e "$file" ] && job "$file" tap "cpu $(basename "$(dirname "$file")")" bash "$file"
         done
