@@ -35,7 +35,7 @@ typedef struct tmm__gpu {
     double factor[TMM__FAMILIES][2];
 } tmm__gpu;
 
-/* Those that were measured. Where a factor is 1, it was not found to differ. */
+/* Of the H100 memory alone was measured; all else was taken from the H200. */
 static const tmm__gpu tmm__gpus[] = {
     {"NVIDIA H200",
      90,
