@@ -1022,7 +1022,7 @@ static inline long long tmm__min(long long a, long long b)
     return a < b ? a : b;
 }
 #endif
-/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: what GPUs do, and what blocks of kernels take.
+/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of kernels.
    Uses: nothing. Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
 #if TMM__HOST && !defined(TMM__PART_TUNING)
 #define TMM__PART_TUNING
@@ -1034,15 +1034,14 @@ static inline long long tmm__min(long long a, long long b)
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
 
-/* Kernels whose time differs between GPUs by a factor of its own. */
+/* Kernels by what multiplies: see tmm__rate. */
 typedef enum tmm__family {
     TMM__COST_SIMPLE, /* TMM_SHARED_16, TMM_REGISTER_64 and TMM_REGISTER_128 */
     TMM__COST_OUTER,
     TMM__COST_SMALL,
     TMM__COST_SKINNY,
     TMM__COST_PIPELINED,
-    TMM__COST_TENSOR, /* of double, or of float */
-    TMM__FAMILIES
+    TMM__COST_TENSOR /* of double, or of float */
 } tmm__family;
 
 /* What a GPU does. */
@@ -1055,30 +1054,12 @@ typedef struct tmm__gpu {
     double launch;  /* of an empty kernel behind another, in nanoseconds */
     double memory;  /* bytes read in a nanosecond */
     double l2_bytes;
-    /* Of float and double: how many times as long blocks take as tmm__costs says. */
-    double factor[TMM__FAMILIES][2];
 } tmm__gpu;
 
-/* Those that were measured. Where a factor is 1, it was not found to differ. */
+/* The H100's row is the H200's with memory of its own (bench/results/h100/memory.csv: 3114). */
 static const tmm__gpu tmm__gpus[] = {
-    {"NVIDIA H200",
-     90,
-     6144,
-     132,
-     1.9,
-     550,
-     4300,
-     50e6,
-     {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}},
-    {"NVIDIA H100",
-     90,
-     5120,
-     132,
-     1.9,
-     550,
-     2900,
-     50e6,
-     {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}},
+    {"NVIDIA H200", 90, 6144, 132, 1.9, 550, 4300, 50e6},
+    {"NVIDIA H100", 90, 5120, 132, 1.9, 550, 2900, 50e6},
 };
 
 /* Instances that have numbers of their own. */
@@ -1132,9 +1113,9 @@ typedef struct tmm__costs {
     } skinny[TMM__TUNED_SKINNY];
     /* KERNEL SUM: once, and for each byte that it reads. */
     double sum, sum_byte;
-    /* KERNEL PIPELINED of float, by instance: any, TN, NN; and what a tile takes besides that is cut along K: in few slices, and
-       each slice; with KERNEL REDUCE, for reduce_from slices and more; by a cluster, and each round of
-       them; with even shares (stream-K), and each partial tile. */
+    /* KERNEL PIPELINED of float, by instance: any, TN, NN. What a tile that is cut along K takes besides:
+       in few slices, and each slice; with KERNEL REDUCE, for reduce_from slices and more; by a cluster,
+       and each round of them; with even shares (stream-K), and each partial tile. */
     struct {
         tmm__block_costs block[TMM__TUNED_PIPELINED];
         double cut, cut_slice[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
@@ -1396,7 +1377,6 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
     sheet.bus_width = width, sheet.processors = known->processors;
     sheet.l2_bytes = tmm__attribute(cudaDevAttrL2CacheSize, number, 4 << 20);
     sheet.clock = 0.96e-9 * hertz, sheet.memory = 0.9e-9 * known->bandwidth;
-    for (int n = 0; n < TMM__FAMILIES; n++) sheet.factor[n][0] = sheet.factor[n][1] = 1;
     known->gpu = tmm__gpu_for(&sheet);
 }
 
@@ -1690,7 +1670,6 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     k = fmax(k * slower, rounds * least);
     double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
     if (w->odd) clocks += rounds * c->odd;
-    clocks *= gpu->factor[w->family][w->type == TMM__TUNED_AS_DOUBLE];
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
     return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(w));
 }
@@ -1704,11 +1683,9 @@ static inline tmm__block_costs tmm__scaled(const tmm__block_costs *c, double are
     return scaled;
 }
 
-/* The same for so many clocks of every multiprocessor. */
-static inline double tmm__in_nanoseconds(tmm__family family, int type, double clocks)
+static inline double tmm__in_nanoseconds(double clocks)
 {
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    return clocks * gpu->factor[family][type == TMM__TUNED_AS_DOUBLE] / gpu->clock;
+    return clocks / tmm__current_device()->gpu.clock;
 }
 
 /* KERNEL PACK: what it leaves it has read, too. */
@@ -11661,7 +11638,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
     const tmm__block_costs *costs = d->costs;
     const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
-    const double clock = tmm__in_nanoseconds(TMM__COST_PIPELINED, d->load.type, 1);
+    const double clock = tmm__in_nanoseconds(1);
     int best = 1, blocks = tmm__plan_whole(s, d, (int)most);
     *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
     for (int turns = 1; d->cut_k && turns <= per; turns++) {
@@ -11901,7 +11878,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     const tmm__costs *t = tmm__tuned();
     const tmm__block_costs costs = tmm__tensor_costs(i);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
-    const double clock = tmm__in_nanoseconds(TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE, 1);
+    const double clock = tmm__in_nanoseconds(1);
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
@@ -12196,7 +12173,7 @@ static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, dou
 {
     const tmm__costs *t = tmm__tuned();
     const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
-    return tmm__in_nanoseconds(TMM__COST_SMALL, TMM__TUNED_AS, t->sum + t->sum_byte * bytes);
+    return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
 /* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts of 16
@@ -12229,8 +12206,7 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
         const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
-        const double best =
-            sqrt(tmm__in_nanoseconds(load.family, load.type, costs.k[0] * p->K) / each);
+        const double best = sqrt(tmm__in_nanoseconds(costs.k[0] * p->K) / each);
         for (int turns = 1; turns <= 2; turns++) {
             const double fit = floor(turns * load.processors / tiles);
             const double parts = floor(fmin(fmin(fit, best), most_parts));
@@ -12392,9 +12368,8 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     const double whole = c.time;
     const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
     const double rounds = ceil(blocks / load.processors);
-    const double most =
-        fmin(fmin(stages, MOST_PARTS),
-             sqrt(tmm__in_nanoseconds(load.family, load.type, rounds * costs->k[0] * p->K) / each));
+    const double most = fmin(fmin(stages, MOST_PARTS),
+                             sqrt(tmm__in_nanoseconds(rounds * costs->k[0] * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c.parts) continue;
@@ -12523,7 +12498,7 @@ static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice
     double clocks = ceil(ceil((double)K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
     clocks += t->narrow.launch + t->narrow.tile * rounds;
     if (c->parts > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
-    return fmax(tmm__in_nanoseconds(TMM__COST_PIPELINED, TMM__TUNED_AS, clocks),
+    return fmax(tmm__in_nanoseconds(clocks),
                 sizeof(TMM_TYPE) * (double)c->linesQ * K / tmm__current_device()->gpu.memory);
 }
 
@@ -12848,7 +12823,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         least = time;
         *best = n;
     }
-    return tmm__in_nanoseconds(TMM__COST_TENSOR, TMM__TUNED_AS_FLOAT, least);
+    return tmm__in_nanoseconds(least);
 }
 
 /* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in FP32

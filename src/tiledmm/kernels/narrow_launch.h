@@ -33,7 +33,7 @@ static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice
     double clocks = ceil(ceil((double)K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
     clocks += t->narrow.launch + t->narrow.tile * rounds;
     if (c->parts > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
-    return fmax(tmm__in_nanoseconds(TMM__COST_PIPELINED, TMM__TUNED_AS, clocks),
+    return fmax(tmm__in_nanoseconds(clocks),
                 sizeof(TMM_TYPE) * (double)c->linesQ * K / tmm__current_device()->gpu.memory);
 }
 

@@ -64,7 +64,7 @@ static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, 
     const int per = d->blocks, large = d->large, steps = d->steps, processors = d->processors;
     const tmm__block_costs *costs = d->costs;
     const double tiles = (double)d->tiles_down * d->tiles_across, most = (double)per * processors;
-    const double clock = tmm__in_nanoseconds(TMM__COST_PIPELINED, d->load.type, 1);
+    const double clock = tmm__in_nanoseconds(1);
     int best = 1, blocks = tmm__plan_whole(s, d, (int)most);
     *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, costs, depth, 1));
     for (int turns = 1; d->cut_k && turns <= per; turns++) {

@@ -59,7 +59,7 @@ static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, dou
 {
     const tmm__costs *t = tmm__tuned();
     const double bytes = sizeof(TMM_SUM) * parts * p->M * p->N * p->batch;
-    return tmm__in_nanoseconds(TMM__COST_SMALL, TMM__TUNED_AS, t->sum + t->sum_byte * bytes);
+    return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
 /* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts of 16
@@ -92,8 +92,7 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
         const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
-        const double best =
-            sqrt(tmm__in_nanoseconds(load.family, load.type, costs.k[0] * p->K) / each);
+        const double best = sqrt(tmm__in_nanoseconds(costs.k[0] * p->K) / each);
         for (int turns = 1; turns <= 2; turns++) {
             const double fit = floor(turns * load.processors / tiles);
             const double parts = floor(fmin(fmin(fit, best), most_parts));

@@ -37,7 +37,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     const tmm__costs *t = tmm__tuned();
     const tmm__block_costs costs = tmm__tensor_costs(i);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
-    const double clock = tmm__in_nanoseconds(TMM__COST_TENSOR, TMM__TUNED_AS_DOUBLE, 1);
+    const double clock = tmm__in_nanoseconds(1);
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;

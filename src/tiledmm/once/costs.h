@@ -61,7 +61,6 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     k = fmax(k * slower, rounds * least);
     double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
     if (w->odd) clocks += rounds * c->odd;
-    clocks *= gpu->factor[w->family][w->type == TMM__TUNED_AS_DOUBLE];
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
     return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(w));
 }
@@ -75,11 +74,9 @@ static inline tmm__block_costs tmm__scaled(const tmm__block_costs *c, double are
     return scaled;
 }
 
-/* The same for so many clocks of every multiprocessor. */
-static inline double tmm__in_nanoseconds(tmm__family family, int type, double clocks)
+static inline double tmm__in_nanoseconds(double clocks)
 {
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    return clocks * gpu->factor[family][type == TMM__TUNED_AS_DOUBLE] / gpu->clock;
+    return clocks / tmm__current_device()->gpu.clock;
 }
 
 /* KERNEL PACK: what it leaves it has read, too. */

@@ -52,7 +52,6 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
     sheet.bus_width = width, sheet.processors = known->processors;
     sheet.l2_bytes = tmm__attribute(cudaDevAttrL2CacheSize, number, 4 << 20);
     sheet.clock = 0.96e-9 * hertz, sheet.memory = 0.9e-9 * known->bandwidth;
-    for (int n = 0; n < TMM__FAMILIES; n++) sheet.factor[n][0] = sheet.factor[n][1] = 1;
     known->gpu = tmm__gpu_for(&sheet);
 }
 

@@ -1,4 +1,4 @@
-/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: what GPUs do, and what blocks of kernels take.
+/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of kernels.
    Uses: nothing. Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
 #if TMM__HOST && !defined(TMM__PART_TUNING)
 #define TMM__PART_TUNING
@@ -10,15 +10,14 @@
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
 
-/* Kernels whose time differs between GPUs by a factor of its own. */
+/* Kernels by what multiplies: see tmm__rate. */
 typedef enum tmm__family {
     TMM__COST_SIMPLE, /* TMM_SHARED_16, TMM_REGISTER_64 and TMM_REGISTER_128 */
     TMM__COST_OUTER,
     TMM__COST_SMALL,
     TMM__COST_SKINNY,
     TMM__COST_PIPELINED,
-    TMM__COST_TENSOR, /* of double, or of float */
-    TMM__FAMILIES
+    TMM__COST_TENSOR /* of double, or of float */
 } tmm__family;
 
 /* What a GPU does. */
@@ -31,30 +30,12 @@ typedef struct tmm__gpu {
     double launch;  /* of an empty kernel behind another, in nanoseconds */
     double memory;  /* bytes read in a nanosecond */
     double l2_bytes;
-    /* Of float and double: how many times as long blocks take as tmm__costs says. */
-    double factor[TMM__FAMILIES][2];
 } tmm__gpu;
 
-/* Of the H100 memory alone was measured; all else was taken from the H200. */
+/* The H100's row is the H200's with memory of its own (bench/results/h100/memory.csv: 3114). */
 static const tmm__gpu tmm__gpus[] = {
-    {"NVIDIA H200",
-     90,
-     6144,
-     132,
-     1.9,
-     550,
-     4300,
-     50e6,
-     {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}},
-    {"NVIDIA H100",
-     90,
-     5120,
-     132,
-     1.9,
-     550,
-     2900,
-     50e6,
-     {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}},
+    {"NVIDIA H200", 90, 6144, 132, 1.9, 550, 4300, 50e6},
+    {"NVIDIA H100", 90, 5120, 132, 1.9, 550, 2900, 50e6},
 };
 
 /* Instances that have numbers of their own. */
@@ -108,9 +89,9 @@ typedef struct tmm__costs {
     } skinny[TMM__TUNED_SKINNY];
     /* KERNEL SUM: once, and for each byte that it reads. */
     double sum, sum_byte;
-    /* KERNEL PIPELINED of float, by instance: any, TN, NN; and what a tile takes besides that is cut along K: in few slices, and
-       each slice; with KERNEL REDUCE, for reduce_from slices and more; by a cluster, and each round of
-       them; with even shares (stream-K), and each partial tile. */
+    /* KERNEL PIPELINED of float, by instance: any, TN, NN. What a tile that is cut along K takes besides:
+       in few slices, and each slice; with KERNEL REDUCE, for reduce_from slices and more; by a cluster,
+       and each round of them; with even shares (stream-K), and each partial tile. */
     struct {
         tmm__block_costs block[TMM__TUNED_PIPELINED];
         double cut, cut_slice[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];

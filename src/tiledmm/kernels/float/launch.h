@@ -231,7 +231,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         least = time;
         *best = n;
     }
-    return tmm__in_nanoseconds(TMM__COST_TENSOR, TMM__TUNED_AS_FLOAT, least);
+    return tmm__in_nanoseconds(least);
 }
 
 /* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in FP32
