@@ -101,13 +101,18 @@ run_memory() {
                 printf "%-16s%-32s%-32s%8s\n", demo, good, wrong, shown == "nan" ? "-" : shown }' "$work/$demo.csv"
     done
     if have nvcc && have_gpu; then # the map: latency in clocks, size and bandwidth
-        awk -F, 'BEGIN { printf "\n%-24s%12s%12s\n", "memory", "clocks", "GB/s" }
+        awk -F, 'BEGIN { printf "\n%-24s%12s%12s%12s\n", "memory", "MB", "clocks", "GB/s" }
+            FILENAME ~ /txt$/ { # Sizes in MB: registers 34.6, shared ...
+                if (sub(/^Sizes in MB: /, "")) for (f = 1; f <= NF; f++) { split($f, w, " "); size[w[1]] = w[2] + 0 }
+                next
+            }
             FNR == 1 { next }
             !($1 in row) { row[$1] = ++rows; name[rows] = $1; clocks[rows] = rate[rows] = "-" }
             FILENAME ~ /latency/ { clocks[row[$1]] = $4 }
             FILENAME ~ /bandwidth/ { rate[row[$1]] = $7 }
-            END { for (r = 1; r <= rows; r++) printf "%-24s%12s%12s\n", name[r], clocks[r], rate[r] }
-            ' "$work/latency.csv" "$work/bandwidth.csv"
+            END { for (r = 1; r <= rows; r++)
+                printf "%-24s%12s%12s%12s\n", name[r], name[r] in size ? size[name[r]] : "-", clocks[r], rate[r] }
+            ' "$work/bandwidth.txt" "$work/latency.csv" "$work/bandwidth.csv"
     else
         say "On the CPU results and counts are right, and times mean nothing: none are shown."
     fi
