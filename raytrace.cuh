@@ -356,8 +356,8 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
 RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image, int width,
                                     int height);
 
-/* Prints an image in host memory with 24-bit colour escape sequences. It is `columns` characters wide
-   (1 to 1000; at most as many as the image has pixels). A character cell has two pixels of the
+/* Prints an image in host memory with 24-bit colour escape sequences. It is `columns` characters
+   wide (1 to 1000; at most as many as the image has pixels). A character cell has two pixels of the
    preview, which needs UTF-8. Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns);
@@ -491,8 +491,8 @@ RAYT_KERNEL void __launch_bounds__(256)
         +---+---+---+---+---+---+---+---+---+---     +---+---+---+---+---
         '-load--'-load--'-load--' a hit: z           sphere 0: once a pixel
 
-   The first level of the cache holds about 2 kB, these rows of 128 spheres. Warps drift apart as they
-   walk. Beyond 2 kB they fetch from the second level, and a test takes a little longer.
+   The first level of the cache holds about 2 kB, these rows of 128 spheres. Warps drift apart as
+   they walk. Beyond 2 kB they fetch from the second level, and a test takes a little longer.
 
    A scene larger than the table takes several launches (passes), each with the next part of it.
    `depths`, one float a pixel, carries the nearest depth from pass to pass; null if there is one.

@@ -151,19 +151,19 @@
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
    Memory: TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work
-   (128 KB, TMM_TENSOR with its largest tiles). For large products of float and double they also take
-   copies of A and B in the form that they read best. TMM_SMALL and TMM_SKINNY take up to 32 x 64
-   partial sums for each multiprocessor where K is long and C is small. Without that memory all do
-   without, and sum in fewer slices.
-   TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
-   sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
-   -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
-   it takes 4 bytes for each element of A and B, M, N and K rounded up to 64, and a quarter of a byte
-   for each of C (batches: 1 GiB at a time); without that it is TMM_PIPELINED. What is not good
-   enough there is summed in float, at a fraction of the speed: elements of C of lines with NaN or
-   infinity; and, where a row of op(A) or a column of op(B) spans more than 2^28 (K = 64) to 2^34 (K
-   = 21890) in magnitude, zeros apart, those of them that are small: below some 2^-23 of the product
-   of the largest elements of their row and column. Keep to TMM_PIPELINED if many are like that.
+   (128 KB, TMM_TENSOR with its largest tiles). For large products of float and double they also
+   take copies of A and B in the form that they read best. TMM_SMALL and TMM_SKINNY take up to 32 x
+   64 partial sums for each multiprocessor where K is long and C is small. Without that memory all
+   do without, and sum in fewer slices. TMM_TENSOR is for TMM_TYPE double, on devices that give a
+   block 52 KB of shared memory (all from sm_70 on; its largest tiles take 100 KB), and float.
+   Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
+   sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
+   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time); without that
+   it is TMM_PIPELINED. What is not good enough there is summed in float, at a fraction of the
+   speed: elements of C of lines with NaN or infinity; and, where a row of op(A) or a column of
+   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 21890) in magnitude, zeros apart, those of them
+   that are small: below some 2^-23 of the product of the largest elements of their row and column.
+   Keep to TMM_PIPELINED if many are like that.
 
    STATE   What a program keeps between calls, once for all files that include this one:
      device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the
@@ -298,8 +298,8 @@
 #define TMM__TYPE_IS_INT  TMM__SECOND(TMM__JOIN(TMM__WORD_INT_, TMM_TYPE), 0, 0)
 
 /* sum += a b. For int, with sums that are int or unsigned, by an instruction that the compiler does
-   not look into: it would change the order of the additions of all sums, which takes time to compile
-   and gives nothing. */
+   not look into: it would change the order of the additions of all sums, which takes time to
+   compile and gives nothing. */
 #ifdef __CUDA_ARCH__
 #define TMM__MULTIPLY_ADD(sum, a, b)                                          \
     ((sum) = TMM__TYPE_IS_INT == 1 && sizeof(TMM_SUM) == 4 && TMM__IS_INTEGER \
@@ -340,10 +340,10 @@
    is the last line.
        NAME(value, string)                   stands for a kernel that gemm__resolve finds
        KERNEL(value, string, run, tile)
-   `run` is the name of the kernel's launcher, with _takes behind it of the function that says whether it
-   takes a product, and with _time of the one that says how long it should take: see gemm__kernel.
-   `tile` is the least edge of its tiles of C.
-   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
+   `run` is the name of the kernel's launcher, with _takes behind it of the function that says
+   whether it takes a product, and with _time of the one that says how long it should take: see
+   gemm__kernel. `tile` is the least edge of its tiles of C. TMM_AUTO_TENSOR is TMM_AUTO, which may
+   take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
 #define TMM__KERNEL_LIST(NAME, KERNEL)                                               \
     NAME(TMM_AUTO, "auto")                                                           \
     KERNEL(TMM_GLOBAL, "global", gemm__global, 32)                                   \
@@ -398,7 +398,8 @@ typedef enum tmm_kernel TMM__INT {
 #undef TMM__NAME
 #undef TMM__KERNEL
 
-/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR; its members are theirs. */
+/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR; its members are
+   theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
     void *memory;  /* FP16 and scales */
@@ -440,8 +441,8 @@ typedef struct tmm_host_options {
     int streams;       /* that compute, for each device, 4 at most; 0: 2 */
     int threads;       /* that copy pageable memory, 16 at most; 0: one for each processor */
     tmm_kernel kernel; /* TMM_AUTO: chosen for each block, all with the same bits */
-    /* Called in the calling thread with `context` as parts of C are complete. `done` is the finished
-       part of C, from 0 to 1. Any result but 0 cancels the call. NULL: not called. */
+    /* Called in the calling thread with `context` as parts of C are complete. `done` is the
+       finished part of C, from 0 to 1. Any result but 0 cancels the call. NULL: not called. */
     int (*progress)(void *context, double done);
     void *context;
     tmm_host_report *report; /* one for each device of the list, filled in; may be NULL */
@@ -522,7 +523,8 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 TMM_API void tmm_host_release(void);
 #endif
 #endif
-/* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner needs one.
+/* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
+   needs one.
    Uses: once/config.h. Used by: the fast kernels. */
 #if TMM__KERNELS && !defined(TMM__PART_PTX)
 #define TMM__PART_PTX
@@ -828,7 +830,8 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 }
 #endif
 #endif
-/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and launchers.
+/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
+   launchers.
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
@@ -841,8 +844,8 @@ enum { TMM__SKINNY_MOST = 16 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
-/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE or
-   SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
+/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE
+   or SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
 enum {
     TMM__PLAN_WHOLE,
     TMM__PLAN_SLICES,
@@ -865,8 +868,8 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 /* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
 enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 
-/* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a row,
-   which has 4 more against bank conflicts. */
+/* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
+   row, which has 4 more against bank conflicts. */
 enum {
     TMM__NARROW_THREADS = 128,
     TMM__NARROW_DEPTH = 8,
@@ -883,8 +886,8 @@ typedef struct tmm__narrow {
     int turned;    /* lines of P are columns of C */
 } tmm__narrow;
 
-/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies together;
-   rows that TN stores through shared memory at a time. */
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies
+   together; rows that TN stores through shared memory at a time. */
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 
@@ -938,8 +941,8 @@ static inline tmm_status tmm__fail(tmm_status status, const char *format, ...)
     return status;
 }
 
-/* 1 if this call of ours succeeded. If not, its error is removed from CUDA's record, where the caller
-   would take it for one of his calls. If the record has an older error, that one stays. */
+/* 1 if this call of ours succeeded. If not, its error is removed from CUDA's record, where the
+   caller would take it for one of his calls. If the record has an older error, that one stays. */
 static inline int tmm__succeeded(cudaError_t error)
 {
     if (error == cudaSuccess) return 1;
@@ -1022,14 +1025,16 @@ static inline long long tmm__min(long long a, long long b)
     return a < b ? a : b;
 }
 #endif
-/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of kernels.
-   Uses: nothing. Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
+/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
+   kernels.
+   Uses: nothing.
+   Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
 #if TMM__HOST && !defined(TMM__PART_TUNING)
 #define TMM__PART_TUNING
-/* Times are predicted from two tables. A GPU is described by what it does in a nanosecond (tmm__gpu);
-   its data sheet says that of one that was not measured. A kernel is described by the clocks of its
-   blocks (tmm__costs), which GPUs share as far as they share instructions: those of an H200.
-   bench/notes/choice.md says how they were found. */
+/* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
+   (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
+   clocks of its blocks (tmm__costs), which GPUs share as far as they share instructions: those of
+   an H200. bench/notes/choice.md says how they were found. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -1074,11 +1079,11 @@ enum {
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
 enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */
 
-/* Clocks of the blocks that a multiprocessor has: `first` once, and for each k of a block k[0] if it is
-   alone, k[1] if there are two, k[2] if three, k[3] for each beyond these; for each block but the first
-   `more`. All but `first` take longer by the part along_k if operands are contiguous along k, and by
-   `single` if they cannot be read by 16 bytes. For each block `odd`, if rows of C cannot be stored by
-   16 bytes. */
+/* Clocks of the blocks that a multiprocessor has: `first` once, and for each k of a block k[0] if
+   it is alone, k[1] if there are two, k[2] if three, k[3] for each beyond these; for each block but
+   the first `more`. All but `first` take longer by the part along_k if operands are contiguous
+   along k, and by `single` if they cannot be read by 16 bytes. For each block `odd`, if rows of C
+   cannot be stored by 16 bytes. */
 typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
@@ -1087,35 +1092,36 @@ typedef struct tmm__block_costs {
 typedef struct tmm__costs {
     /* Bytes that all multiprocessors together copy from L2 in a clock, for each of them. */
     double l2;
-    /* How many times as long it takes to write a byte of C as to read one, if L2 does not hold C. */
+    /* How many times as long it takes to write a byte of C as to read one, if L2 does not hold
+       C. */
     double write;
     /* How much faster L2 is than memory. */
     double cached;
-    /* Nanoseconds that the host takes for a launch, for two of them, and memory. The part of the time
-       that has to remain for SMALL and SKINNY to cut K. */
+    /* Nanoseconds that the host takes for a launch, for two of them, and memory. The part of the
+       time that has to remain for SMALL and SKINNY to cut K. */
     double host, gain;
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
     /* KERNEL OUTER, if op(B) is contiguous along the columns, and along k. */
     tmm__block_costs outer[2][TMM__TUNED_TYPES];
-    /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight warps
-       store it. */
+    /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight
+       warps store it. */
     double small_few;
     struct {
         int rows, cols;
         tmm__block_costs block[TMM__TUNED_TYPES];
     } small_c[TMM__TUNED_SMALL];
-    /* KERNEL SKINNY, by instance, of elements of 4 bytes and of 8, with copies of single elements and
-       of 16 bytes. */
+    /* KERNEL SKINNY, by instance, of elements of 4 bytes and of 8, with copies of single elements
+       and of 16 bytes. */
     struct {
         int along_k, width;
         tmm__block_costs block[2][2];
     } skinny[TMM__TUNED_SKINNY];
     /* KERNEL SUM: once, and for each byte that it reads. */
     double sum, sum_byte;
-    /* KERNEL PIPELINED of float, by instance: any, TN, NN. What a tile that is cut along K takes besides:
-       in few slices, and each slice; with KERNEL REDUCE, for reduce_from slices and more; by a cluster,
-       and each round of them; with even shares (stream-K), and each partial tile. */
+    /* KERNEL PIPELINED of float, by instance: any, TN, NN. What a tile that is cut along K takes
+       besides: in few slices, and each slice; with KERNEL REDUCE, for reduce_from slices and more;
+       by a cluster, and each round of them; with even shares (stream-K), and each partial tile. */
     struct {
         tmm__block_costs block[TMM__TUNED_PIPELINED];
         double cut, cut_slice[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
@@ -1123,9 +1129,9 @@ typedef struct tmm__costs {
         double cluster, cluster_round[TMM__TILE_SIZES];
         double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
     } pipelined;
-    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. reduce_wide_from:
-       slices from which eight blocks add up each part of a tile. last: the tiles of a last, short round
-       are cut. */
+    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same.
+       reduce_wide_from: slices from which eight blocks add up each part of a tile. last: the tiles
+       of a last, short round are cut. */
     struct {
         struct {
             int tile_m, tile_n, width;
@@ -1135,20 +1141,21 @@ typedef struct tmm__costs {
         int reduce_wide_from;
         double last, last_slice, even, even_step, even_partial;
     } tensor;
-    /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the lines; of 3
-       and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer where it is the
-       only one. A launch, and each tile besides; for each byte of its sum. most: rows or columns that it
-       takes by itself. */
+    /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
+       lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
+       where it is the only one. A launch, and each tile besides; for each byte of its sum. most:
+       rows or columns that it takes by itself. */
     struct {
         double step[2][2][2], alone, launch, tile, sum_byte, most;
     } narrow;
-    /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of memory. */
+    /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
+       memory. */
     double pack, pack_rate;
-    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
-       mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles.
-       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K operands
-       with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
-       these K by 256 and 512. */
+    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then
+       by mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles.
+       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K
+       operands with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k:
+       up to these K by 256 and 512. */
     struct {
         double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
         int convert_256_k, convert_one_wave_k, convert_512_k;
@@ -1157,11 +1164,11 @@ typedef struct tmm__costs {
     } fp16;
 
     /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
-       products of bytes by one modulus; first: what the first one costs, times M N; slow: where FP64
-       has 1/64 of the rate of FP32, as predicted.
-       TMM_AUTO: multiply-adds of bytes of a multiprocessor in a clock, by wgmma and (as predicted) by
-       mma.sync; bytes of memory as a part of those read; nanoseconds of all launches. slow_edge: the
-       least M, N and K where FP64 is slow. */
+       products of bytes by one modulus; first: what the first one costs, times M N; slow: where
+       FP64 has 1/64 of the rate of FP32, as predicted. TMM_AUTO: multiply-adds of bytes of a
+       multiprocessor in a clock, by wgmma and (as predicted) by mma.sync; bytes of memory as a part
+       of those read; nanoseconds of all launches. slow_edge: the least M, N and K where FP64 is
+       slow. */
     struct {
         double fp64, each, first, fp64_slow, each_slow;
         double rate, rate_slow, memory, launches, slow_edge;
@@ -1327,8 +1334,8 @@ static inline const tmm__costs *tmm__tuned(void)
    Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
 #if TMM__HOST && !defined(TMM__PART_DEVICE)
 #define TMM__PART_DEVICE
-/* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a few
-   tenths of a millisecond, so each is asked once. */
+/* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
+   few tenths of a millisecond, so each is asked once. */
 typedef struct tmm__kernel_facts {
     const void *kernel; /* NULL: this place is free */
     int shared;         /* bytes of shared memory that a launch may ask for; 0: what all may have */
@@ -1352,16 +1359,17 @@ typedef struct tmm__device {
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
 
-/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. Only an error of this very call
-   is taken from CUDA's record: an older one is the caller's. */
+/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. Only an error of this very
+   call is taken from CUDA's record: an older one is the caller's. */
 static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 {
     int value = 0;
     return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
 }
 
-/* What a device does: as measured, or by its data sheet, of which some 0.96 of the clock and 0.9 of the
-   memory's speed are reached. Clocks are in kHz, which not every device tells, the width in bits. */
+/* What a device does: as measured, or by its data sheet, of which some 0.96 of the clock and 0.9 of
+   the memory's speed are reached. Clocks are in kHz, which not every device tells, the width in
+   bits. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -1536,8 +1544,8 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
    by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
-   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes, or what
-   tmm_?gemm_host asks for. */
+   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes,
+   or what tmm_?gemm_host asks for. */
 #define TMM__RELEASE_THRESHOLD (64ull << 20)
 inline cudaMemPool_t tmm__make_pool(int device)
 {
@@ -1624,8 +1632,8 @@ typedef struct tmm__load {
     int odd;                /* rows of C cannot be stored by 16 bytes */
 } tmm__load;
 
-/* Multiply-adds of a multiprocessor in a clock, by the table of arithmetic throughput in the CUDA C++
-   Programming Guide; of double by tensor cores, where the family has them. */
+/* Multiply-adds of a multiprocessor in a clock, by the table of arithmetic throughput in the CUDA
+   C++ Programming Guide; of double by tensor cores, where the family has them. */
 static inline double tmm__rate(int capability, tmm__family family, int type)
 {
     const int many = capability == 80 || capability == 90 || capability == 100;
@@ -1647,17 +1655,17 @@ static inline double tmm__memory_time(const tmm__load *w)
     return (w->bytes + t->write * w->c_bytes) / gpu->memory;
 }
 
-/* What a plan that takes two launches, or memory, is worth: the host takes longer for it, so it gains
-   little where the device takes less than the host. */
+/* What a plan that takes two launches, or memory, is worth: the host takes longer for it, so it
+   gains little where the device takes less than the host. */
 static inline double tmm__host_time(double time)
 {
     const double host = tmm__tuned()->host;
     return time < host ? host - 0.1 * (host - time) : time;
 }
 
-/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory holds
-   them up. No block multiplies faster than the device can, which counts where instructions are slower
-   than those of the device whose clocks `c` has. */
+/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory
+   holds them up. No block multiplies faster than the device can, which counts where instructions
+   are slower than those of the device whose clocks `c` has. */
 static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();
@@ -1767,8 +1775,8 @@ static inline tmm_status tmm__check_gemm(const tmm__operands *o)
    Uses: once/config.h. Used by: kernels/, type/instances.h. */
 #if !defined(TMM__PART_PASSES)
 #define TMM__PART_PASSES
-/* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel stands
-   the list of its instances, a line each:
+/* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
+   stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
            _(1, 16x16, 16, 16)
            _(2, 16x32, 16, 32)
@@ -1780,7 +1788,8 @@ static inline tmm_status tmm__check_gemm(const tmm__operands *o)
 /* For #if: #if TMM__SMALL_LIST(TMM__IN_PASS) 0 asks whether there is an instance in this pass. */
 #define TMM__IN_PASS(pass, ...) TMM__PASS == pass ||
 
-/* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its columns. */
+/* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its
+   columns. */
 #define TMM__ARGUMENT_1(a, ...)          a
 #define TMM__ARGUMENT_2(a, b, ...)       b
 #define TMM__ARGUMENT_3(a, b, c, ...)    c
@@ -4059,16 +4068,16 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                              long long ldc, long long strideA, long long strideB,
                                              long long strideC, long long batch, tmm_stream stream);
 
-/* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as stored
-   (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
+/* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as
+   stored (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
    TMM_REGISTER instead. */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR
 /* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
-   alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions as for gemm. `options`
-   as above, or NULL. For a prepared operand its op, pointer and leading dimension are ignored: they
-   are those it was prepared with. The bits are those of gemm_with.
+   alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions as for gemm.
+   `options` as above, or NULL. For a prepared operand its op, pointer and leading dimension are
+   ignored: they are those it was prepared with. The bits are those of gemm_with.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N or
    K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -4582,9 +4591,9 @@ static __device__ __forceinline__ void TMM_FN(store4)(TMM_TYPE *C, long long row
     if (vector) *(TMM_FN(elements4) *)C = elements;
 }
 
-/* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on and
-   before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With `vector`,
-   bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
+/* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
+   and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
+   `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
 static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
                                                           long long first_row, long long end,
                                                           long long col, bool vector, unsigned mask,
@@ -4702,10 +4711,10 @@ static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long lo
     }
 }
 
-/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on. The
-   mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read
-   by single elements, so one code serves both cases. There is no branch for beta: the main loop of
-   the kernel would pay for it. */
+/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on.
+   The mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read by single
+   elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
+   would pay for it. */
 static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
                                                          bool vector, unsigned mask, TMM_TYPE alpha,
                                                          TMM_TYPE beta, const TMM_SUM *sum)
@@ -4734,7 +4743,8 @@ static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long 
 }
 #endif
 /* src/tiledmm/kernels/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: once/schedule.h, kernels/store.cuh. Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
+   Uses: once/schedule.h, kernels/store.cuh.
+   Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
    are walked downwards, then across. */
@@ -4748,8 +4758,8 @@ static __device__ __forceinline__ void TMM_FN(find_tile)(const tmm__schedule *s,
 }
 
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
-   `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps are
-   above each other. */
+   `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
+   are above each other. */
 static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long N, TMM_TYPE alpha,
                                                           TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                                           const tmm__schedule *s, int rows,
@@ -4774,15 +4784,17 @@ static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long
     (C, row, col, vector, mask, alpha, TMM_FN(load4)(C, vector, mask, beta).v, sum);
 }
 #endif
-/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up partial tiles.
-   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
+/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
+   packing operands, adding up partial tiles.
+   Uses: kernels/store.cuh, kernels/streamk.cuh.
+   Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
-   writes along memory. Four elements go at once if they are neighbours in k and aligned to 16 bytes.
-   8 bytes moved an element in float: bound by memory.
+   writes along memory. Four elements go at once if they are neighbours in k and aligned to 16
+   bytes. 8 bytes moved an element in float: bound by memory.
 
    Shared memory is [k][line] in vectors of four lines. Vector v of row k lies at v ^ (k / 4), so 8
    threads along k with 4 lines each write to 32 banks. */
@@ -4847,12 +4859,12 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 
-/* KERNEL REDUCE. C = alpha (sum of `slices` partial tiles) + beta C, for the slices of k of each tile
-   that KERNEL PIPELINED has left. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
-   says which. With few slices each thread adds up all of its group, in ascending k. With many,
-   groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the eight
-   results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`: the
-   slices come from KERNEL TENSOR, and rows is 4. */
+/* KERNEL REDUCE. C = alpha (sum of `slices` partial tiles) + beta C, for the slices of k of each
+   tile that KERNEL PIPELINED has left. 256 threads own groups of four sums of tile blockIdx.y;
+   blockIdx.x says which. With few slices each thread adds up all of its group, in ascending k. With
+   many, groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the
+   eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
+   the slices come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
@@ -4909,8 +4921,8 @@ TMM_KERNEL void __launch_bounds__(256)
 /* src/tiledmm/kernels/pipelined_copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
    Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the rows
-   of C that a thread owns.
+/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the
+   rows of C that a thread owns.
 
    What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
 typedef struct TMM_FN(pipelined_copies) {
@@ -4924,9 +4936,9 @@ typedef struct TMM_FN(pipelined_copies) {
 
 /* Copies what this thread has to copy of a step of one operand, `lines` rows of A or columns of B.
    `to`, `from`: its first element in shared memory and in global memory. The elements of its next
-   passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else filled
-   with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted from
-   the first element. `mode`, `lines` and `unpredicated` are constants. */
+   passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else
+   filled with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted
+   from the first element. `mode`, `lines` and `unpredicated` are constants. */
 static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const char *from,
                                                          unsigned stride, int mode, int lines,
                                                          bool unpredicated, bool valid,
@@ -4957,9 +4969,10 @@ static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const cha
     }
 }
 
-/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A thread
-   copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With predicates, lines
-   from lines_left on, or all if not valid, are zeros. That is rare, so it is a loop. */
+/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A
+   thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
+   predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
+   loop. */
 static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const char *from,
                                                          unsigned stride, int mode,
                                                          bool unpredicated, int lines_left,
@@ -4995,7 +5008,8 @@ static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const cha
     }
 }
 
-/* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k on. */
+/* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k
+   on. */
 static __device__ __forceinline__ void TMM_FN(pipelined_copy_begin)(
     TMM_FN(pipelined_copies) * c, int thread, int modeA, int modeB, bool is_128x64, long long M,
     long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
@@ -5088,7 +5102,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_copy_advance)(TMM_FN(pip
     c->from3 += depth * (c->is_128x64 ? csA : rsB) * SIZE;
 }
 
-/* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there are. */
+/* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
+   are. */
 static __device__ __forceinline__ void TMM_FN(pipelined_fill)(TMM_FN(pipelined_copies) * c,
                                                               TMM_TYPE *shared, const int STAGE,
                                                               int left, int first_depth,
@@ -5105,12 +5120,13 @@ static __device__ __forceinline__ void TMM_FN(pipelined_fill)(TMM_FN(pipelined_c
     }
 }
 #endif
-/* src/tiledmm/kernels/pipelined_store.cuh. What becomes of the sums of KERNEL PIPELINED: partial tiles and C.
+/* src/tiledmm/kernels/pipelined_store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
+   tiles and C.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie four
-   sums to four registers in this order. Swapped in pairs, a sum never lies in the register bank of the
-   element of B that is multiplied into it. */
+/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie
+   four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
+   bank of the element of B that is multiplied into it. */
 
 /* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
    adds them in ascending k. */
@@ -5180,7 +5196,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_find_place)(
     place->first_row = first_row, place->mask = mask, place->aligned = aligned;
 }
 
-/* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place of its own. */
+/* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place
+   of its own. */
 static __device__ __forceinline__ void TMM_FN(pipelined_stage)(TMM_FN(sums4) * own, int i,
                                                                const TMM_SUM (*sum)[8],
                                                                const int ROWS)
@@ -5198,8 +5215,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_stage)(TMM_FN(sums4) * o
     }
 }
 
-/* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so that
-   there is code for these alone. */
+/* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
+   that there is code for these alone. */
 static __device__ __forceinline__ void TMM_FN(pipelined_store)(
     TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
     bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
@@ -5236,8 +5253,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_store)(
 }
 
 #if TMM__CLUSTERS
-/* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`. `all`:
-   the vectors that it is sent, as [slice][vector][thread]. */
+/* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
+   `all`: the vectors that it is sent, as [slice][vector][thread]. */
 static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * all,
                                                               const tmm__schedule *s, int part,
                                                               int rank, const TMM_SUM (*sum)[8],
@@ -5267,7 +5284,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * al
 #endif
 #endif
 /* src/tiledmm/kernels/pipelined.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
+   Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh.
+   Used by: kernels/pipelined_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
@@ -5307,8 +5325,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * al
    The block with the first steps of a tile owns it. The others leave their sums as partial tiles,
    which the owner adds in ascending k. The last block has the first share, for a block may wait
    only for blocks that were started before it. Where all blocks can be at work with each tile in a
-   few equal slices of k, it has that many: they are ready at the same time. Where there would be many
-   (few tiles, long K), all become partial tiles, and KERNEL REDUCE adds them.
+   few equal slices of k, it has that many: they are ready at the same time. Where there would be
+   many (few tiles, long K), all become partial tiles, and KERNEL REDUCE adds them.
 
    Integers: multiply-adds run at half rate, so one warp nearly keeps a scheduler busy. Blocks then
    drift apart: one finishes early and leaves the others with too few warps to hide latency (seen;
@@ -5329,18 +5347,18 @@ static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * al
    a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
    bench/notes/pipelined.md.
 
-   The order of the main loop depends on all code around it. The functions below leave the loops of TN
-   and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to 5.5%
-   slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower. Measured
-   on one NVIDIA H200: bench/notes/pipelined.md.
+   The order of the main loop depends on all code around it. The functions below leave the loops of
+   TN and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to
+   5.5% slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower.
+   Measured on one NVIDIA H200: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
      ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
      VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
 
-/* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second finds
-   one operand where the first has read it. */
+/* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second
+   finds one operand where the first has read it. */
 static __device__ __forceinline__ void TMM_FN(pipelined_multiply)(const TMM_FN(elements4) * a,
                                                                   const TMM_FN(elements4) * b,
                                                                   TMM_SUM (*sum)[8], const int ROWS)
@@ -5363,8 +5381,9 @@ static __device__ __forceinline__ void TMM_FN(pipelined_clear)(TMM_SUM (*sum)[8]
         for (int j = 0; j < 8; j++) sum[i][j] = 0;
 }
 
-/* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing is
-   left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of theirs. */
+/* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing
+   is left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of
+   theirs. */
 static __device__ __forceinline__ bool TMM_FN(pipelined_find_work)(const tmm__schedule *s, int work,
                                                                    int share, int blocks,
                                                                    int streamk_blocks,
@@ -5391,7 +5410,8 @@ static __device__ __forceinline__ bool TMM_FN(pipelined_find_work)(const tmm__sc
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART elements. */
+/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART
+   elements. */
 static __device__ __forceinline__ void TMM_FN(pipelined_fragment)(int thread, bool is_128x64,
                                                                   int *row0, int *col0,
                                                                   const bool ANY, const int ROWS,
@@ -5588,8 +5608,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         TMM_FN(pipelined_find_place)
         (&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc, ANY, TN, ROWS);
         if (TN) {
-            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row. The
-               other instances are slower with this. */
+            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
+               The other instances are slower with this. */
             bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
             TMM_FN(sums4) *own = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1
@@ -6593,8 +6613,9 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
    Uses: kernels/store.cuh. Used by: kernels/outer_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL OUTER ================================================== */
-/* For a short K: writing C is most of the work, and tiles in shared memory would cost more than they
-   save. A thread computes 4 x 4 elements of C as K outer products, with operands straight from L1:
+/* For a short K: writing C is most of the work, and tiles in shared memory would cost more than
+   they save. A thread computes 4 x 4 elements of C as K outer products, with operands straight from
+   L1:
 
              B  K x N     c       c+G     c+2G    c+3G            G = ceil(N / 4)
                         | |     | |     | |     | |  k
@@ -6610,7 +6631,8 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 
    Global memory: M N elements written, (M + N) K read once each by L2. L1: 8 loads for 16
    multiply-adds. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: for K below
-   some 8 the writing of C, then the issue of instructions; for a small C the latency of a launch. */
+   some 8 the writing of C, then the issue of instructions; for a small C the latency of a
+   launch. */
 TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
     TMM_FN(gemm_outer)(long long M, long long N, long long K, TMM_TYPE alpha,
                        const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -6680,7 +6702,8 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
     }
 }
 #endif
-/* src/tiledmm/kernels/narrow.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside thousands.
+/* src/tiledmm/kernels/narrow.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
+   thousands.
    Uses: kernels/sum.cuh, kernels/store.cuh. Used by: kernels/narrow_launch.h. */
 /* The instances: pass, name, groups of lines of P. */
 #ifndef TMM__NARROW_LIST
@@ -6689,9 +6712,9 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_FLOAT
-/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all parts
-   of an element: C is large, so that threads are many, and parts are few. Loads M N parts elements
-   once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
+/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all
+   parts of an element: C is large, so that threads are many, and parts are few. Loads M N parts
+   elements once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_narrow_sum)(long long M, long long N, int parts, TMM_TYPE alpha,
                             const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
@@ -6743,8 +6766,8 @@ TMM_KERNEL void __launch_bounds__(256)
    k is cut into gridDim.y parts, so that every multiprocessor has as many blocks; KERNEL NARROW
    SUM adds them up.
 
-   Copies are of single elements, for any strides; what is contiguous along k is so transposed. By 16
-   bytes they were not faster. A tile that sticks out along Q is moved back inside.
+   Copies are of single elements, for any strides; what is contiguous along k is so transposed. By
+   16 bytes they were not faster. A tile that sticks out along Q is moved back inside.
 
    Global loads: (1 / (16 down) + down / 1024) M N K elements, 25.6 FLOP per byte of 64 x 256. Of n
    lines in one tile Q is read once: n / 2 FLOP per byte. Shared loads: 24 elements for 128
@@ -6756,8 +6779,8 @@ TMM_KERNEL void __launch_bounds__(256)
 #define tmm__narrow_store  TMM__INSTANCE(narrow_store_, NARROW)
 
 #if TMM__BODIES
-/* Copies what this thread has of P in half of a step, an element of each of two groups; zeros for those
-   from number `valid` on. */
+/* Copies what this thread has of P in half of a step, an element of each of two groups; zeros for
+   those from number `valid` on. */
 static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const char *from,
                                                           unsigned stride, int valid)
 {
@@ -6788,9 +6811,9 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], TMM_FN
         }
 }
 
-/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along Q
-   swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the tile's
-   first ones on; those of Q before skipQ belong to another tile. */
+/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
+   Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
+   tile's first ones on; those of Q before skipQ belong to another tile. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
@@ -6872,9 +6895,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int first_depth = (int)(K - (steps - 1ll) * DEPTH);
     const long long k0 = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
 
-    /* Copies of P: for each half 4 threads along k and 32 along its places, or the other way round; of
-       Q: 8 threads along k and 16 along the lines, and half of all lines for each half. A thread copies
-       validP elements of P. From half to half of a step, and to the next step: nextQ bytes. */
+    /* Copies of P: for each half 4 threads along k and 32 along its places, or the other way round;
+       of Q: 8 threads along k and 16 along the lines, and half of all lines for each half. A thread
+       copies validP elements of P. From half to half of a step, and to the next step: nextQ
+       bytes. */
     const int group = 4 << down_log2; /* lines */
     const int p_k = kP == 1 ? thread % HALF : thread / 32;
     const int place = kP == 1 ? thread / HALF : thread % 32,
@@ -6948,8 +6972,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 #pragma unroll
             for (int g = 0; g < GROUPS; g++)
                 a[then][g] = *(const TMM_FN(elements4) *)(row + row0 + 16 * g);
-            /* Everyone has left the stage that is filled now. Without branches, or the compiler would
-               not mix copies and multiply-adds. */
+            /* Everyone has left the stage that is filled now. Without branches, or the compiler
+               would not mix copies and multiply-adds. */
             TMM_TYPE *const to = ring + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
             if (k % HALF == 0) {
                 tmm__narrow_copy_P(to + toP + half * (HALF * PITCH), fromP, strideP,
@@ -7080,9 +7104,9 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
     tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
 
-/* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A tile
-   beyond the last one ends its work. First comes its share of the stream-K tiles, steps `start` to
-   `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
+/* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
+   tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
+   `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
 static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, int work, int share,
                                                         int *begin, int *end)
 {
@@ -7453,7 +7477,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #undef tmm__tensor_load_B
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor cores share.
+/* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
+   cores share.
    Uses: once/ptx.cuh. Used by: kernels/float/, kernels/double/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
     !defined(TMM__PART_TENSOR_PTX)
@@ -7539,20 +7564,20 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
 #define TMM__WGMMA_WAIT(pending) \
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
-/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
-   / 16; bit 62, the layout with 128-byte swizzle. */
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
+   lines / 16; bit 62, the layout with 128-byte swizzle. */
 static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
 {
     return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
 /* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
-   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
-   memory then, and took a fifth longer, bound by the power that the device may draw.
-   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
-   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
-   all need be on the device at once: false says that it gave up. */
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose
+   lines come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9
+   TB/s of memory then, and took a fifth longer, bound by the power that the device may draw. So the
+   thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until
+   all blocks have counted as often but for this time, `due` in all. Not for ever, since not all
+   need be on the device at once: false says that it gave up. */
 static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
@@ -7564,8 +7589,8 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 #endif /* TMM__WGMMA */
 
 /* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
-   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
-   row l / 4 of matrix i. */
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
+   of row l / 4 of matrix i. */
 static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
 {
 #if TMM__ASYNC
@@ -7582,7 +7607,8 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
 #endif
 }
 #endif
-/* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device share.
+/* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device
+   share.
    Uses: once/schedule.h. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
 #define TMM__PART_FLOAT_TYPES
@@ -7620,8 +7646,8 @@ static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, co
    K alone; with BF16x6, which is for one product only, also on M and N.
 
    KERNEL CONVERT leaves blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64]. They are
-   padded with zeros to whole blocks, and to an even number along k. A line has 128 bytes of a block,
-   eight chunks of 8 FP16:
+   padded with zeros to whole blocks, and to an even number along k. A line has 128 bytes of a
+   block, eight chunks of 8 FP16:
        chunk      0     1     2     3     4     5     6     7       chunk c of line r lies at place
        k        0-7  8-15 16-23 24-31   0-7  8-15 16-23 24-31      c ^ (r % 8)
                +-----------------------+-----------------------+
@@ -7683,8 +7709,8 @@ enum { TMM__REGION_BYTES = 1024 };
 #define TMM__RECHECK_BYTES (TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP)
 
 /* Where the recheck of a block is: a region of 128 x 128 of C, and a tile of 64 x 64 or 128 x 128
-   in it. Regions of rejected elements cover C and are distributed over all blocks. Those of doubtful
-   elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
+   in it. Regions of rejected elements cover C and are distributed over all blocks. Those of
+   doubtful elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
 typedef struct tmm__region {
     long long next;                 /* tile of the block, behind this one */
     int pass, end;                  /* of recheck: this one, behind the last */
@@ -7699,7 +7725,8 @@ typedef struct tmm__region {
 } tmm__region;
 static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
-/* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
+/* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
+   the recheck.
    Uses: kernels/float/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
@@ -7745,8 +7772,8 @@ static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
 }
 
 /* Three BF16 terms of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
-   upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are 0
-   if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
+   upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are
+   0 if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
 static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
 {
     unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
@@ -7846,8 +7873,8 @@ static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float c
     return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
 
-/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane %
-   4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
+/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane
+   % 4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
    all of its words if one of its lines is wide, else none. The same block reads those whose row is
    wide, or one of whose 16 columns. */
 static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
@@ -7862,7 +7889,8 @@ static __device__ __forceinline__ int tmm__doubt_bit(int col)
     return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
 }
 
-/* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^ 64. */
+/* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^
+   64. */
 static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
 {
     size_t block = (size_t)(k / 32) * x->line_blocks + line / 64;
@@ -7870,8 +7898,8 @@ static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *
 }
 
 /* Whether a quarter has so few doubtful elements that threads compute one each. For K = 4096 that
-   takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x 128
-   by BF16x6 220. */
+   takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x
+   128 by BF16x6 220. */
 static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region, int quarter,
                                                       bool bf16x6)
 {
@@ -7880,7 +7908,8 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
     return doubtful[quarter] <= TMM__SPARSE_FP32;
 }
 #endif
-/* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores take.
+/* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
+   take.
    Uses: kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
 #define TMM__PART_FLOAT_PTX
@@ -7897,9 +7926,9 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
     for (int i = 0; i < count; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
 
-/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
-   memory. See PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16".
-   Thread t has, with g = t / 32 * 16 + t % 32 / 4,
+/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in
+   shared memory. See PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for
+   wgmma.mma_async.m64nNk16". Thread t has, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i) */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
 #define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)
@@ -7999,9 +8028,9 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
 /* src/tiledmm/kernels/float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
    Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A block, of 1024 threads at most, has 8 lines.
-   The first groups_A blocks have those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at
-   a time:
+/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A block, of 1024 threads at most, has 8
+   lines. The first groups_A blocks have those of A; blockIdx.y is the product. A warp has 8 lines x
+   32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
@@ -8010,8 +8039,8 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
    memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
-   line gets minus its scale: it has elements below least_element after scaling, and not zero. A line
-   of zeros has scale 1. */
+   line gets minus its scale: it has elements below least_element after scaling, and not zero. A
+   line of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
     TMM_FN(gemm_convert)(int K, float least_element, int groups_A, const tmm__lines a,
                          const tmm__fp16_operand out_a, const tmm__lines b,
@@ -8105,7 +8134,8 @@ TMM_KERNEL void __launch_bounds__(1024)
             fits ? tmm__bits_float(small[r] << 31 | (254 - scale_bits) << 23) : 0.0f;
 }
 #endif
-/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 terms.
+/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
+   terms.
    Uses: kernels/float/numbers.cuh, kernels/float/ptx.cuh. Used by: kernels/float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__PART_FLOAT_BF16X6)
@@ -8118,22 +8148,22 @@ TMM_KERNEL void __launch_bounds__(1024)
        c   += sum a2 b1 + sum a1 b2
        c   += sum a1 b1
        sum += c
-   a2 b3, a3 b2 and a3 b3 are left out. bench/notes/tensor_float.md derives the bound, which needs no
-   scales. Where some x3 is not exact (see tmm__bf16_triple), there is no result.
+   a2 b3, a3 b2 and a3 b3 are left out. bench/notes/tensor_float.md derives the bound, which needs
+   no scales. Where some x3 is not exact (see tmm__bf16_triple), there is no result.
 
    A thread has four chunks of 8 k of a window at a time, two of A and two of B. Where an operand is
-   contiguous along k, four lanes load a line. Else 32 lanes load one chunk each of as many lines. So
-   neighbours in memory are loaded together. A stage of 64 KB holds A, then B: 128 lines of 128 bytes
-   (x1 | x2), then as many (x3 | nothing), chunks placed as by KERNEL CONVERT. There are two stages for
-   wgmma, one for mma.sync:
+   contiguous along k, four lanes load a line. Else 32 lanes load one chunk each of as many lines.
+   So neighbours in memory are loaded together. A stage of 64 KB holds A, then B: 128 lines of 128
+   bytes (x1 | x2), then as many (x3 | nothing), chunks placed as by KERNEL CONVERT. There are two
+   stages for wgmma, one for mma.sync:
        tensor cores  | window 0         | window 1         |      window 2 begins when window 1 is
        registers       terms of 1         terms of 2              complete and added
    A warp has 16 rows x 128 columns of C in either case, as in a fragment of wgmma.
 
-   A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB: 192 operations
-   a byte. It takes some 2900 clocks. Converting and adding is 430 instructions for each of two warps a
-   scheduler, which issue one in three clocks. So it is bound by latency; there are no registers for a
-   third warp. */
+   A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB: 192
+   operations a byte. It takes some 2900 clocks. Converting and adding is 430 instructions for each
+   of two warps a scheduler, which issue one in three clocks. So it is bound by latency; there are
+   no registers for a third warp. */
 
 /* Bytes: x1 | x2 or x3 of an operand, an operand, a stage. PITCH: elements of a row of sums. */
 enum { TMM__BF16_THIRD = 128 * 128, TMM__BF16_OPERAND = 2 * TMM__BF16_THIRD };
@@ -8314,12 +8344,13 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
 }
 #endif
 /* src/tiledmm/kernels/float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/float/bf16x6.cuh, kernels/store.cuh. Used by: kernels/float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
+   Uses: kernels/float/bf16x6.cuh, kernels/store.cuh.
+   Used by: kernels/float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
-/* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond the `lines`
-   and `depth` that are left. Element by element, which transposes. A thread begins with line *line and
-   k *k, to which `at` points. */
+/* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
+   the `lines` and `depth` that are left. Element by element, which transposes. A thread begins with
+   line *line and k *k, to which `at` points. */
 static __device__ __forceinline__ void TMM_FN(recheck_first)(const tmm__lines *from, int vectors,
                                                              int thread, int *line, int *k)
 {
@@ -8373,8 +8404,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_
      &sum);
 }
 
-/* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the region in
-   shared memory, with `doubtful` 0. `named`: there are other threads in the block. */
+/* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
+   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. */
 static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
                                                             tmm__region *to, long long n,
                                                             int thread, bool named, bool own,
@@ -8457,8 +8488,8 @@ static __device__ __forceinline__ int TMM_FN(recheck_count)(const tmm__float_job
     return count;
 }
 
-/* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The list is
-   a count, and from word 4 on product, row and column of each. */
+/* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The
+   list is a count, and from word 4 on product, row and column of each. */
 static __device__ __forceinline__ void TMM_FN(recheck_list)(const tmm__region *region, int thread,
                                                             bool bf16x6, int count,
                                                             const unsigned *words, int *list)
@@ -8489,7 +8520,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_flush)(const tmm__float_jo
     tmm__sync_256(named);
 }
 
-/* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and b. */
+/* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
+   b. */
 static __device__ __forceinline__ void TMM_FN(recheck_add)(const float *a, const float *b,
                                                            int depth, const int VECTORS,
                                                            float (*sum)[8])
@@ -8511,8 +8543,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_add)(const float *a, const
     }
 }
 
-/* Adds up a tile of 64 or 128 squared (`vectors` is 1 or 2) by FP32 multiply-adds, in ascending k as KERNEL
-   GLOBAL. A thread has 4 x 4 or 8 x 8 elements of it:
+/* Adds up a tile of 64 or 128 squared (`vectors` is 1 or 2) by FP32 multiply-adds, in ascending k
+   as KERNEL GLOBAL. A thread has 4 x 4 or 8 x 8 elements of it:
 
                columns      4 (t % 16) ..           64 + 4 (t % 16) ..      vectors = 2, thread t
        rows               +-----------------------+-----------------------+
@@ -8565,8 +8597,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_fp32)(const tmm__float_job
     }
 }
 
-/* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A thread
-   has the elements of recheck_fp32. */
+/* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A
+   thread has the elements of recheck_fp32. */
 static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job *job,
                                                             tmm__region *region, float *memory,
                                                             int thread, bool named, int vectors)
@@ -8621,15 +8653,15 @@ static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job
     }
 }
 
-/* Computes rejected and doubtful elements again, if there are such, by 256 threads of a block. `memory`:
-   TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6: 65 KB, for
-   wgmma 129, aligned to 1024.
+/* Computes rejected and doubtful elements again, if there are such, by 256 threads of a block.
+   `memory`: TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6:
+   65 KB, for wgmma 129, aligned to 1024.
 
-   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need, else
-   by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single lines
-   are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles go by
-   BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is small: then
-   there is no code for large ones. */
+   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need,
+   else by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single
+   lines are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles
+   go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is
+   small: then there is no code for large ones. */
 static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job, float *memory,
                                                        int self, bool named, bool rejected,
                                                        bool doubtful, const bool large_tiles,
@@ -8666,8 +8698,8 @@ static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job
             if (pass >= region->end) break;
             continue;
         }
-        /* Magnitudes of products of scales are scale_min and largest for the scale_min and largest of
-           scales. Two warps had the scales of 64 lines. */
+        /* Magnitudes of products of scales are scale_min and largest for the scale_min and largest
+           of scales. Two warps had the scales of 64 lines. */
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const unsigned *low = region->lowest, *high = region->highest;
@@ -8701,9 +8733,10 @@ static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job
    Uses: kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
-   their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at a
-   time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three times
-   the work of REGISTER. It is there for right results everywhere; its speed was not measured. */
+   their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
+   a time in shared memory. For each k a thread does 48 multiply-adds and 8 loads of 8 bytes: three
+   times the work of REGISTER. It is there for right results everywhere; its speed was not
+   measured. */
 #define TMM__PORTABLE_BYTES (2 * 32 * 68 * 8)
 static_assert(TMM__RECHECK_BYTES <= TMM__PORTABLE_BYTES, "the recheck has room");
 TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__float_job job)
@@ -8807,17 +8840,19 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_float_portable)(const tmm__fl
 }
 #endif
 /* src/tiledmm/kernels/float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: the tiles.
-   Uses: kernels/float/numbers.cuh, ptx.cuh, kernels/store.cuh. Used by: kernels/float/wgmma_kernel.cuh, launch.h. */
-/* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and among
-   how many warpgroups the k of a tile are distributed. Each takes 193 KB of shared memory or 201. */
+   Uses: kernels/float/numbers.cuh, ptx.cuh, kernels/store.cuh.
+   Used by: kernels/float/wgmma_kernel.cuh, launch.h. */
+/* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
+   among how many warpgroups the k of a tile are distributed. Each takes 193 KB of shared memory or
+   201. */
 #ifndef TMM__WGMMA_LIST
 #define TMM__WGMMA_LIST(_)      \
     _(1, 256x128, 2, 128, 4, 1) \
     _(2, 128x192, 1, 192, 5, 1) \
     _(3, 128x64, 1, 64, 8, 1)   \
     _(4, 64x64, 1, 64, 12, 2)
-/* The kernels: pass, name, the two instances in each. One kernel for two is less to compile. One for
-   all four would be slower: in small products code takes longer to arrive than to run. */
+/* The kernels: pass, name, the two instances in each. One kernel for two is less to compile. One
+   for all four would be slower: in small products code takes longer to arrive than to run. */
 #define TMM__WGMMA_KERNEL_LIST(_) \
     _(2, large, 256x128, 128x192) \
     _(4, small, 128x64, 64x64)
@@ -8865,8 +8900,8 @@ enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* A ring of stages, as a thread goes through it: addresses of its memory and barriers, the parity of
-   the phase that is next, and its stage; the thread's lane. */
+/* A ring of stages, as a thread goes through it: addresses of its memory and barriers, the parity
+   of the phase that is next, and its stage; the thread's lane. */
 typedef struct TMM_FN(wgmma_ring) {
     unsigned stages, fulls, empties, parity;
     int stage, lane;
@@ -9185,8 +9220,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
 }
 
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
-   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the place
-   of these, and these behind the last. */
+   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the
+   place of these, and these behind the last. */
 static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
                                                                 const TMM_FN(wgmma_place) * place,
                                                                 int row, int cols, float *sum,
@@ -9306,8 +9341,8 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
                     (N % 2 == 0 || cols >= 8 * PAIRS - 6) && /* no half pair */
                     !tmm__is_rejected(row_lowest * lowest, scale_min, scale_max) &&
                     !tmm__is_rejected(row_highest * highest, scale_min, scale_max);
-        /* Each row is moved to the place of the first, so that there is code for one row; in 128 x 64,
-           where it is short, for two. */
+        /* Each row is moved to the place of the first, so that there is code for one row; in 128 x
+           64, where it is short, for two. */
 #pragma unroll(UNROLL)
         for (int i = 0; i < 2 * DOWN; i++) {
             int row = place.row + 8 * i + i / 2 * 48;
@@ -9390,8 +9425,8 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
 /* src/tiledmm/kernels/float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
    Uses: kernels/float/wgmma.cuh, kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
-/* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three warps
-   look for rejected elements; two warpgroups multiply.
+/* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
+   warps look for rejected elements; two warpgroups multiply.
 
    A stage is 32 k of a tile: blocks of A, then blocks of B. A window is two stages. They go round:
        copies        | s0 | s1 | s2 | s3 | s0 | s1 |        a thread waits until `empty`, copies,
@@ -9400,10 +9435,10 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
    Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR.
 
    A window of 256 x 128 is 12.6 million operations and 96 KB copied from L2: 128 operations a byte.
-   A wgmma of 64 x 64 x 16 reads 4 KB of shared memory and takes the tensor cores 32 clocks: 128 bytes
-   a clock, all that shared memory gives. For longer than some ms, what bounds it on an H200 is the
-   power that the device may draw. Reads of memory take more than reads of L2, so blocks keep together
-   along k (tmm__keep_pace). */
+   A wgmma of 64 x 64 x 16 reads 4 KB of shared memory and takes the tensor cores 32 clocks: 128
+   bytes a clock, all that shared memory gives. For longer than some ms, what bounds it on an H200
+   is the power that the device may draw. Reads of memory take more than reads of L2, so blocks keep
+   together along k (tmm__keep_pace). */
 TMM_KERNEL void __launch_bounds__(384, 1)
     TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)(const tmm__float_job job)
 {
@@ -9477,8 +9512,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 #endif
 /* src/tiledmm/kernels/float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
    Uses: kernels/float/recheck.cuh, kernels/float/ptx.cuh. Used by: kernels/float/launch.h. */
-/* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages of
-   32 k, blocks to a multiprocessor. */
+/* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
+   of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
 #define TMM__MMA_LIST(_)   \
     _(5, 128x128, 4, 3, 1) \
@@ -9504,8 +9539,9 @@ enum {
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__MMA_LIST(TMM__IN_PASS) 0)
-/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where wgmma
-   is twice as fast. Tiles of 32 PARTS x 32 PARTS elements of C, 256 threads, a ring of stages of 32 k.
+/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where
+   wgmma is twice as fast. Tiles of 32 PARTS x 32 PARTS elements of C, 256 threads, a ring of stages
+   of 32 k.
 
    Eight warps share a tile. Each has 16 PARTS x 8 PARTS of it, in parts of 16 x 8:
                    +----+----+----+----+                       +--+--+--+--+
@@ -9513,27 +9549,27 @@ enum {
                    +----+----+----+----+      64 x 32,         +--+--+--+--+
                    | w4 | w5 | w6 | w7 |      4 x 4 parts      |  |  |  |  |
                    +----+----+----+----+                       :  :  :  :  :
-   A stage holds the lines of A, then those of B, 128 bytes each, as KERNEL CONVERT leaves them. So the
-   eight rows of a matrix that ldmatrix reads at a time lie in different banks.
+   A stage holds the lines of A, then those of B, 128 bytes each, as KERNEL CONVERT leaves them. So
+   the eight rows of a matrix that ldmatrix reads at a time lie in different banks.
        copies        | s2 | s0 | s1 | s2 |        all but one stage ahead, also into the next tile
        tensor cores  | s0 | s1 | s2 | s0 |
    A window is one stage: the tensor cores of sm_80 add 8 products at a time, those of sm_90 16, and
    cut off more. For the 32 k of a window and a part of 16 x 8
        c = lo hi + hi lo    4 mma        c = c 2^-11 + hi hi    2 mma        sum += c
 
-   A stage of 128 x 128 is 3.1 million operations, 8 x 12 KB read from shared memory and 32 KB copied
-   to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a clock, 16 a byte: bound by
-   tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90 mma.sync has
-   about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core, with 4 mma under
-   way each, cannot hide how long these take. */
+   A stage of 128 x 128 is 3.1 million operations, 8 x 12 KB read from shared memory and 32 KB
+   copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a clock, 16 a byte:
+   bound by tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90
+   mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core,
+   with 4 mma under way each, cannot hide how long these take. */
 enum {
     TMM__INSTANCE(mma_edge_, MMA) = TMM__MMA_EDGE,
     TMM__INSTANCE(mma_bytes_, MMA) = TMM__MMA_STAGES * TMM__MMA_STAGE
 };
 
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
-/* The next stage to be copied: its tile, its 32 k, and which of the ring it is. Where it lies in A and
-   B, and how many blocks of lines of each there are from there on. */
+/* The next stage to be copied: its tile, its 32 k, and which of the ring it is. Where it lies in A
+   and B, and how many blocks of lines of each there are from there on. */
 typedef struct TMM__INSTANCE(mma_copies_, MMA) {
     int tile, block, stage, blocks_a, blocks_b;
     const unsigned char *a, *b;
@@ -9578,8 +9614,8 @@ static __device__ __forceinline__ void tmm__mma_copy(TMM__INSTANCE(mma_copies_, 
     tmm__copy_commit(); /* an empty group too: the wait counts groups */
 }
 
-/* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements, and
-   leaves the bits of these. Returns whether this thread has doubtful ones. */
+/* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements,
+   and leaves the bits of these. Returns whether this thread has doubtful ones. */
 static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job, int tile,
                                                       int warp_row, int warp_col,
                                                       float (*sum)[TMM__MMA_PARTS][4])
@@ -9648,8 +9684,8 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
     return doubtful;
 }
 
-/* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are there
-   `doubtful` ones of any thread? Then they are computed again. */
+/* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are
+   there `doubtful` ones of any thread? Then they are computed again. */
 static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *job,
                                                         unsigned char *memory, bool doubtful)
 {
@@ -11215,8 +11251,8 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
    Uses: nothing. Used by: the launchers, tests/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
-/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on) and the slices
-   of a tile: bench/shapes times plans one by one. */
+/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on)
+   and the slices of a tile: bench/shapes times plans one by one. */
 #ifndef TMM__PLAN_GUESS
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
 #endif
@@ -11240,9 +11276,9 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #ifndef TMM__CLEAR_FLAGS
 #define TMM__CLEAR_FLAGS 0
 #endif
-/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which instruction
-   (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether doubtful elements
-   may go by BF16x6. */
+/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which
+   instruction (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether
+   doubtful elements may go by BF16x6. */
 #ifndef TMM__FLOAT_GUESS
 #define TMM__FLOAT_GUESS(instance, time) (time)
 #endif
@@ -11273,8 +11309,8 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
    Uses: once/costs.h. Used by: the launchers, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from row
-   to row, from column to column, from product to product. */
+/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
+   row to row, from column to column, from product to product. */
 typedef struct TMM_FN(gemm__product) {
     long long M, N, K;
     TMM_TYPE alpha;
@@ -11368,9 +11404,9 @@ static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **argu
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double? There
-   must not be too many steps for 32 bits. The lines that a thread copies one after the other, 16 apart
-   (32 at most in TENSOR), must not be too far from each other in memory. */
+/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double?
+   There must not be too many steps for 32 bits. The lines that a thread copies one after the other,
+   16 apart (32 at most in TENSOR), must not be too far from each other in memory. */
 static inline int TMM_FN(gemm__reaches)(tmm_kernel kernel, long long K, long long lda,
                                         long long ldb)
 {
@@ -11405,8 +11441,8 @@ typedef struct TMM_FN(gemm__memory) {
     TMM_TYPE *packed_A, *packed_B;
 } TMM_FN(gemm__memory);
 
-/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule
-   needs them in memory. 0 if there is too little. */
+/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the
+   schedule needs them in memory. 0 if there is too little. */
 static inline int TMM_FN(gemm__allocate)(TMM_FN(gemm__memory) * memory, tmm__schedule *s,
                                          long long K, long long pitchA, long long pitchB,
                                          size_t tile, tmm_stream stream)
@@ -11449,8 +11485,8 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 }
 #endif
 
-/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`: whether
-   KERNEL TENSOR left them. */
+/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`:
+   whether KERNEL TENSOR left them. */
 static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__schedule *s, int rows,
                                               int warps_down, int slices, int tensor)
 {
@@ -11465,7 +11501,8 @@ static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__sc
 #endif
 #endif
 /* src/tiledmm/kernels/simple_launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/global.cuh, kernels/shared.cuh, kernels/register.cuh, type/product.h. Used by: type/dispatch.h. */
+   Uses: kernels/global.cuh, kernels/shared.cuh, kernels/register.cuh, type/product.h.
+   Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A block of threads for each tile of C, of row->tile x row->tile elements. */
 static inline tmm_status TMM_FN(gemm__tiles)(const TMM_FN(gemm__product) * product,
@@ -11629,8 +11666,8 @@ static inline double tmm__slices_time(const tmm__division *d, const tmm__block_c
 }
 
 /* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
-   clusters or without, or even shares. Returns the blocks to launch. *time: nanoseconds that it should
-   take. */
+   clusters or without, or even shares. Returns the blocks to launch. *time: nanoseconds that it
+   should take. */
 static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *time)
 {
     const int depth = 8;
@@ -11807,7 +11844,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
 {
     TMM_FN(gemm__product) product = *given, *p = &product;
     (void)row;
-    /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
+    /* Who computes what, and the memory for that; without it, once more without cuts and
+       packing. */
     TMM_FN(pipelined__choice) c;
     TMM_FN(gemm__memory) memory;
     for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
@@ -11870,8 +11908,9 @@ static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
                            (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
 }
 
-/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in the
-   schedule and returns the blocks to launch for each product. *time: nanoseconds that it should take. */
+/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
+   the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
+   take. */
 static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance *i,
                                    const tmm__division *d, double *time)
 {
@@ -11994,8 +12033,8 @@ typedef struct TMM_FN(tensor__choice) {
     tmm__schedule s;
 } TMM_FN(tensor__choice);
 
-/* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any operands;
-   and its schedule. */
+/* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
+   operands; and its schedule. */
 static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
                                               const TMM_FN(gemm__product) * p, int wide)
 {
@@ -12070,7 +12109,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
 {
     TMM_FN(gemm__product) product = *given, *p = &product;
     (void)row;
-    /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
+    /* Who computes what, and the memory for that; without it, once more without cuts and
+       packing. */
     TMM_FN(tensor__choice) c;
     TMM_FN(gemm__memory) memory;
     for (int tries = 0; tries < 2; tries++, p->allowed = 0) {
@@ -12157,8 +12197,8 @@ static inline tmm__block_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__ins
                        (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols));
 }
 
-/* The warps that divide the k of a tile, as a power of two: fewer where there are many tiles, or few
-   steps. */
+/* The warps that divide the k of a tile, as a power of two: fewer where there are many tiles, or
+   few steps. */
 static inline int TMM_FN(gemm__small_team)(double tiles, double K)
 {
     const double most = 3.0 * TMM__BUSY(tmm__current_device()->processors), steps = ceil(K / 8);
@@ -12176,8 +12216,8 @@ static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, dou
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts of 16
-   steps at least, two for each warp. */
+/* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts
+   of 16 steps at least, two for each warp. */
 static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
@@ -12300,8 +12340,8 @@ static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) 
                      p->M, p->N, TMM__SKINNY_MOST);
 }
 
-/* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone, lines of
-   a block and k of a stage. */
+/* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone,
+   lines of a block and k of a stage. */
 typedef struct TMM_FN(skinny__instance) {
     int along_k, width, bytes, least, lines, depth;
     const void *kernel;
@@ -12325,8 +12365,8 @@ static inline const tmm__block_costs *TMM_FN(gemm__skinny_costs)(const TMM_FN(sk
     return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
 }
 
-/* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has nearly
-   as many stages as the others. */
+/* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
+   nearly as many stages as the others. */
 static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm__product) * p)
 {
 #define TMM__ROW(pass, name, along_k, width) \
@@ -12466,7 +12506,8 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
 /* src/tiledmm/kernels/narrow_launch.h. PLAN and LAUNCHER of KERNEL NARROW.
    Uses: once/costs.h, type/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see gemm__resolve. */
+/* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
+   gemm__resolve. */
 static inline int TMM_FN(gemm__narrow_fits)(const TMM_FN(gemm__product) * p, long long batch)
 {
     const long long wide = p->M > p->N ? p->M : p->N;
@@ -12486,8 +12527,8 @@ typedef struct TMM_FN(narrow__choice) {
     double time; /* nanoseconds that it should take */
 } TMM_FN(narrow__choice);
 
-/* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as long
-   as one after the other; one that is alone, longer. */
+/* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
+   long as one after the other; one that is alone, longer. */
 static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c, long long K)
 {
     const tmm__costs *t = tmm__tuned();
@@ -12677,9 +12718,9 @@ static inline int TMM_FN(gemm__float_bytes)(int n)
     return most;
 }
 
-/* By which instruction, on this device and in this program? Kernels for wgmma are compiled for sm_90a;
-   for others they are empty, and then without the static shared memory of their barriers. Kernels for
-   mma.sync are in code for sm_80 or later that is not for sm_90a. */
+/* By which instruction, on this device and in this program? Kernels for wgmma are compiled for
+   sm_90a; for others they are empty, and then without the static shared memory of their barriers.
+   Kernels for mma.sync are in code for sm_80 or later that is not for sm_90a. */
 static inline int TMM_FN(gemm__float_instruction)(void)
 {
     const tmm__device *device = tmm__current_device();
@@ -12694,8 +12735,8 @@ static inline int TMM_FN(gemm__float_instruction)(void)
                : TMM__BY_MULTIPLY_ADD;
 }
 
-/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin while
-   the launch before them in the stream still works: they wait themselves. */
+/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
+   while the launch before them in the stream still works: they wait themselves. */
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
                                                     int bytes, void **arguments, tmm_stream stream)
 {
@@ -12720,8 +12761,8 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
 #endif
 }
 
-/* The least magnitude that an element which is not zero may have after scaling, for its line not to be
-   wide. */
+/* The least magnitude that an element which is not zero may have after scaling, for its line not to
+   be wide. */
 static inline float TMM_FN(gemm__least_element)(long long K)
 {
     /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2: bench/notes/tensor_float.md. */
@@ -12740,8 +12781,8 @@ static inline void TMM_FN(gemm__scale_bounds)(long long K, float *scale_min, flo
     *scale_max = ldexpf(1, 97 - log);
 }
 
-/* What the sum of an element with wide lines must be at least, before it is scaled back, for the bound
-   to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
+/* What the sum of an element with wide lines must be at least, before it is scaled back, for the
+   bound to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
 static inline float TMM_FN(gemm__doubt_below)(long long K)
 {
     double windows = ceil(K / 32.0);
@@ -12771,8 +12812,9 @@ static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
-/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there already.
-   Threads of a block, as measured: up to 4096 k they hold all of their lines in registers. */
+/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
+   already. Threads of a block, as measured: up to 4096 k they hold all of their lines in
+   registers. */
 static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
@@ -12793,8 +12835,8 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                       0, arguments, stream);
 }
 
-/* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers of
-   its own is given those of the first, by its area. */
+/* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers
+   of its own is given those of the first, by its area. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
                                               long long batch, int instruction, int allowed,
                                               int *best)
@@ -12826,8 +12868,8 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
     return tmm__in_nanoseconds(least);
 }
 
-/* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in FP32
-   has its full rate, unlike on devices for displays. */
+/* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in
+   FP32 has its full rate, unlike on devices for displays. */
 static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
@@ -12846,7 +12888,8 @@ static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
            TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed, &instance);
 }
 
-/* Multiplies operands that are converted: all of `job` is set but its instance, tiles and bounds. */
+/* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
+   bounds. */
 static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int allowed,
                                                       tmm_stream stream)
 {
@@ -12865,7 +12908,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int al
     int blocks = (int)(tiles < places ? tiles : places);
     TMM_FN(gemm__scale_bounds)(K, &job.scale_min, &job.scale_max);
     job.doubt_below = TMM_FN(gemm__doubt_below)(K);
-    /* Blocks keep together where they have several large tiles and L2 does not hold all they read. */
+    /* Blocks keep together where they have several large tiles and L2 does not hold all they
+       read. */
     if (instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
         4.0 * (M + N) * K > TMM__FLOAT_L2_BYTES) {
         cudaError_t error = cudaMemsetAsync(job.pace, 0, TMM__FLOAT_PACE_BYTES, stream);
@@ -12881,8 +12925,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int al
                                       stream);
 }
 
-/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes beyond
-   32 bits. */
+/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
+   beyond 32 bits. */
 static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K)
 {
     long long most = TMM__WGMMA_LINES_MAX;
@@ -13451,7 +13495,8 @@ static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
 #endif
 #endif
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h.
+   Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product) * p,
@@ -13509,8 +13554,8 @@ static inline tmm_kernel TMM_FN(gemm__register_tile)(const TMM_FN(gemm__product)
     return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* May TMM_AUTO take this kernel? The fast ones need copies of sm_80, elements of 4 bytes and sizes that
-   they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
+/* May TMM_AUTO take this kernel? The fast ones need copies of sm_80, elements of 4 bytes and sizes
+   that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
 static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
                                          const TMM_FN(gemm__product) * p, int tensor)
 {
@@ -13605,8 +13650,8 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
     return TMM_OK;
 }
 
-/* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot be
-   used, the better tile of TMM_REGISTER. */
+/* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot
+   be used, the better tile of TMM_REGISTER. */
 static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
                                                long long batch)
 {

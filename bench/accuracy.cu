@@ -11,16 +11,17 @@
    A row is one kind of data at one K, C = A B with M = N = --size. For every element of C
      error = (|C - Cref| - K 2^-150) / (|A||B|)_ij / u,    u = 2^-24, at least 0
    where Cref and |A||B| are summed in double: products of floats are exact there, and the sum is
-   off by K 2^-53 (|A||B|)_ij at most, 0.0002 u at K = 100000. K 2^-150 is what K operations may lose
-   where results are denormal. An element of C whose |A||B| is 0 must be 0.
-   The largest and the mean error of each contender are shown, in units of u:
+   off by K 2^-53 (|A||B|)_ij at most, 0.0002 u at K = 100000. K 2^-150 is what K operations may
+   lose where results are denormal. An element of C whose |A||B| is 0 must be 0. The largest and the
+   mean error of each contender are shown, in units of u:
      strict   TMM_AUTO, which sums by multiply-adds
      tensor   TMM_TENSOR, if the header has it for float and the device can
      SGEMM    cublasSgemm with a default handle
      TF32     cublasGemmEx with CUBLAS_COMPUTE_32F_FAST_TF32
    The last rows are 4096 x 4096 x 4096, and timed: microseconds of each, five products in a row.
    The promise of the first two is an error of K + 2 (for integers, exactness): a row that breaks it
-   is FAILED, and so is the run. The others promise nothing here; "above" says that they broke it. */
+   is FAILED, and so is the run. The others promise nothing here; "above" says that they broke
+   it. */
 #define TMM_FLOAT_TENSOR 0 /* compiled, but taken only where it is asked for */
 #include "../tiledmm.cuh"
 #ifdef WITH_CUBLAS
@@ -375,8 +376,8 @@ static int multiply(bench *w, contender who, int M, int N, long long K)
     }
 }
 
-/* Microseconds of a product, one after the other, after one that warmed up: how long data take whose
-   elements are not all computed alike. */
+/* Microseconds of a product, one after the other, after one that warmed up: how long data take
+   whose elements are not all computed alike. */
 static double time_of(bench *w, contender who, int M, int N, long long K)
 {
     enum { TIMES = 5 };

@@ -1,5 +1,5 @@
-/* Matrices on the device with guards around them, and the checks of products: what bench/gemm.cu and
-   bench/shapes.cu share. Included behind tiledmm.cuh, and as common.h needs it. */
+/* Matrices on the device with guards around them, and the checks of products: what bench/gemm.cu
+   and bench/shapes.cu share. Included behind tiledmm.cuh, and as common.h needs it. */
 #ifndef BENCH_CHECK_H
 #define BENCH_CHECK_H
 #include "common.h"
@@ -39,8 +39,8 @@ static __device__ int inside(const matrix *m, long long cell)
     return at >= 0 && at < m->batch * m->rows * m->ld && at % m->ld < m->cols;
 }
 
-/* Elements uniform in (-1, 1), never 0 and never 1, or any int; all other cells keep what they hold.
-   1 - 2^-53 would be 1 as a float: the nearest below 1 is taken. */
+/* Elements uniform in (-1, 1), never 0 and never 1, or any int; all other cells keep what they
+   hold. 1 - 2^-53 would be 1 as a float: the nearest below 1 is taken. */
 static __global__ void fill_random(tmm_type type, matrix m, long long cells, u64 seed)
 {
     long long step = (long long)gridDim.x * blockDim.x;

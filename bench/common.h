@@ -1,6 +1,6 @@
 /* What the programs in bench/ share: words to the user, options, CSV files, versions, numbers. Each
-   defines BENCH, its name, and includes this behind the header that it measures, and behind those of
-   cuBLAS where it has them. */
+   defines BENCH, its name, and includes this behind the header that it measures, and behind those
+   of cuBLAS where it has them. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 #include <errno.h>
@@ -47,7 +47,8 @@ static inline int refuse(const char *format, const char *argument)
     return 0;
 }
 
-/* A whole number in [low, high] that ends the word or is followed by `end`; what follows, or NULL. */
+/* A whole number in [low, high] that ends the word or is followed by `end`; what follows, or
+   NULL. */
 static inline const char *parse_number(const char *text, char end, long long low, long long high,
                                        long long *number)
 {

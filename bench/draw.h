@@ -1,5 +1,5 @@
-/* Shapes of products for bench/shapes.cu: drawn at random from a seed, or read from a file. Included
-   behind common.h. No device is needed here. */
+/* Shapes of products for bench/shapes.cu: drawn at random from a seed, or read from a file.
+   Included behind common.h. No device is needed here. */
 #ifndef BENCH_DRAW_H
 #define BENCH_DRAW_H
 #include "common.h"
@@ -123,7 +123,8 @@ static inline long long draw_ld(u64 *state, int how, long long cols)
     return cols;
 }
 
-/* One shape: sizes as they come, or rounded to multiples of 16, or odd; dense in half of the cases. */
+/* One shape: sizes as they come, or rounded to multiples of 16, or odd; dense in half of the
+   cases. */
 static inline shape draw_once(u64 *state, int longer)
 {
     shape s;
@@ -143,10 +144,10 @@ static inline shape draw_once(u64 *state, int longer)
     return s;
 }
 
-/* Shape number `index` of a seed. A tenth is longer than 16384 in one direction. Every other shape is
-   as it comes, and half of these have a row or a column of 16 or less. The rest is drawn until it is
-   of a given kind: of each in turn, so that no kind is without shapes, or of `wanted` if that is not
-   -1. A kind that cannot be so long is left with shorter ones. */
+/* Shape number `index` of a seed. A tenth is longer than 16384 in one direction. Every other shape
+   is as it comes, and half of these have a row or a column of 16 or less. The rest is drawn until
+   it is of a given kind: of each in turn, so that no kind is without shapes, or of `wanted` if that
+   is not -1. A kind that cannot be so long is left with shorter ones. */
 static inline shape draw_shape(u64 seed, int index, int wanted)
 {
     u64 state = mix(mix(seed) + (u64)index);

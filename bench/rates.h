@@ -12,8 +12,8 @@ typedef struct rates {
 
 /* Of an H200 as bench/gemm measured them with CUDA 13.0 (results/h200/gemm_cublas.csv): a reading
    kernel, 4.5 to 4.6 TB/s in different runs; loops of FFMA and of DMMA; and a third of what cuBLAS
-   reaches with halves, since TMM_AUTO_TENSOR takes three products of halves for one of floats. An H100
-   has the same units; its memory is not measured: 0.9 of its data sheet's 3.35 TB/s. */
+   reaches with halves, since TMM_AUTO_TENSOR takes three products of halves for one of floats. An
+   H100 has the same units; its memory is not measured: 0.9 of its data sheet's 3.35 TB/s. */
 static const rates known_rates[] = {
     {"NVIDIA H200", 4.5e12, {65e12, 66e12, 247e12}},
     {"NVIDIA H100 80GB HBM3", 3.0e12, {65e12, 66e12, 247e12}},
@@ -52,8 +52,8 @@ static inline rates get_rates(const char *device, int major, int minor)
 static __global__ void empty(void)
 {
 }
-/* Keeps multiprocessors busy for so many clocks. Before what is timed, so that the host is ahead of the
-   device when that begins: some 20 microseconds. */
+/* Keeps multiprocessors busy for so many clocks. Before what is timed, so that the host is ahead of
+   the device when that begins: some 20 microseconds. */
 enum { HOLD = 40000 };
 static __global__ void spin(long long clocks)
 {
@@ -61,8 +61,8 @@ static __global__ void spin(long long clocks)
     while (clock64() - start < clocks) continue;
 }
 
-/* Brings clocks up, and measures empty kernels with a block for each multiprocessor, on a stream and
-   in a graph: microseconds of each, the median of five. The CPU runner leaves them 0. */
+/* Brings clocks up, and measures empty kernels with a block for each multiprocessor, on a stream
+   and in a graph: microseconds of each, the median of five. The CPU runner leaves them 0. */
 static inline void measure_launch(cudaStream_t stream, int processors, double launch[2])
 {
     launch[0] = launch[1] = 0;

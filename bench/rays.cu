@@ -14,8 +14,8 @@
    a few bytes of the image: see the column "differ"). "lab rounded" is the global one without
    contraction. The other names are those of raytrace.cuh; "call" includes all that rayt_render
    does, where that is more than one kernel: "constant" is the kernel alone, with the scene in
-   constant memory, and "constant call" fills it, too. Names with a number are KERNEL TILE with that tile,
-   for finding out where the choice between them should lie. */
+   constant memory, and "constant call" fills it, too. Names with a number are KERNEL TILE with that
+   tile, for finding out where the choice between them should lie. */
 #include "../raytrace.cuh"
 #define BENCH "rays"
 #include "common.h"

@@ -1,5 +1,5 @@
-/* bench/shapes.cu - the products of tiledmm.cuh beside cuBLAS, at shapes that nobody listed: drawn at
-   random from a seed.
+/* bench/shapes.cu - the products of tiledmm.cuh beside cuBLAS, at shapes that nobody listed: drawn
+   at random from a seed.
 
    Build   nvcc -O3 -arch=native bench/shapes.cu -lcublas -o shapes
            (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native;
@@ -242,9 +242,9 @@ static int enqueue(bench *w, const contender *c, int call)
 }
 
 /* ---------------------------------- timing ---------------------------------------------------- */
-/* Microseconds for each product of `calls` calls, or launches of a graph, back to back; negative if one
-   was refused. A call on a stream comes behind one that does not count, unless it is long: what the
-   first does after a synchronisation, above all getting memory, is done then. */
+/* Microseconds for each product of `calls` calls, or launches of a graph, back to back; negative if
+   one was refused. A call on a stream comes behind one that does not count, unless it is long: what
+   the first does after a synchronisation, above all getting memory, is done then. */
 static double time_calls(bench *w, const contender *c, int calls)
 {
     float ms = 0;
@@ -413,8 +413,8 @@ static void fill(bench *w)
 }
 
 /* ---------------------------------- a shape --------------------------------------------------- */
-/* What --regret runs beside the choice, whose own time is that of TMM_AUTO; at[n] is the candidate that
-   c[n] is. */
+/* What --regret runs beside the choice, whose own time is that of TMM_AUTO; at[n] is the candidate
+   that c[n] is. */
 static int add_candidates(const problem *q, tmm_kernel chosen, contender *c, int *at)
 {
     int count = 0;
@@ -450,7 +450,8 @@ static void set_best(row *r, const contender *c, int count, const int *at)
     }
 }
 
-/* Did the calls that were timed, the last that wrote to C, leave the same bits as the one checked? */
+/* Did the calls that were timed, the last that wrote to C, leave the same bits as the one
+   checked? */
 static int same_bits(bench *w, const contender *c)
 {
     const matrix *m = &w->q.C;

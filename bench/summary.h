@@ -1,5 +1,5 @@
-/* What bench/shapes.cu has measured: a row for each shape and type, and what is said of all of them.
-   Included behind tiledmm.cuh and draw.h. */
+/* What bench/shapes.cu has measured: a row for each shape and type, and what is said of all of
+   them. Included behind tiledmm.cuh and draw.h. */
 #ifndef BENCH_SUMMARY_H
 #define BENCH_SUMMARY_H
 #include "draw.h"
@@ -12,9 +12,9 @@ static const char *const measured_names[TYPES] = {"float", "double", "tensor"};
 typedef enum limit_kind { BY_MEMORY, BY_ARITHMETIC, BY_LAUNCH, LIMIT_KINDS } limit_kind;
 static const char *const limit_names[LIMIT_KINDS] = {"memory", "arithmetic", "launch"};
 
-/* What TMM_AUTO chooses among: --regret times all that can do a shape. A plan that a hook of the header
-   forces is to be a candidate of its own: a line here, its name, and what forces it in enqueue of
-   shapes.cu. */
+/* What TMM_AUTO chooses among: --regret times all that can do a shape. A plan that a hook of the
+   header forces is to be a candidate of its own: a line here, its name, and what forces it in
+   enqueue of shapes.cu. */
 typedef struct candidate {
     const char *name;
     tmm_kernel kernel;

@@ -3,9 +3,9 @@
    Each device computes some rows of C: it needs the same rows of A, and all of B. How many rows
    should each get? The table shows seven splits and the one that the library chooses after a short
    measurement: with rows in proportion to speed all devices finish together, and nobody waits.
-   In these, A, B and C lie in host memory (tmm_?gemm_host). The last row shows the same product where
-   each device already has its rows of A, B and C, and keeps them (tmm_?gemm_multi): devices gather
-   the rest of B from each other, and nothing crosses the bus to the host.
+   In these, A, B and C lie in host memory (tmm_?gemm_host). The last row shows the same product
+   where each device already has its rows of A, B and C, and keeps them (tmm_?gemm_multi): devices
+   gather the rest of B from each other, and nothing crosses the bus to the host.
 
         A            B            C
       +------+     +------+     +------+
@@ -373,8 +373,8 @@ static int add_split(problem *p, const char *name, tmm_host_options *how, double
     return same;
 }
 
-/* The row of the table for operands on the devices, which have as many rows of A, B and C each as in
-   the split before. */
+/* The row of the table for operands on the devices, which have as many rows of A, B and C each as
+   in the split before. */
 static int add_resident(problem *p, double alone)
 {
     const options *o = &p->o;

@@ -2,8 +2,8 @@
 
    Several products C = A B, each with its own matrices in pinned host memory. One after the other,
    each waits for its copies. With streams, the copies of one product go on while another is
-   computed. A GPU has an engine for each direction of copies beside its multiprocessors. The slowest
-   of the three is the limit, and streams come near to it:
+   computed. A GPU has an engine for each direction of copies beside its multiprocessors. The
+   slowest of the three is the limit, and streams come near to it:
 
         serial      in 0  compute 0  out 0  in 1  compute 1  out 1  ...
         stream 0    in 0  compute 0  out 0        in 2 ...

@@ -72,7 +72,8 @@ static void run_row(int row)
     check_status(status, row);
 }
 
-/* Median time, C full of NaN before each run; the first run loads the kernels and does not count. */
+/* Median time, C full of NaN before each run; the first run loads the kernels and does not
+   count. */
 static float measure(int row)
 {
     float times[REPS + 1], median = 0;

@@ -396,8 +396,8 @@ static void F(test_kernel)(tmm_kernel kernel, tmm_op opA, tmm_op opB)
 {
     long long failures = 0, tested = 0;
     int cases = TEST_CASES + (kernel >= TMM_PIPELINED ? FAST_CASES : 0);
-    /* A CPU takes a third of the shapes for each op, the next third for the next one; each run begins
-       with another third. */
+    /* A CPU takes a third of the shapes for each op, the next third for the next one; each run
+       begins with another third. */
     int sparse = test_on_gpu ? 1 : 3;
 #ifdef FEWER
     sparse = 5;
@@ -608,7 +608,8 @@ static void F(test_split)(tmm_kernel kernel)
 }
 
 /* Ten tiles of 64 x 128 for every three blocks of KERNEL PIPELINED that fit at once, of which the
-   first ones are given out whole and the last ones shared; then six, all whole. Of integers only. */
+   first ones are given out whole and the last ones shared; then six, all whole. Of integers
+   only. */
 static void F(test_many_tiles)(void)
 {
     cudaDeviceProp device;
@@ -674,7 +675,8 @@ static void F(test_type)(void)
         F(test_batch)(kernel);
         if (kernel >= TMM_PIPELINED) F(test_split)(kernel);
     }
-    /* TMM_TENSOR_INT8 of every type; TMM_TENSOR of all but double; of s24 the tiles that it has not */
+    /* TMM_TENSOR_INT8 of every type; TMM_TENSOR of all but double; of s24 the tiles that it has
+       not */
     int expected = UNIT != 0 && UNIT < 1e-10 ? 1 : strcmp(STRING(LETTER), "s24") == 0 ? 5 : 2;
     tap_ok(left_out == expected, "%s: %d kernels left out",
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", expected);

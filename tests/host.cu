@@ -1,6 +1,6 @@
 /* tmm_?gemm_host and tmm_?gemm_multi: the same bits for all shares of devices, blocks, streams and
-   budgets; right products; what failures leave behind. Parts of K and pinned chunks are made small, so
-   that small matrices have many. Lines of 700 bytes count as too long for a 2D copy. On the CPU
+   budgets; right products; what failures leave behind. Parts of K and pinned chunks are made small,
+   so that small matrices have many. Lines of 700 bytes count as too long for a 2D copy. On the CPU
    runner CUCC_DEVICES gives the number of devices and CUCC_FAIL plants failures. If there are fewer
    devices than a test lists, these act as several. */
 #include "tap.h"
@@ -295,8 +295,8 @@ static void test_bits(void)
     }
 }
 
-/* Parts of K follow one another from 0 to K, none is empty or too deep, and none but the last begins
-   or ends off the alignment; K up to TMM__HOST_DEPTH is whole. */
+/* Parts of K follow one another from 0 to K, none is empty or too deep, and none but the last
+   begins or ends off the alignment; K up to TMM__HOST_DEPTH is whole. */
 static void test_cuts(void)
 {
     int bad = 0, kinds = 0;
@@ -337,7 +337,8 @@ static int look(void *context, double done)
     return done >= w->stop_at;
 }
 
-/* How many elements of C are neither as they were nor as they should become; *changed: the latter. */
+/* How many elements of C are neither as they were nor as they should become; *changed: the
+   latter. */
 static long long spoiled(const problem *p, long long *changed)
 {
     size_t size = types[p->type].size;
@@ -638,8 +639,8 @@ static int threads_now(void)
     return count;
 }
 
-/* Are there more threads than `most`? One that has been joined may be listed for a moment more, also
-   when `most` was counted. */
+/* Are there more threads than `most`? One that has been joined may be listed for a moment more,
+   also when `most` was counted. */
 static int threads_stay(int most)
 {
     for (int wait = 0; wait < 1000; wait++) {

@@ -57,8 +57,8 @@ static void test_older_errors(void)
         tap_ok(0, "memory for the operands");
         return;
     }
-    /* Each kernel twice: what CUDA does the first time (cudaFuncSetAttribute) may take an older error
-       from the record. Such an error must still not stop the call. */
+    /* Each kernel twice: what CUDA does the first time (cudaFuncSetAttribute) may take an older
+       error from the record. Such an error must still not stop the call. */
     for (int n = 0; n < 2 * TMM_KERNEL_COUNT; n++) {
         tmm_kernel kernel = (tmm_kernel)(n / 2);
         const char *name = tmm_kernel_string(kernel);
@@ -135,9 +135,9 @@ static void test_culprits(void)
     cudaFree(x);
 }
 
-/* |C - A B| <= (K + 2) u |A||B| + K v where products underflow, and not without K v. The reference is
-   exact enough: products of floats are exact in double, those of doubles have 64 bits in long double,
-   whose exponents reach further. */
+/* |C - A B| <= (K + 2) u |A||B| + K v where products underflow, and not without K v. The reference
+   is exact enough: products of floats are exact in double, those of doubles have 64 bits in long
+   double, whose exponents reach further. */
 #define TEST_UNDERFLOW(letter, real, wider, scale_A, scale_B, unit, lost)                          \
     static void letter##_test_underflow(void)                                                      \
     {                                                                                              \

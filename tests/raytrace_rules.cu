@@ -1,6 +1,7 @@
 /* raytrace.cuh: bad input is refused with a sentence that names it, and nothing is touched; picture
-   files appear whole or not at all; errors of CUDA that are the caller's stay the caller's. With a folder as argument it leaves pictures there, for others
-   to read: NAME.png, NAME.ppm and NAME.rgb, the bytes that they must contain. */
+   files appear whole or not at all; errors of CUDA that are the caller's stay the caller's. With a
+   folder as argument it leaves pictures there, for others to read: NAME.png, NAME.ppm and NAME.rgb,
+   the bytes that they must contain. */
 #include "tap.h"
 #include "../raytrace.cuh"
 #include <fcntl.h>
@@ -191,7 +192,8 @@ static void leave_pictures(const char *folder)
     }
 }
 
-/* ---- errors in CUDA's record ------------------------------------------------------------------- */
+/* ---- errors in CUDA's record
+   ------------------------------------------------------------------- */
 
 enum { W = 70, H = 50, FEW = 600, MANY = 12500 }; /* two tables of constants; enough for binning */
 static rayt_sphere scene[MANY];

@@ -132,8 +132,8 @@ static void test_errors(void)
            tmm_last_error());
     tap_ok(error == -1, "rejected checks leave their result alone");
 
-    /* A device without memory, planted where that can be done: reported, nothing left behind. (Large
-       matrices go by tmm_?gemm_host, of which tests/host.cu asks the same.) */
+    /* A device without memory, planted where that can be done: reported, nothing left behind.
+       (Large matrices go by tmm_?gemm_host, of which tests/host.cu asks the same.) */
     size_t before, after, total;
     cudaMemGetInfo(&before, &total);
 #ifdef __CUCC__
@@ -318,8 +318,8 @@ static void test_checks(void)
     tap_ok(error > 1, "freivalds: with K = 0 the product must be zero");
 }
 
-/* A GPU that was measured has its row; any other is described by its data sheet. The choice has to be
-   sane on GPUs that no one has measured: pretended ones. */
+/* A GPU that was measured has its row; any other is described by its data sheet. The choice has to
+   be sane on GPUs that no one has measured: pretended ones. */
 static void test_tuning(void)
 {
     static const struct {

@@ -1,5 +1,6 @@
 /* What the tests share: TAP output (one line per check, testanything.org) and random numbers.
-   A test prints `ok 1 - name` or `not ok 1 - name`, ends with the plan and exits 0 if all is well. */
+   A test prints `ok 1 - name` or `not ok 1 - name`, ends with the plan and exits 0 if all is
+   well. */
 #ifndef TAP_H
 #define TAP_H
 #include <math.h>

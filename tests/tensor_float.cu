@@ -1,6 +1,6 @@
-/* TMM_TENSOR for float: shapes, instances, tails, what is computed again, the promised error against
-   float64 on random data, memory of the caller, prepared operands. With the argument "few": four small
-   products for each instance of the kernels, for tools that make a program very slow. */
+/* TMM_TENSOR for float: shapes, instances, tails, what is computed again, the promised error
+   against float64 on random data, memory of the caller, prepared operands. With the argument "few":
+   four small products for each instance of the kernels, for tools that make a program very slow. */
 static int instance_wanted = -1, instruction_wanted = -1;
 #define TMM__FLOAT_GUESS(instance, time) \
     (instance_wanted >= 0 && (instance) != instance_wanted ? 1e30 : (time))
@@ -176,8 +176,8 @@ static int same(const product *p, const float *X, const float *Y)
     return memcmp(X, Y, (size_t)(p->M * p->ldc + 2 * GUARD) * 4) == 0;
 }
 
-/* Elements that break the promise: |C - Cref| <= (K + 2) u |alpha| |A||B|, and some for beta and what
-   is denormal; NaN and infinity as TMM_GLOBAL has them; nothing written outside. */
+/* Elements that break the promise: |C - Cref| <= (K + 2) u |alpha| |A||B|, and some for beta and
+   what is denormal; NaN and infinity as TMM_GLOBAL has them; nothing written outside. */
 static long long broken(const product *p, const float *C, double *worst)
 {
     const double u = 1.0 / 16777216;
@@ -612,7 +612,8 @@ static const char *name_of(int n)
     return name;
 }
 
-/* Is this an instance that the device and the program have? On the CPU runner the twins of mma.sync. */
+/* Is this an instance that the device and the program have? On the CPU runner the twins of
+   mma.sync. */
 static int have(int instance, int instruction)
 {
     int other = tmm_sgemm__float_instance(instance)->instruction;

@@ -59,8 +59,8 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
 RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image, int width,
                                     int height);
 
-/* Prints an image in host memory with 24-bit colour escape sequences. It is `columns` characters wide
-   (1 to 1000; at most as many as the image has pixels). A character cell has two pixels of the
+/* Prints an image in host memory with 24-bit colour escape sequences. It is `columns` characters
+   wide (1 to 1000; at most as many as the image has pixels). A character cell has two pixels of the
    preview, which needs UTF-8. Errors: RAYT_ERROR_ARGUMENT, RAYT_ERROR_FILE. */
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
                                      int columns);

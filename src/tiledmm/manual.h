@@ -151,19 +151,19 @@
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
    Memory: TMM_PIPELINED and TMM_TENSOR take up to a partial tile of 64 KB for each block at work
-   (128 KB, TMM_TENSOR with its largest tiles). For large products of float and double they also take
-   copies of A and B in the form that they read best. TMM_SMALL and TMM_SKINNY take up to 32 x 64
-   partial sums for each multiprocessor where K is long and C is small. Without that memory all do
-   without, and sum in fewer slices.
-   TMM_TENSOR is for TMM_TYPE double, on devices that give a block 52 KB of shared memory (all from
-   sm_70 on; its largest tiles take 100 KB), and float. Compile for the device itself (nvcc
-   -arch=native): code made for sm_80 uses the tensor cores of sm_90 at half their speed. For float
-   it takes 4 bytes for each element of A and B, M, N and K rounded up to 64, and a quarter of a byte
-   for each of C (batches: 1 GiB at a time); without that it is TMM_PIPELINED. What is not good
-   enough there is summed in float, at a fraction of the speed: elements of C of lines with NaN or
-   infinity; and, where a row of op(A) or a column of op(B) spans more than 2^28 (K = 64) to 2^34 (K
-   = 21890) in magnitude, zeros apart, those of them that are small: below some 2^-23 of the product
-   of the largest elements of their row and column. Keep to TMM_PIPELINED if many are like that.
+   (128 KB, TMM_TENSOR with its largest tiles). For large products of float and double they also
+   take copies of A and B in the form that they read best. TMM_SMALL and TMM_SKINNY take up to 32 x
+   64 partial sums for each multiprocessor where K is long and C is small. Without that memory all
+   do without, and sum in fewer slices. TMM_TENSOR is for TMM_TYPE double, on devices that give a
+   block 52 KB of shared memory (all from sm_70 on; its largest tiles take 100 KB), and float.
+   Compile for the device itself (nvcc -arch=native): code made for sm_80 uses the tensor cores of
+   sm_90 at half their speed. For float it takes 4 bytes for each element of A and B, M, N and K
+   rounded up to 64, and a quarter of a byte for each of C (batches: 1 GiB at a time); without that
+   it is TMM_PIPELINED. What is not good enough there is summed in float, at a fraction of the
+   speed: elements of C of lines with NaN or infinity; and, where a row of op(A) or a column of
+   op(B) spans more than 2^28 (K = 64) to 2^34 (K = 21890) in magnitude, zeros apart, those of them
+   that are small: below some 2^-23 of the product of the largest elements of their row and column.
+   Keep to TMM_PIPELINED if many are like that.
 
    STATE   What a program keeps between calls, once for all files that include this one:
      device memory   Each of the devices 0 to 15 that was used has a pool, until the end of the

@@ -1,9 +1,11 @@
-/* tests/shapes/clock.h - a device whose clock is made up, and a cuBLAS, for a copy of bench/shapes.cu
-   on the CPU runner: a product of ours takes OURS microseconds, one of theirs THEIRS (two variables of
-   the environment), so that what the bench makes of its measurements is known beforehand.
+/* tests/shapes/clock.h - a device whose clock is made up, and a cuBLAS, for a copy of
+   bench/shapes.cu on the CPU runner: a product of ours takes OURS microseconds, one of theirs
+   THEIRS (two variables of the environment), so that what the bench makes of its measurements is
+   known beforehand.
 
-   The host takes a microsecond or two for each launch and is ahead of the device or behind it; a graph
-   takes long when it is first launched; of five measurements in turn one is half as fast again. */
+   The host takes a microsecond or two for each launch and is ahead of the device or behind it; a
+   graph takes long when it is first launched; of five measurements in turn one is half as fast
+   again. */
 #include "tiledmm.cuh"
 #define CUBLAS_VER_MAJOR 13
 

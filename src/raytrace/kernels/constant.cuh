@@ -15,8 +15,8 @@
         +---+---+---+---+---+---+---+---+---+---     +---+---+---+---+---
         '-load--'-load--'-load--' a hit: z           sphere 0: once a pixel
 
-   The first level of the cache holds about 2 kB, these rows of 128 spheres. Warps drift apart as they
-   walk. Beyond 2 kB they fetch from the second level, and a test takes a little longer.
+   The first level of the cache holds about 2 kB, these rows of 128 spheres. Warps drift apart as
+   they walk. Beyond 2 kB they fetch from the second level, and a test takes a little longer.
 
    A scene larger than the table takes several launches (passes), each with the next part of it.
    `depths`, one float a pixel, carries the nearest depth from pass to pass; null if there is one.

@@ -1,4 +1,5 @@
-/* src/tiledmm/kernels/narrow.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside thousands.
+/* src/tiledmm/kernels/narrow.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
+   thousands.
    Uses: kernels/sum.cuh, kernels/store.cuh. Used by: kernels/narrow_launch.h. */
 /* The instances: pass, name, groups of lines of P. */
 #ifndef TMM__NARROW_LIST
@@ -7,9 +8,9 @@
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_FLOAT
-/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all parts
-   of an element: C is large, so that threads are many, and parts are few. Loads M N parts elements
-   once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
+/* KERNEL NARROW SUM adds the partial sums of KERNEL NARROW as KERNEL SUM does, but one thread all
+   parts of an element: C is large, so that threads are many, and parts are few. Loads M N parts
+   elements once, coalesced, eight in flight to a thread, mostly from L2, which bounds it. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_narrow_sum)(long long M, long long N, int parts, TMM_TYPE alpha,
                             const TMM_SUM *__restrict__ partials, TMM_TYPE beta,
@@ -61,8 +62,8 @@ TMM_KERNEL void __launch_bounds__(256)
    k is cut into gridDim.y parts, so that every multiprocessor has as many blocks; KERNEL NARROW
    SUM adds them up.
 
-   Copies are of single elements, for any strides; what is contiguous along k is so transposed. By 16
-   bytes they were not faster. A tile that sticks out along Q is moved back inside.
+   Copies are of single elements, for any strides; what is contiguous along k is so transposed. By
+   16 bytes they were not faster. A tile that sticks out along Q is moved back inside.
 
    Global loads: (1 / (16 down) + down / 1024) M N K elements, 25.6 FLOP per byte of 64 x 256. Of n
    lines in one tile Q is read once: n / 2 FLOP per byte. Shared loads: 24 elements for 128
@@ -74,8 +75,8 @@ TMM_KERNEL void __launch_bounds__(256)
 #define tmm__narrow_store  TMM__INSTANCE(narrow_store_, NARROW)
 
 #if TMM__BODIES
-/* Copies what this thread has of P in half of a step, an element of each of two groups; zeros for those
-   from number `valid` on. */
+/* Copies what this thread has of P in half of a step, an element of each of two groups; zeros for
+   those from number `valid` on. */
 static __device__ __forceinline__ void tmm__narrow_copy_P(TMM_TYPE *to, const char *from,
                                                           unsigned stride, int valid)
 {
@@ -106,9 +107,9 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], TMM_FN
         }
 }
 
-/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along Q
-   swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the tile's
-   first ones on; those of Q before skipQ belong to another tile. */
+/* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
+   Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
+   tile's first ones on; those of Q before skipQ belong to another tile. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
@@ -190,9 +191,10 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     const int first_depth = (int)(K - (steps - 1ll) * DEPTH);
     const long long k0 = begin == 0 ? 0 : first_depth + (begin - 1ll) * DEPTH;
 
-    /* Copies of P: for each half 4 threads along k and 32 along its places, or the other way round; of
-       Q: 8 threads along k and 16 along the lines, and half of all lines for each half. A thread copies
-       validP elements of P. From half to half of a step, and to the next step: nextQ bytes. */
+    /* Copies of P: for each half 4 threads along k and 32 along its places, or the other way round;
+       of Q: 8 threads along k and 16 along the lines, and half of all lines for each half. A thread
+       copies validP elements of P. From half to half of a step, and to the next step: nextQ
+       bytes. */
     const int group = 4 << down_log2; /* lines */
     const int p_k = kP == 1 ? thread % HALF : thread / 32;
     const int place = kP == 1 ? thread / HALF : thread % 32,
@@ -266,8 +268,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 #pragma unroll
             for (int g = 0; g < GROUPS; g++)
                 a[then][g] = *(const TMM_FN(elements4) *)(row + row0 + 16 * g);
-            /* Everyone has left the stage that is filled now. Without branches, or the compiler would
-               not mix copies and multiply-adds. */
+            /* Everyone has left the stage that is filled now. Without branches, or the compiler
+               would not mix copies and multiply-adds. */
             TMM_TYPE *const to = ring + (read == 0 ? (STAGES - 1) * STAGE : read - STAGE);
             if (k % HALF == 0) {
                 tmm__narrow_copy_P(to + toP + half * (HALF * PITCH), fromP, strideP,

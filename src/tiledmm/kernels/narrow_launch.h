@@ -1,7 +1,8 @@
 /* src/tiledmm/kernels/narrow_launch.h. PLAN and LAUNCHER of KERNEL NARROW.
    Uses: once/costs.h, type/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
-/* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see gemm__resolve. */
+/* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
+   gemm__resolve. */
 static inline int TMM_FN(gemm__narrow_fits)(const TMM_FN(gemm__product) * p, long long batch)
 {
     const long long wide = p->M > p->N ? p->M : p->N;
@@ -21,8 +22,8 @@ typedef struct TMM_FN(narrow__choice) {
     double time; /* nanoseconds that it should take */
 } TMM_FN(narrow__choice);
 
-/* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as long
-   as one after the other; one that is alone, longer. */
+/* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
+   long as one after the other; one that is alone, longer. */
 static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c, long long K)
 {
     const tmm__costs *t = tmm__tuned();

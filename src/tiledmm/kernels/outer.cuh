@@ -2,8 +2,9 @@
    Uses: kernels/store.cuh. Used by: kernels/outer_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL OUTER ================================================== */
-/* For a short K: writing C is most of the work, and tiles in shared memory would cost more than they
-   save. A thread computes 4 x 4 elements of C as K outer products, with operands straight from L1:
+/* For a short K: writing C is most of the work, and tiles in shared memory would cost more than
+   they save. A thread computes 4 x 4 elements of C as K outer products, with operands straight from
+   L1:
 
              B  K x N     c       c+G     c+2G    c+3G            G = ceil(N / 4)
                         | |     | |     | |     | |  k
@@ -19,7 +20,8 @@
 
    Global memory: M N elements written, (M + N) K read once each by L2. L1: 8 loads for 16
    multiply-adds. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: for K below
-   some 8 the writing of C, then the issue of instructions; for a small C the latency of a launch. */
+   some 8 the writing of C, then the issue of instructions; for a small C the latency of a
+   launch. */
 TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
     TMM_FN(gemm_outer)(long long M, long long N, long long K, TMM_TYPE alpha,
                        const TMM_TYPE *__restrict__ A, long long rsA, long long csA,

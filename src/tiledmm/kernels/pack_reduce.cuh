@@ -1,12 +1,14 @@
-/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR: packing operands, adding up partial tiles.
-   Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
+/* src/tiledmm/kernels/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
+   packing operands, adding up partial tiles.
+   Uses: kernels/store.cuh, kernels/streamk.cuh.
+   Used by: kernels/pipelined_launch.h, kernels/tensor_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
    256 threads moves squares of 64 lines and 64 k, through shared memory so that it reads and
-   writes along memory. Four elements go at once if they are neighbours in k and aligned to 16 bytes.
-   8 bytes moved an element in float: bound by memory.
+   writes along memory. Four elements go at once if they are neighbours in k and aligned to 16
+   bytes. 8 bytes moved an element in float: bound by memory.
 
    Shared memory is [k][line] in vectors of four lines. Vector v of row k lies at v ^ (k / 4), so 8
    threads along k with 4 lines each write to 32 banks. */
@@ -71,12 +73,12 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 
-/* KERNEL REDUCE. C = alpha (sum of `slices` partial tiles) + beta C, for the slices of k of each tile
-   that KERNEL PIPELINED has left. 256 threads own groups of four sums of tile blockIdx.y; blockIdx.x
-   says which. With few slices each thread adds up all of its group, in ascending k. With many,
-   groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the eight
-   results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`: the
-   slices come from KERNEL TENSOR, and rows is 4. */
+/* KERNEL REDUCE. C = alpha (sum of `slices` partial tiles) + beta C, for the slices of k of each
+   tile that KERNEL PIPELINED has left. 256 threads own groups of four sums of tile blockIdx.y;
+   blockIdx.x says which. With few slices each thread adds up all of its group, in ascending k. With
+   many, groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the
+   eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
+   the slices come from KERNEL TENSOR, and rows is 4. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,

@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/pipelined.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined_launch.h. */
+   Uses: kernels/pipelined_copy.cuh, kernels/pipelined_store.cuh, kernels/streamk.cuh.
+   Used by: kernels/pipelined_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
@@ -39,8 +40,8 @@
    The block with the first steps of a tile owns it. The others leave their sums as partial tiles,
    which the owner adds in ascending k. The last block has the first share, for a block may wait
    only for blocks that were started before it. Where all blocks can be at work with each tile in a
-   few equal slices of k, it has that many: they are ready at the same time. Where there would be many
-   (few tiles, long K), all become partial tiles, and KERNEL REDUCE adds them.
+   few equal slices of k, it has that many: they are ready at the same time. Where there would be
+   many (few tiles, long K), all become partial tiles, and KERNEL REDUCE adds them.
 
    Integers: multiply-adds run at half rate, so one warp nearly keeps a scheduler busy. Blocks then
    drift apart: one finishes early and leaves the others with too few warps to hide latency (seen;
@@ -61,18 +62,18 @@
    a step has 1024 multiply-adds and 88 (TN) or 108 (NN) other instructions; see
    bench/notes/pipelined.md.
 
-   The order of the main loop depends on all code around it. The functions below leave the loops of TN
-   and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to 5.5%
-   slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower. Measured
-   on one NVIDIA H200: bench/notes/pipelined.md.
+   The order of the main loop depends on all code around it. The functions below leave the loops of
+   TN and NN as they were, instruction for instruction. With other forms of two of them TN was 4 to
+   5.5% slower from 1024 x 1024 x 1024 on. With fragments loaded by a function NN was 2% slower.
+   Measured on one NVIDIA H200: bench/notes/pipelined.md.
 
    modeA and modeB say how a tile is copied; 128 threads, so many elements each and pass:
      ALONG_K      neighbours in k are neighbours in memory: 8 threads along k, 16 lines
      ALONG_LINES  neighbouring lines (rows of A, columns of B) are: 128 threads along the lines
      VECTORS      the same with 16 bytes a thread, where addresses and sizes are multiples of 16 */
 
-/* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second finds
-   one operand where the first has read it. */
+/* sum += a b for one k. Back and forth along the rows: of two multiply-adds in turn, the second
+   finds one operand where the first has read it. */
 static __device__ __forceinline__ void TMM_FN(pipelined_multiply)(const TMM_FN(elements4) * a,
                                                                   const TMM_FN(elements4) * b,
                                                                   TMM_SUM (*sum)[8], const int ROWS)
@@ -95,8 +96,9 @@ static __device__ __forceinline__ void TMM_FN(pipelined_clear)(TMM_SUM (*sum)[8]
         for (int j = 0; j < 8; j++) sum[i][j] = 0;
 }
 
-/* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing is
-   left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of theirs. */
+/* Finds number `work` of what a block has to do: steps *begin to *end of tile *tile. False: nothing
+   is left. First comes its share of the stream-K tiles, steps `start` to `stop` of all of
+   theirs. */
 static __device__ __forceinline__ bool TMM_FN(pipelined_find_work)(const tmm__schedule *s, int work,
                                                                    int share, int blocks,
                                                                    int streamk_blocks,
@@ -123,7 +125,8 @@ static __device__ __forceinline__ bool TMM_FN(pipelined_find_work)(const tmm__sc
     return true;
 }
 
-/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART elements. */
+/* The first row and column that a thread owns in a stage. Those of ANY are in units of PART
+   elements. */
 static __device__ __forceinline__ void TMM_FN(pipelined_fragment)(int thread, bool is_128x64,
                                                                   int *row0, int *col0,
                                                                   const bool ANY, const int ROWS,
@@ -320,8 +323,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         TMM_FN(pipelined_find_place)
         (&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc, ANY, TN, ROWS);
         if (TN) {
-            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row. The
-               other instances are slower with this. */
+            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
+               The other instances are slower with this. */
             bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
             TMM_FN(sums4) *own = (TMM_FN(sums4) *)shared + thread;
 #pragma unroll 1

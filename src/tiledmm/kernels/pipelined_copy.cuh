@@ -1,8 +1,8 @@
 /* src/tiledmm/kernels/pipelined_copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
    Uses: once/ptx.cuh, once/schedule.h. Used by: kernels/pipelined.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the rows
-   of C that a thread owns.
+/* The functions below have constants in capitals: ANY, whether the instance is ANY, and ROWS, the
+   rows of C that a thread owns.
 
    What a thread copies of A, of B and, by ANY, of the third unit, which is of A or of B. */
 typedef struct TMM_FN(pipelined_copies) {
@@ -16,9 +16,9 @@ typedef struct TMM_FN(pipelined_copies) {
 
 /* Copies what this thread has to copy of a step of one operand, `lines` rows of A or columns of B.
    `to`, `from`: its first element in shared memory and in global memory. The elements of its next
-   passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else filled
-   with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted from
-   the first element. `mode`, `lines` and `unpredicated` are constants. */
+   passes lie `stride` bytes further. With `unpredicated`, everything is copied if valid, else
+   filled with zeros. Otherwise lines from lines_left on and k from depth_left on are zeros, counted
+   from the first element. `mode`, `lines` and `unpredicated` are constants. */
 static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const char *from,
                                                          unsigned stride, int mode, int lines,
                                                          bool unpredicated, bool valid,
@@ -49,9 +49,10 @@ static __device__ __forceinline__ void TMM_FN(copy_tile)(TMM_TYPE *to, const cha
     }
 }
 
-/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A thread
-   copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With predicates, lines
-   from lines_left on, or all if not valid, are zeros. That is rare, so it is a loop. */
+/* The same for instance ANY, which knows the mode at run time only, and a unit of 64 lines. A
+   thread copies 4 elements 16 lines apart, or vectors. `stride`: bytes of 16 lines. With
+   predicates, lines from lines_left on, or all if not valid, are zeros. That is rare, so it is a
+   loop. */
 static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const char *from,
                                                          unsigned stride, int mode,
                                                          bool unpredicated, int lines_left,
@@ -87,7 +88,8 @@ static __device__ __forceinline__ void TMM_FN(copy_unit)(TMM_TYPE *to, const cha
     }
 }
 
-/* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k on. */
+/* Where this thread copies from and to, for a tile from row `row` and column `col` of C and k
+   on. */
 static __device__ __forceinline__ void TMM_FN(pipelined_copy_begin)(
     TMM_FN(pipelined_copies) * c, int thread, int modeA, int modeB, bool is_128x64, long long M,
     long long N, const TMM_TYPE *A, long long rsA, long long csA, const TMM_TYPE *B, long long rsB,
@@ -180,7 +182,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_copy_advance)(TMM_FN(pip
     c->from3 += depth * (c->is_128x64 ? csA : rsB) * SIZE;
 }
 
-/* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there are. */
+/* Fills all stages but one. first_depth: the k of the first step; `left`: how many steps there
+   are. */
 static __device__ __forceinline__ void TMM_FN(pipelined_fill)(TMM_FN(pipelined_copies) * c,
                                                               TMM_TYPE *shared, const int STAGE,
                                                               int left, int first_depth,

@@ -107,7 +107,8 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
 {
     TMM_FN(gemm__product) product = *given, *p = &product;
     (void)row;
-    /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
+    /* Who computes what, and the memory for that; without it, once more without cuts and
+       packing. */
     TMM_FN(pipelined__choice) c;
     TMM_FN(gemm__memory) memory;
     for (int tries = 0; tries < 2; tries++, p->allowed = 0) {

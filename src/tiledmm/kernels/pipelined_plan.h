@@ -55,8 +55,8 @@ static inline double tmm__slices_time(const tmm__division *d, const tmm__block_c
 }
 
 /* Takes the division that should be fastest: whole tiles, each tile in so many whole slices, by
-   clusters or without, or even shares. Returns the blocks to launch. *time: nanoseconds that it should
-   take. */
+   clusters or without, or even shares. Returns the blocks to launch. *time: nanoseconds that it
+   should take. */
 static inline int tmm__plan_pipelined(tmm__schedule *s, const tmm__division *d, double *time)
 {
     const int depth = 8;

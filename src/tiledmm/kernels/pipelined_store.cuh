@@ -1,9 +1,10 @@
-/* src/tiledmm/kernels/pipelined_store.cuh. What becomes of the sums of KERNEL PIPELINED: partial tiles and C.
+/* src/tiledmm/kernels/pipelined_store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
+   tiles and C.
    Uses: kernels/store.cuh, kernels/streamk.cuh. Used by: kernels/pipelined.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
-/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie four
-   sums to four registers in this order. Swapped in pairs, a sum never lies in the register bank of the
-   element of B that is multiplied into it. */
+/* A thread has ROWS (8 or 16, a constant) x 8 sums. They go in vectors of four. Vector stores tie
+   four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
+   bank of the element of B that is multiplied into it. */
 
 /* Waits for the partial tiles that the blocks behind block `share` have left of tile `tile`, and
    adds them in ascending k. */
@@ -73,7 +74,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_find_place)(
     place->first_row = first_row, place->mask = mask, place->aligned = aligned;
 }
 
-/* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place of its own. */
+/* Registers have no index: STAGED_ROWS rows of a thread from i on go to shared memory, to a place
+   of its own. */
 static __device__ __forceinline__ void TMM_FN(pipelined_stage)(TMM_FN(sums4) * own, int i,
                                                                const TMM_SUM (*sum)[8],
                                                                const int ROWS)
@@ -91,8 +93,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_stage)(TMM_FN(sums4) * o
     }
 }
 
-/* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so that
-   there is code for these alone. */
+/* Stores a thread's sums, some rows after the other. Each is moved to the place of the first, so
+   that there is code for these alone. */
 static __device__ __forceinline__ void TMM_FN(pipelined_store)(
     TMM_TYPE *c0, long long ldc, long long r, long long first_row, long long end, long long c,
     bool vector, unsigned mask, TMM_TYPE alpha, TMM_TYPE beta, TMM_SUM (*sum)[8], const int ROWS)
@@ -129,8 +131,8 @@ static __device__ __forceinline__ void TMM_FN(pipelined_store)(
 }
 
 #if TMM__CLUSTERS
-/* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`. `all`:
-   the vectors that it is sent, as [slice][vector][thread]. */
+/* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
+   `all`: the vectors that it is sent, as [slice][vector][thread]. */
 static __device__ __forceinline__ void TMM_FN(pipelined_send)(TMM_FN(sums4) * all,
                                                               const tmm__schedule *s, int part,
                                                               int rank, const TMM_SUM (*sum)[8],

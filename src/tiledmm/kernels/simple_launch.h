@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/simple_launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/global.cuh, kernels/shared.cuh, kernels/register.cuh, type/product.h. Used by: type/dispatch.h. */
+   Uses: kernels/global.cuh, kernels/shared.cuh, kernels/register.cuh, type/product.h.
+   Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A block of threads for each tile of C, of row->tile x row->tile elements. */
 static inline tmm_status TMM_FN(gemm__tiles)(const TMM_FN(gemm__product) * product,

@@ -11,8 +11,8 @@ static inline tmm_status TMM_FN(gemm__skinny_takes)(const TMM_FN(gemm__product) 
                      p->M, p->N, TMM__SKINNY_MOST);
 }
 
-/* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone, lines of
-   a block and k of a stage. */
+/* An instance of KERNEL SKINNY: as in the list, bytes of shared memory, and of its sums alone,
+   lines of a block and k of a stage. */
 typedef struct TMM_FN(skinny__instance) {
     int along_k, width, bytes, least, lines, depth;
     const void *kernel;
@@ -36,8 +36,8 @@ static inline const tmm__block_costs *TMM_FN(gemm__skinny_costs)(const TMM_FN(sk
     return &t->skinny[n].block[sizeof(TMM_TYPE) > 4][aligned];
 }
 
-/* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has nearly
-   as many stages as the others. */
+/* Takes the narrowest instance that is wide enough, and cuts K so that each multiprocessor has
+   nearly as many stages as the others. */
 static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm__product) * p)
 {
 #define TMM__ROW(pass, name, along_k, width) \

@@ -43,8 +43,8 @@ static inline tmm__block_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__ins
                        (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols));
 }
 
-/* The warps that divide the k of a tile, as a power of two: fewer where there are many tiles, or few
-   steps. */
+/* The warps that divide the k of a tile, as a power of two: fewer where there are many tiles, or
+   few steps. */
 static inline int TMM_FN(gemm__small_team)(double tiles, double K)
 {
     const double most = 3.0 * TMM__BUSY(tmm__current_device()->processors), steps = ceil(K / 8);
@@ -62,8 +62,8 @@ static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, dou
     return tmm__in_nanoseconds(t->sum + t->sum_byte * bytes);
 }
 
-/* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts of 16
-   steps at least, two for each warp. */
+/* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts
+   of 16 steps at least, two for each warp. */
 static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {

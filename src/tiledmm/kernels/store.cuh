@@ -63,9 +63,9 @@ static __device__ __forceinline__ void TMM_FN(store4)(TMM_TYPE *C, long long row
     if (vector) *(TMM_FN(elements4) *)C = elements;
 }
 
-/* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on and
-   before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With `vector`,
-   bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
+/* The same for `rows` rows (4 at most) of KERNEL PIPELINED, as far as they lie from first_row on
+   and before `end`. Each has two vectors of four, 32 columns apart, and 8 bits of `mask`. With
+   `vector`, bits 0 and 4 stand for all four. beta is compared once, not for each vector. */
 static __device__ __forceinline__ void TMM_FN(store_rows)(TMM_TYPE *C, long long ldc, long long row,
                                                           long long first_row, long long end,
                                                           long long col, bool vector, unsigned mask,
@@ -183,10 +183,10 @@ static __device__ __forceinline__ void TMM_FN(store_masked)(TMM_TYPE *C, long lo
     }
 }
 
-/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on. The
-   mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read
-   by single elements, so one code serves both cases. There is no branch for beta: the main loop of
-   the kernel would pay for it. */
+/* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on.
+   The mask has 8 bits. With `vector`, bits 0 and 4 stand for all four. C is read by single
+   elements, so one code serves both cases. There is no branch for beta: the main loop of the kernel
+   would pay for it. */
 static __device__ __forceinline__ void TMM_FN(store_row)(TMM_TYPE *C, long long row, long long col,
                                                          bool vector, unsigned mask, TMM_TYPE alpha,
                                                          TMM_TYPE beta, const TMM_SUM *sum)

@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: once/schedule.h, kernels/store.cuh. Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
+   Uses: once/schedule.h, kernels/store.cuh.
+   Used by: KERNEL PIPELINED, REDUCE, TENSOR, TENSOR FLOAT. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of BAND rows of tiles
    are walked downwards, then across. */
@@ -13,8 +14,8 @@ static __device__ __forceinline__ void TMM_FN(find_tile)(const tmm__schedule *s,
 }
 
 /* Stores a vector of sums of KERNEL PIPELINED: number `number` of those that `thread` has of tile
-   `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps are
-   above each other. */
+   `tile`, in the order of a partial tile. A thread has `rows` rows; warps_down of the four warps
+   are above each other. */
 static __device__ __forceinline__ void TMM_FN(store_sums)(long long M, long long N, TMM_TYPE alpha,
                                                           TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                                           const tmm__schedule *s, int rows,

@@ -78,9 +78,9 @@ static __device__ __forceinline__ void TMM_FN(copy_pass)(char *stage, int to, in
     tmm__copy_async(stage + place, from + (unsigned long long)stride * pass, 8 * width, valid);
 }
 
-/* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A tile
-   beyond the last one ends its work. First comes its share of the stream-K tiles, steps `start` to
-   `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
+/* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
+   tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
+   `start` to `stop` of all of theirs. Then come whole tiles. The last block has share 0. */
 static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, int work, int share,
                                                         int *begin, int *end)
 {

@@ -52,8 +52,8 @@ typedef struct TMM_FN(tensor__choice) {
     tmm__schedule s;
 } TMM_FN(tensor__choice);
 
-/* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any operands;
-   and its schedule. */
+/* The instance that should be fastest, of those for copies of 16 bytes (`wide`) or for any
+   operands; and its schedule. */
 static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
                                               const TMM_FN(gemm__product) * p, int wide)
 {
@@ -128,7 +128,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
 {
     TMM_FN(gemm__product) product = *given, *p = &product;
     (void)row;
-    /* Who computes what, and the memory for that; without it, once more without cuts and packing. */
+    /* Who computes what, and the memory for that; without it, once more without cuts and
+       packing. */
     TMM_FN(tensor__choice) c;
     TMM_FN(gemm__memory) memory;
     for (int tries = 0; tries < 2; tries++, p->allowed = 0) {

@@ -29,8 +29,9 @@ static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
                            (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
 }
 
-/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in the
-   schedule and returns the blocks to launch for each product. *time: nanoseconds that it should take. */
+/* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
+   the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
+   take. */
 static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance *i,
                                    const tmm__division *d, double *time)
 {

@@ -1,4 +1,5 @@
-/* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor cores share.
+/* src/tiledmm/kernels/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
+   cores share.
    Uses: once/ptx.cuh. Used by: kernels/float/, kernels/double/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR) && \
     !defined(TMM__PART_TENSOR_PTX)
@@ -84,20 +85,20 @@ static __device__ __forceinline__ void tmm__copy_bulk(unsigned shared, const voi
 #define TMM__WGMMA_WAIT(pending) \
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
-/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight lines
-   / 16; bit 62, the layout with 128-byte swizzle. */
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
+   lines / 16; bit 62, the layout with 128-byte swizzle. */
 static __device__ __forceinline__ unsigned long long tmm__descriptor(unsigned address)
 {
     return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
 /* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose lines
-   come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9 TB/s of
-   memory then, and took a fifth longer, bound by the power that the device may draw.
-   So the thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits
-   until all blocks have counted as often but for this time, `due` in all. Not for ever, since not
-   all need be on the device at once: false says that it gave up. */
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so one whose
+   lines come from memory is not slower and gets no nearer to the others. At N = 16384 they read 2.9
+   TB/s of memory then, and took a fifth longer, bound by the power that the device may draw. So the
+   thread that copies counts itself in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until
+   all blocks have counted as often but for this time, `due` in all. Not for ever, since not all
+   need be on the device at once: false says that it gave up. */
 static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned due)
 {
     if (atomicAdd(pace, 1) >= due) return true;
@@ -109,8 +110,8 @@ static __device__ __forceinline__ bool tmm__keep_pace(unsigned *pace, unsigned d
 #endif /* TMM__WGMMA */
 
 /* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
-   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
-   row l / 4 of matrix i. */
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
+   of row l / 4 of matrix i. */
 static __device__ __forceinline__ void tmm__load_matrices(unsigned *fragment, const void *row)
 {
 #if TMM__ASYNC

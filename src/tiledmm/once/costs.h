@@ -15,8 +15,8 @@ typedef struct tmm__load {
     int odd;                /* rows of C cannot be stored by 16 bytes */
 } tmm__load;
 
-/* Multiply-adds of a multiprocessor in a clock, by the table of arithmetic throughput in the CUDA C++
-   Programming Guide; of double by tensor cores, where the family has them. */
+/* Multiply-adds of a multiprocessor in a clock, by the table of arithmetic throughput in the CUDA
+   C++ Programming Guide; of double by tensor cores, where the family has them. */
 static inline double tmm__rate(int capability, tmm__family family, int type)
 {
     const int many = capability == 80 || capability == 90 || capability == 100;
@@ -38,17 +38,17 @@ static inline double tmm__memory_time(const tmm__load *w)
     return (w->bytes + t->write * w->c_bytes) / gpu->memory;
 }
 
-/* What a plan that takes two launches, or memory, is worth: the host takes longer for it, so it gains
-   little where the device takes less than the host. */
+/* What a plan that takes two launches, or memory, is worth: the host takes longer for it, so it
+   gains little where the device takes less than the host. */
 static inline double tmm__host_time(double time)
 {
     const double host = tmm__tuned()->host;
     return time < host ? host - 0.1 * (host - time) : time;
 }
 
-/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory holds
-   them up. No block multiplies faster than the device can, which counts where instructions are slower
-   than those of the device whose clocks `c` has. */
+/* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory
+   holds them up. No block multiplies faster than the device can, which counts where instructions
+   are slower than those of the device whose clocks `c` has. */
 static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load *w)
 {
     const tmm__device *device = tmm__current_device();

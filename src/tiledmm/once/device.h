@@ -2,8 +2,8 @@
    Uses: once/status.h, once/tuning.h. Used by: launchers, host/. */
 #if TMM__HOST && !defined(TMM__PART_DEVICE)
 #define TMM__PART_DEVICE
-/* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a few
-   tenths of a millisecond, so each is asked once. */
+/* What is known of a kernel on a device. Some of the questions take CUDA a microsecond, others a
+   few tenths of a millisecond, so each is asked once. */
 typedef struct tmm__kernel_facts {
     const void *kernel; /* NULL: this place is free */
     int shared;         /* bytes of shared memory that a launch may ask for; 0: what all may have */
@@ -27,16 +27,17 @@ typedef struct tmm__device {
     tmm__kernel_facts *kernels;   /* TMM__KNOWN_KERNELS of them, found by their address */
 } tmm__device;
 
-/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. Only an error of this very call
-   is taken from CUDA's record: an older one is the caller's. */
+/* Attribute `what` of a device, or `otherwise` if CUDA does not tell. Only an error of this very
+   call is taken from CUDA's record: an older one is the caller's. */
 static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
 {
     int value = 0;
     return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
 }
 
-/* What a device does: as measured, or by its data sheet, of which some 0.96 of the clock and 0.9 of the
-   memory's speed are reached. Clocks are in kHz, which not every device tells, the width in bits. */
+/* What a device does: as measured, or by its data sheet, of which some 0.96 of the clock and 0.9 of
+   the memory's speed are reached. Clocks are in kHz, which not every device tells, the width in
+   bits. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -211,8 +212,8 @@ static inline const int *tmm__clusters(const void *kernel, int vectors, int item
 
 /* The pool that workspaces of a device come from; NULL if there is none. Made when first asked for,
    by one thread at a time: C++ sees to that for static variables, and that `inline` ones are the
-   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes, or what
-   tmm_?gemm_host asks for. */
+   same in all files of a program. What is not used goes back but for TMM__RELEASE_THRESHOLD bytes,
+   or what tmm_?gemm_host asks for. */
 #define TMM__RELEASE_THRESHOLD (64ull << 20)
 inline cudaMemPool_t tmm__make_pool(int device)
 {

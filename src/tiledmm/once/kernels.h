@@ -7,10 +7,10 @@
    is the last line.
        NAME(value, string)                   stands for a kernel that gemm__resolve finds
        KERNEL(value, string, run, tile)
-   `run` is the name of the kernel's launcher, with _takes behind it of the function that says whether it
-   takes a product, and with _time of the one that says how long it should take: see gemm__kernel.
-   `tile` is the least edge of its tiles of C.
-   TMM_AUTO_TENSOR is TMM_AUTO, which may take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
+   `run` is the name of the kernel's launcher, with _takes behind it of the function that says
+   whether it takes a product, and with _time of the one that says how long it should take: see
+   gemm__kernel. `tile` is the least edge of its tiles of C. TMM_AUTO_TENSOR is TMM_AUTO, which may
+   take TMM_TENSOR for float and TMM_TENSOR_INT8, too. */
 #define TMM__KERNEL_LIST(NAME, KERNEL)                                               \
     NAME(TMM_AUTO, "auto")                                                           \
     KERNEL(TMM_GLOBAL, "global", gemm__global, 32)                                   \

@@ -2,8 +2,8 @@
    Uses: once/config.h. Used by: kernels/, type/instances.h. */
 #if !defined(TMM__PART_PASSES)
 #define TMM__PART_PASSES
-/* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel stands
-   the list of its instances, a line each:
+/* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
+   stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
            _(1, 16x16, 16, 16)
            _(2, 16x32, 16, 32)
@@ -15,7 +15,8 @@
 /* For #if: #if TMM__SMALL_LIST(TMM__IN_PASS) 0 asks whether there is an instance in this pass. */
 #define TMM__IN_PASS(pass, ...) TMM__PASS == pass ||
 
-/* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its columns. */
+/* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its
+   columns. */
 #define TMM__ARGUMENT_1(a, ...)          a
 #define TMM__ARGUMENT_2(a, b, ...)       b
 #define TMM__ARGUMENT_3(a, b, c, ...)    c

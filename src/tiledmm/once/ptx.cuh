@@ -1,4 +1,5 @@
-/* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner needs one.
+/* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
+   needs one.
    Uses: once/config.h. Used by: the fast kernels. */
 #if TMM__KERNELS && !defined(TMM__PART_PTX)
 #define TMM__PART_PTX

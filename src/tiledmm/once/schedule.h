@@ -1,4 +1,5 @@
-/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and launchers.
+/* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
+   launchers.
    Uses: once/ptx.cuh. Used by: KERNEL PIPELINED, TENSOR, TENSOR FLOAT and their launchers. */
 #if TMM__KERNELS && !defined(TMM__PART_SCHEDULE)
 #define TMM__PART_SCHEDULE
@@ -11,8 +12,8 @@ enum { TMM__SKINNY_MOST = 16 };
 /* What a launcher is allowed to do. */
 enum { TMM__CUT_K = 1, TMM__PACK = 2 };
 
-/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE or
-   SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
+/* How the k of a tile are divided: not; in slices that a block of the tile adds up, KERNEL REDUCE
+   or SUM, or a cluster; only of the tiles of a last, short round; in even shares (stream-K). */
 enum {
     TMM__PLAN_WHOLE,
     TMM__PLAN_SLICES,
@@ -35,8 +36,8 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 /* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
 enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
 
-/* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a row,
-   which has 4 more against bank conflicts. */
+/* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
+   row, which has 4 more against bank conflicts. */
 enum {
     TMM__NARROW_THREADS = 128,
     TMM__NARROW_DEPTH = 8,
@@ -53,8 +54,8 @@ typedef struct tmm__narrow {
     int turned;    /* lines of P are columns of C */
 } tmm__narrow;
 
-/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies together;
-   rows that TN stores through shared memory at a time. */
+/* KERNEL PIPELINED: k of a step, stages, threads of a block; lines that instance ANY copies
+   together; rows that TN stores through shared memory at a time. */
 enum { TMM__PIPELINED_DEPTH = 8, TMM__PIPELINED_STAGES = 3, TMM__PIPELINED_THREADS = 128 };
 enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 

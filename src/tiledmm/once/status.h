@@ -19,8 +19,8 @@ static inline tmm_status tmm__fail(tmm_status status, const char *format, ...)
     return status;
 }
 
-/* 1 if this call of ours succeeded. If not, its error is removed from CUDA's record, where the caller
-   would take it for one of his calls. If the record has an older error, that one stays. */
+/* 1 if this call of ours succeeded. If not, its error is removed from CUDA's record, where the
+   caller would take it for one of his calls. If the record has an older error, that one stays. */
 static inline int tmm__succeeded(cudaError_t error)
 {
     if (error == cudaSuccess) return 1;

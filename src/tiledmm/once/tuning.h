@@ -1,11 +1,13 @@
-/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of kernels.
-   Uses: nothing. Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
+/* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
+   kernels.
+   Uses: nothing.
+   Used by: once/device.h, once/costs.h, the launchers and their plans, type/choose.h. */
 #if TMM__HOST && !defined(TMM__PART_TUNING)
 #define TMM__PART_TUNING
-/* Times are predicted from two tables. A GPU is described by what it does in a nanosecond (tmm__gpu);
-   its data sheet says that of one that was not measured. A kernel is described by the clocks of its
-   blocks (tmm__costs), which GPUs share as far as they share instructions: those of an H200.
-   bench/notes/choice.md says how they were found. */
+/* Times are predicted from two tables. A GPU is described by what it does in a nanosecond
+   (tmm__gpu); its data sheet says that of one that was not measured. A kernel is described by the
+   clocks of its blocks (tmm__costs), which GPUs share as far as they share instructions: those of
+   an H200. bench/notes/choice.md says how they were found. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -50,11 +52,11 @@ enum {
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
 enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */
 
-/* Clocks of the blocks that a multiprocessor has: `first` once, and for each k of a block k[0] if it is
-   alone, k[1] if there are two, k[2] if three, k[3] for each beyond these; for each block but the first
-   `more`. All but `first` take longer by the part along_k if operands are contiguous along k, and by
-   `single` if they cannot be read by 16 bytes. For each block `odd`, if rows of C cannot be stored by
-   16 bytes. */
+/* Clocks of the blocks that a multiprocessor has: `first` once, and for each k of a block k[0] if
+   it is alone, k[1] if there are two, k[2] if three, k[3] for each beyond these; for each block but
+   the first `more`. All but `first` take longer by the part along_k if operands are contiguous
+   along k, and by `single` if they cannot be read by 16 bytes. For each block `odd`, if rows of C
+   cannot be stored by 16 bytes. */
 typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
@@ -63,35 +65,36 @@ typedef struct tmm__block_costs {
 typedef struct tmm__costs {
     /* Bytes that all multiprocessors together copy from L2 in a clock, for each of them. */
     double l2;
-    /* How many times as long it takes to write a byte of C as to read one, if L2 does not hold C. */
+    /* How many times as long it takes to write a byte of C as to read one, if L2 does not hold
+       C. */
     double write;
     /* How much faster L2 is than memory. */
     double cached;
-    /* Nanoseconds that the host takes for a launch, for two of them, and memory. The part of the time
-       that has to remain for SMALL and SKINNY to cut K. */
+    /* Nanoseconds that the host takes for a launch, for two of them, and memory. The part of the
+       time that has to remain for SMALL and SKINNY to cut K. */
     double host, gain;
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
     /* KERNEL OUTER, if op(B) is contiguous along the columns, and along k. */
     tmm__block_costs outer[2][TMM__TUNED_TYPES];
-    /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight warps
-       store it. */
+    /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight
+       warps store it. */
     double small_few;
     struct {
         int rows, cols;
         tmm__block_costs block[TMM__TUNED_TYPES];
     } small_c[TMM__TUNED_SMALL];
-    /* KERNEL SKINNY, by instance, of elements of 4 bytes and of 8, with copies of single elements and
-       of 16 bytes. */
+    /* KERNEL SKINNY, by instance, of elements of 4 bytes and of 8, with copies of single elements
+       and of 16 bytes. */
     struct {
         int along_k, width;
         tmm__block_costs block[2][2];
     } skinny[TMM__TUNED_SKINNY];
     /* KERNEL SUM: once, and for each byte that it reads. */
     double sum, sum_byte;
-    /* KERNEL PIPELINED of float, by instance: any, TN, NN. What a tile that is cut along K takes besides:
-       in few slices, and each slice; with KERNEL REDUCE, for reduce_from slices and more; by a cluster,
-       and each round of them; with even shares (stream-K), and each partial tile. */
+    /* KERNEL PIPELINED of float, by instance: any, TN, NN. What a tile that is cut along K takes
+       besides: in few slices, and each slice; with KERNEL REDUCE, for reduce_from slices and more;
+       by a cluster, and each round of them; with even shares (stream-K), and each partial tile. */
     struct {
         tmm__block_costs block[TMM__TUNED_PIPELINED];
         double cut, cut_slice[TMM__TILE_SIZES], reduce[TMM__TILE_SIZES];
@@ -99,9 +102,9 @@ typedef struct tmm__costs {
         double cluster, cluster_round[TMM__TILE_SIZES];
         double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
     } pipelined;
-    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. reduce_wide_from:
-       slices from which eight blocks add up each part of a tile. last: the tiles of a last, short round
-       are cut. */
+    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same.
+       reduce_wide_from: slices from which eight blocks add up each part of a tile. last: the tiles
+       of a last, short round are cut. */
     struct {
         struct {
             int tile_m, tile_n, width;
@@ -111,20 +114,21 @@ typedef struct tmm__costs {
         int reduce_wide_from;
         double last, last_slice, even, even_step, even_partial;
     } tensor;
-    /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the lines; of 3
-       and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer where it is the
-       only one. A launch, and each tile besides; for each byte of its sum. most: rows or columns that it
-       takes by itself. */
+    /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
+       lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
+       where it is the only one. A launch, and each tile besides; for each byte of its sum. most:
+       rows or columns that it takes by itself. */
     struct {
         double step[2][2][2], alone, launch, tile, sum_byte, most;
     } narrow;
-    /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of memory. */
+    /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
+       memory. */
     double pack, pack_rate;
-    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then by
-       mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles.
-       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K operands
-       with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k: up to
-       these K by 256 and 512. */
+    /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then
+       by mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles.
+       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K
+       operands with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k:
+       up to these K by 256 and 512. */
     struct {
         double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
         int convert_256_k, convert_one_wave_k, convert_512_k;
@@ -133,11 +137,11 @@ typedef struct tmm__costs {
     } fp16;
 
     /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
-       products of bytes by one modulus; first: what the first one costs, times M N; slow: where FP64
-       has 1/64 of the rate of FP32, as predicted.
-       TMM_AUTO: multiply-adds of bytes of a multiprocessor in a clock, by wgmma and (as predicted) by
-       mma.sync; bytes of memory as a part of those read; nanoseconds of all launches. slow_edge: the
-       least M, N and K where FP64 is slow. */
+       products of bytes by one modulus; first: what the first one costs, times M N; slow: where
+       FP64 has 1/64 of the rate of FP32, as predicted. TMM_AUTO: multiply-adds of bytes of a
+       multiprocessor in a clock, by wgmma and (as predicted) by mma.sync; bytes of memory as a part
+       of those read; nanoseconds of all launches. slow_edge: the least M, N and K where FP64 is
+       slow. */
     struct {
         double fp64, each, first, fp64_slow, each_slow;
         double rate, rate_slow, memory, launches, slow_edge;

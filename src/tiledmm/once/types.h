@@ -33,7 +33,8 @@ typedef enum tmm_kernel TMM__INT {
 #undef TMM__NAME
 #undef TMM__KERNEL
 
-/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR; its members are theirs. */
+/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR; its members are
+   theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
     void *memory;  /* FP16 and scales */
@@ -75,8 +76,8 @@ typedef struct tmm_host_options {
     int streams;       /* that compute, for each device, 4 at most; 0: 2 */
     int threads;       /* that copy pageable memory, 16 at most; 0: one for each processor */
     tmm_kernel kernel; /* TMM_AUTO: chosen for each block, all with the same bits */
-    /* Called in the calling thread with `context` as parts of C are complete. `done` is the finished
-       part of C, from 0 to 1. Any result but 0 cancels the call. NULL: not called. */
+    /* Called in the calling thread with `context` as parts of C are complete. `done` is the
+       finished part of C, from 0 to 1. Any result but 0 cancels the call. NULL: not called. */
     int (*progress)(void *context, double done);
     void *context;
     tmm_host_report *report; /* one for each device of the list, filled in; may be NULL */

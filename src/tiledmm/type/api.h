@@ -32,16 +32,16 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
                                              long long ldc, long long strideA, long long strideB,
                                              long long strideC, long long batch, tmm_stream stream);
 
-/* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as stored
-   (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
+/* The kernel that TMM_AUTO takes on the current device for dense A and B of this shape, both as
+   stored (TMM_OP_N). For leading dimensions from 2^26 on (double: 2^24) or K above 2^34 it takes a
    TMM_REGISTER instead. */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
 #if TMM__FLOAT_TENSOR
 /* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
-   alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions as for gemm. `options`
-   as above, or NULL. For a prepared operand its op, pointer and leading dimension are ignored: they
-   are those it was prepared with. The bits are those of gemm_with.
+   alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions as for gemm.
+   `options` as above, or NULL. For a prepared operand its op, pointer and leading dimension are
+   ignored: they are those it was prepared with. The bits are those of gemm_with.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N or
    K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,

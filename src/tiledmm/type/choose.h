@@ -1,5 +1,6 @@
 /* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h. Used by: type/dispatch.h. */
+   Uses: the launchers, kernels/float/launch.h, kernels/double/launch.h.
+   Used by: type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status TMM_FN(gemm__left_out_takes)(const TMM_FN(gemm__product) * p,
@@ -57,8 +58,8 @@ static inline tmm_kernel TMM_FN(gemm__register_tile)(const TMM_FN(gemm__product)
     return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* May TMM_AUTO take this kernel? The fast ones need copies of sm_80, elements of 4 bytes and sizes that
-   they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
+/* May TMM_AUTO take this kernel? The fast ones need copies of sm_80, elements of 4 bytes and sizes
+   that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
 static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
                                          const TMM_FN(gemm__product) * p, int tensor)
 {

@@ -40,8 +40,8 @@ static inline tmm_status TMM_FN(gemm__check_batch)(long long M, long long N, lon
     return TMM_OK;
 }
 
-/* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot be
-   used, the better tile of TMM_REGISTER. */
+/* The kernel that stands behind a name: TMM_AUTO's choice, what takes the place of one that cannot
+   be used, the better tile of TMM_REGISTER. */
 static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(gemm__product) * p,
                                                long long batch)
 {

@@ -2,8 +2,8 @@
    Uses: nothing. Used by: the launchers, tests/. */
 #if TMM__HOST && !defined(TMM__PART_HOOKS)
 #define TMM__PART_HOOKS
-/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on) and the slices
-   of a tile: bench/shapes times plans one by one. */
+/* What a plan should take, by the number of its instance, how K is cut (TMM__PLAN_WHOLE and so on)
+   and the slices of a tile: bench/shapes times plans one by one. */
 #ifndef TMM__PLAN_GUESS
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
 #endif
@@ -27,9 +27,9 @@
 #ifndef TMM__CLEAR_FLAGS
 #define TMM__CLEAR_FLAGS 0
 #endif
-/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which instruction
-   (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether doubtful elements
-   may go by BF16x6. */
+/* KERNEL TENSOR FLOAT: what an instance should take, of which a test prefers one. By which
+   instruction (tmm__float_instruction). Bytes of A and B from which blocks keep together. Whether
+   doubtful elements may go by BF16x6. */
 #ifndef TMM__FLOAT_GUESS
 #define TMM__FLOAT_GUESS(instance, time) (time)
 #endif

@@ -1,8 +1,8 @@
 /* src/tiledmm/type/product.h. One product, as all launchers take it.
    Uses: once/costs.h. Used by: the launchers, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
-/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from row
-   to row, from column to column, from product to product. */
+/* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides as in the kernels: from
+   row to row, from column to column, from product to product. */
 typedef struct TMM_FN(gemm__product) {
     long long M, N, K;
     TMM_TYPE alpha;
@@ -96,9 +96,9 @@ static inline int TMM_FN(gemm__arguments)(TMM_FN(gemm__product) * p, void **argu
     return (int)(sizeof list / sizeof *list);
 }
 
-/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double? There
-   must not be too many steps for 32 bits. The lines that a thread copies one after the other, 16 apart
-   (32 at most in TENSOR), must not be too far from each other in memory. */
+/* Are K and the leading dimensions within what KERNEL PIPELINED can take, and TENSOR for double?
+   There must not be too many steps for 32 bits. The lines that a thread copies one after the other,
+   16 apart (32 at most in TENSOR), must not be too far from each other in memory. */
 static inline int TMM_FN(gemm__reaches)(tmm_kernel kernel, long long K, long long lda,
                                         long long ldb)
 {
@@ -133,8 +133,8 @@ typedef struct TMM_FN(gemm__memory) {
     TMM_TYPE *packed_A, *packed_B;
 } TMM_FN(gemm__memory);
 
-/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the schedule
-   needs them in memory. 0 if there is too little. */
+/* Allocates it: operands of K times so many lines, and partial tiles of `tile` bytes, if the
+   schedule needs them in memory. 0 if there is too little. */
 static inline int TMM_FN(gemm__allocate)(TMM_FN(gemm__memory) * memory, tmm__schedule *s,
                                          long long K, long long pitchA, long long pitchB,
                                          size_t tile, tmm_stream stream)
@@ -177,8 +177,8 @@ static inline tmm_status TMM_FN(gemm__pack)(TMM_FN(gemm__product) * p, tmm__sche
 }
 #endif
 
-/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`: whether
-   KERNEL TENSOR left them. */
+/* KERNEL REDUCE, for `slices` slices of each tile. `rows`: of C that a thread owns; `tensor`:
+   whether KERNEL TENSOR left them. */
 static inline tmm_status TMM_FN(gemm__reduce)(TMM_FN(gemm__product) * p, tmm__schedule *s, int rows,
                                               int warps_down, int slices, int tensor)
 {

@@ -1,4 +1,5 @@
-/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16 terms.
+/* src/tiledmm/kernels/float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
+   terms.
    Uses: kernels/float/numbers.cuh, kernels/float/ptx.cuh. Used by: kernels/float/recheck.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__PART_FLOAT_BF16X6)
@@ -11,22 +12,22 @@
        c   += sum a2 b1 + sum a1 b2
        c   += sum a1 b1
        sum += c
-   a2 b3, a3 b2 and a3 b3 are left out. bench/notes/tensor_float.md derives the bound, which needs no
-   scales. Where some x3 is not exact (see tmm__bf16_triple), there is no result.
+   a2 b3, a3 b2 and a3 b3 are left out. bench/notes/tensor_float.md derives the bound, which needs
+   no scales. Where some x3 is not exact (see tmm__bf16_triple), there is no result.
 
    A thread has four chunks of 8 k of a window at a time, two of A and two of B. Where an operand is
-   contiguous along k, four lanes load a line. Else 32 lanes load one chunk each of as many lines. So
-   neighbours in memory are loaded together. A stage of 64 KB holds A, then B: 128 lines of 128 bytes
-   (x1 | x2), then as many (x3 | nothing), chunks placed as by KERNEL CONVERT. There are two stages for
-   wgmma, one for mma.sync:
+   contiguous along k, four lanes load a line. Else 32 lanes load one chunk each of as many lines.
+   So neighbours in memory are loaded together. A stage of 64 KB holds A, then B: 128 lines of 128
+   bytes (x1 | x2), then as many (x3 | nothing), chunks placed as by KERNEL CONVERT. There are two
+   stages for wgmma, one for mma.sync:
        tensor cores  | window 0         | window 1         |      window 2 begins when window 1 is
        registers       terms of 1         terms of 2              complete and added
    A warp has 16 rows x 128 columns of C in either case, as in a fragment of wgmma.
 
-   A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB: 192 operations
-   a byte. It takes some 2900 clocks. Converting and adding is 430 instructions for each of two warps a
-   scheduler, which issue one in three clocks. So it is bound by latency; there are no registers for a
-   third warp. */
+   A window is 6.3 million operations, 1536 clocks of the tensor cores, and loads 32 KB: 192
+   operations a byte. It takes some 2900 clocks. Converting and adding is 430 instructions for each
+   of two warps a scheduler, which issue one in three clocks. So it is bound by latency; there are
+   no registers for a third warp. */
 
 /* Bytes: x1 | x2 or x3 of an operand, an operand, a stage. PITCH: elements of a row of sums. */
 enum { TMM__BF16_THIRD = 128 * 128, TMM__BF16_OPERAND = 2 * TMM__BF16_THIRD };

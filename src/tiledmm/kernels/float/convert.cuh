@@ -1,9 +1,9 @@
 /* src/tiledmm/kernels/float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
    Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A block, of 1024 threads at most, has 8 lines.
-   The first groups_A blocks have those of A; blockIdx.y is the product. A warp has 8 lines x 32 k at
-   a time:
+/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A block, of 1024 threads at most, has 8
+   lines. The first groups_A blocks have those of A; blockIdx.y is the product. A warp has 8 lines x
+   32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
@@ -12,8 +12,8 @@
    memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
    A line with an element that is not finite gets scale 0, and its hi and lo are never used. A wide
-   line gets minus its scale: it has elements below least_element after scaling, and not zero. A line
-   of zeros has scale 1. */
+   line gets minus its scale: it has elements below least_element after scaling, and not zero. A
+   line of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
     TMM_FN(gemm_convert)(int K, float least_element, int groups_A, const tmm__lines a,
                          const tmm__fp16_operand out_a, const tmm__lines b,

@@ -85,9 +85,9 @@ static inline int TMM_FN(gemm__float_bytes)(int n)
     return most;
 }
 
-/* By which instruction, on this device and in this program? Kernels for wgmma are compiled for sm_90a;
-   for others they are empty, and then without the static shared memory of their barriers. Kernels for
-   mma.sync are in code for sm_80 or later that is not for sm_90a. */
+/* By which instruction, on this device and in this program? Kernels for wgmma are compiled for
+   sm_90a; for others they are empty, and then without the static shared memory of their barriers.
+   Kernels for mma.sync are in code for sm_80 or later that is not for sm_90a. */
 static inline int TMM_FN(gemm__float_instruction)(void)
 {
     const tmm__device *device = tmm__current_device();
@@ -102,8 +102,8 @@ static inline int TMM_FN(gemm__float_instruction)(void)
                : TMM__BY_MULTIPLY_ADD;
 }
 
-/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin while
-   the launch before them in the stream still works: they wait themselves. */
+/* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
+   while the launch before them in the stream still works: they wait themselves. */
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
                                                     int bytes, void **arguments, tmm_stream stream)
 {
@@ -128,8 +128,8 @@ static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 gri
 #endif
 }
 
-/* The least magnitude that an element which is not zero may have after scaling, for its line not to be
-   wide. */
+/* The least magnitude that an element which is not zero may have after scaling, for its line not to
+   be wide. */
 static inline float TMM_FN(gemm__least_element)(long long K)
 {
     /* The largest t with 40.2 + 16.2 2^t + 5 4^t + K / 64 <= K + 2: bench/notes/tensor_float.md. */
@@ -148,8 +148,8 @@ static inline void TMM_FN(gemm__scale_bounds)(long long K, float *scale_min, flo
     *scale_max = ldexpf(1, 97 - log);
 }
 
-/* What the sum of an element with wide lines must be at least, before it is scaled back, for the bound
-   to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
+/* What the sum of an element with wide lines must be at least, before it is scaled back, for the
+   bound to hold: bench/notes/tensor_float.md derives it. About 40 for long sums. */
 static inline float TMM_FN(gemm__doubt_below)(long long K)
 {
     double windows = ceil(K / 32.0);
@@ -179,8 +179,9 @@ static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
-/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there already.
-   Threads of a block, as measured: up to 4096 k they hold all of their lines in registers. */
+/* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
+   already. Threads of a block, as measured: up to 4096 k they hold all of their lines in
+   registers. */
 static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
@@ -201,8 +202,8 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                       0, arguments, stream);
 }
 
-/* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers of
-   its own is given those of the first, by its area. */
+/* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers
+   of its own is given those of the first, by its area. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
                                               long long batch, int instruction, int allowed,
                                               int *best)
@@ -234,8 +235,8 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
     return tmm__in_nanoseconds(least);
 }
 
-/* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in FP32
-   has its full rate, unlike on devices for displays. */
+/* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in
+   FP32 has its full rate, unlike on devices for displays. */
 static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
@@ -254,7 +255,8 @@ static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
            TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed, &instance);
 }
 
-/* Multiplies operands that are converted: all of `job` is set but its instance, tiles and bounds. */
+/* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
+   bounds. */
 static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int allowed,
                                                       tmm_stream stream)
 {
@@ -273,7 +275,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int al
     int blocks = (int)(tiles < places ? tiles : places);
     TMM_FN(gemm__scale_bounds)(K, &job.scale_min, &job.scale_max);
     job.doubt_below = TMM_FN(gemm__doubt_below)(K);
-    /* Blocks keep together where they have several large tiles and L2 does not hold all they read. */
+    /* Blocks keep together where they have several large tiles and L2 does not hold all they
+       read. */
     if (instruction == TMM__BY_WGMMA && i->tile_m * i->tile_n > 128 * 64 && tiles > processors &&
         4.0 * (M + N) * K > TMM__FLOAT_L2_BYTES) {
         cudaError_t error = cudaMemsetAsync(job.pace, 0, TMM__FLOAT_PACE_BYTES, stream);
@@ -289,8 +292,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int al
                                       stream);
 }
 
-/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes beyond
-   32 bits. */
+/* What KERNEL TENSOR FLOAT can do: not short sums, for which the bound would not hold, nor sizes
+   beyond 32 bits. */
 static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K)
 {
     long long most = TMM__WGMMA_LINES_MAX;

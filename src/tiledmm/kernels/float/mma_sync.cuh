@@ -1,7 +1,7 @@
 /* src/tiledmm/kernels/float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
    Uses: kernels/float/recheck.cuh, kernels/float/ptx.cuh. Used by: kernels/float/launch.h. */
-/* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages of
-   32 k, blocks to a multiprocessor. */
+/* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
+   of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
 #define TMM__MMA_LIST(_)   \
     _(5, 128x128, 4, 3, 1) \
@@ -27,8 +27,9 @@ enum {
 #endif
 
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__MMA_LIST(TMM__IN_PASS) 0)
-/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where wgmma
-   is twice as fast. Tiles of 32 PARTS x 32 PARTS elements of C, 256 threads, a ring of stages of 32 k.
+/* KERNEL TENSOR FLOAT by mma.sync, for devices from sm_80 on, unless compiled for sm_90a, where
+   wgmma is twice as fast. Tiles of 32 PARTS x 32 PARTS elements of C, 256 threads, a ring of stages
+   of 32 k.
 
    Eight warps share a tile. Each has 16 PARTS x 8 PARTS of it, in parts of 16 x 8:
                    +----+----+----+----+                       +--+--+--+--+
@@ -36,27 +37,27 @@ enum {
                    +----+----+----+----+      64 x 32,         +--+--+--+--+
                    | w4 | w5 | w6 | w7 |      4 x 4 parts      |  |  |  |  |
                    +----+----+----+----+                       :  :  :  :  :
-   A stage holds the lines of A, then those of B, 128 bytes each, as KERNEL CONVERT leaves them. So the
-   eight rows of a matrix that ldmatrix reads at a time lie in different banks.
+   A stage holds the lines of A, then those of B, 128 bytes each, as KERNEL CONVERT leaves them. So
+   the eight rows of a matrix that ldmatrix reads at a time lie in different banks.
        copies        | s2 | s0 | s1 | s2 |        all but one stage ahead, also into the next tile
        tensor cores  | s0 | s1 | s2 | s0 |
    A window is one stage: the tensor cores of sm_80 add 8 products at a time, those of sm_90 16, and
    cut off more. For the 32 k of a window and a part of 16 x 8
        c = lo hi + hi lo    4 mma        c = c 2^-11 + hi hi    2 mma        sum += c
 
-   A stage of 128 x 128 is 3.1 million operations, 8 x 12 KB read from shared memory and 32 KB copied
-   to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a clock, 16 a byte: bound by
-   tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90 mma.sync has
-   about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core, with 4 mma under
-   way each, cannot hide how long these take. */
+   A stage of 128 x 128 is 3.1 million operations, 8 x 12 KB read from shared memory and 32 KB
+   copied to it: 24 operations a byte. sm_80 has 2048 operations and 128 bytes a clock, 16 a byte:
+   bound by tensor cores. Tiles of 64 x 64, with 12 a byte, are bound by shared memory. On sm_90
+   mma.sync has about 0.6 of wgmma's rate, of which half is reached: two warps for each tensor core,
+   with 4 mma under way each, cannot hide how long these take. */
 enum {
     TMM__INSTANCE(mma_edge_, MMA) = TMM__MMA_EDGE,
     TMM__INSTANCE(mma_bytes_, MMA) = TMM__MMA_STAGES * TMM__MMA_STAGE
 };
 
 #if TMM__BODIES && (TMM__ASYNC ? !TMM__WGMMA : !defined(__CUDA_ARCH__))
-/* The next stage to be copied: its tile, its 32 k, and which of the ring it is. Where it lies in A and
-   B, and how many blocks of lines of each there are from there on. */
+/* The next stage to be copied: its tile, its 32 k, and which of the ring it is. Where it lies in A
+   and B, and how many blocks of lines of each there are from there on. */
 typedef struct TMM__INSTANCE(mma_copies_, MMA) {
     int tile, block, stage, blocks_a, blocks_b;
     const unsigned char *a, *b;
@@ -101,8 +102,8 @@ static __device__ __forceinline__ void tmm__mma_copy(TMM__INSTANCE(mma_copies_, 
     tmm__copy_commit(); /* an empty group too: the wait counts groups */
 }
 
-/* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements, and
-   leaves the bits of these. Returns whether this thread has doubtful ones. */
+/* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements,
+   and leaves the bits of these. Returns whether this thread has doubtful ones. */
 static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job, int tile,
                                                       int warp_row, int warp_col,
                                                       float (*sum)[TMM__MMA_PARTS][4])
@@ -171,8 +172,8 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
     return doubtful;
 }
 
-/* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are there
-   `doubtful` ones of any thread? Then they are computed again. */
+/* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are
+   there `doubtful` ones of any thread? Then they are computed again. */
 static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *job,
                                                         unsigned char *memory, bool doubtful)
 {

@@ -1,4 +1,5 @@
-/* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need the recheck.
+/* src/tiledmm/kernels/float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
+   the recheck.
    Uses: kernels/float/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_NUMBERS)
 #define TMM__PART_FLOAT_NUMBERS
@@ -44,8 +45,8 @@ static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
 }
 
 /* Three BF16 terms of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
-   upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are 0
-   if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
+   upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are
+   0 if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
 static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
 {
     unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
@@ -145,8 +146,8 @@ static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float c
     return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
 
-/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane %
-   4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
+/* The bits of doubtful elements, 16 of a row to a word. Byte t belongs to the thread with t = lane
+   % 4 in a fragment of C: columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 are its bits 0 to 3. A warp writes
    all of its words if one of its lines is wide, else none. The same block reads those whose row is
    wide, or one of whose 16 columns. */
 static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
@@ -161,7 +162,8 @@ static __device__ __forceinline__ int tmm__doubt_bit(int col)
     return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
 }
 
-/* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^ 64. */
+/* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^
+   64. */
 static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
 {
     size_t block = (size_t)(k / 32) * x->line_blocks + line / 64;
@@ -169,8 +171,8 @@ static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *
 }
 
 /* Whether a quarter has so few doubtful elements that threads compute one each. For K = 4096 that
-   takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x 128
-   by BF16x6 220. */
+   takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x
+   128 by BF16x6 220. */
 static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region, int quarter,
                                                       bool bf16x6)
 {

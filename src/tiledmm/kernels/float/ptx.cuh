@@ -1,4 +1,5 @@
-/* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores take.
+/* src/tiledmm/kernels/float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
+   take.
    Uses: kernels/tensor_ptx.cuh. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_PTX)
 #define TMM__PART_FLOAT_PTX
@@ -15,9 +16,9 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
     for (int i = 0; i < count; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
 
-/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in shared
-   memory. See PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk16".
-   Thread t has, with g = t / 32 * 16 + t % 32 / 4,
+/* c = a b + (add ? c : 0) by a warpgroup: a 64 x 16, b 16 x `columns` (32, 64 or 96), FP16 in
+   shared memory. See PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for
+   wgmma.mma_async.m64nNk16". Thread t has, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i) */
 #define TMM__C4(i)    "+f"(c[i]), "+f"(c[(i) + 1]), "+f"(c[(i) + 2]), "+f"(c[(i) + 3])
 #define TMM__C16(i)   TMM__C4(i), TMM__C4((i) + 4), TMM__C4((i) + 8), TMM__C4((i) + 12)

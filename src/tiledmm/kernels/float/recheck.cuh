@@ -1,10 +1,11 @@
 /* src/tiledmm/kernels/float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/float/bf16x6.cuh, kernels/store.cuh. Used by: kernels/float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
+   Uses: kernels/float/bf16x6.cuh, kernels/store.cuh.
+   Used by: kernels/float/portable.cuh, wgmma_kernel.cuh, mma_sync.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
-/* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond the `lines`
-   and `depth` that are left. Element by element, which transposes. A thread begins with line *line and
-   k *k, to which `at` points. */
+/* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
+   the `lines` and `depth` that are left. Element by element, which transposes. A thread begins with
+   line *line and k *k, to which `at` points. */
 static __device__ __forceinline__ void TMM_FN(recheck_first)(const tmm__lines *from, int vectors,
                                                              int thread, int *line, int *k)
 {
@@ -58,8 +59,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_
      &sum);
 }
 
-/* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the region in
-   shared memory, with `doubtful` 0. `named`: there are other threads in the block. */
+/* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
+   region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. */
 static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
                                                             tmm__region *to, long long n,
                                                             int thread, bool named, bool own,
@@ -142,8 +143,8 @@ static __device__ __forceinline__ int TMM_FN(recheck_count)(const tmm__float_job
     return count;
 }
 
-/* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The list is
-   a count, and from word 4 on product, row and column of each. */
+/* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The
+   list is a count, and from word 4 on product, row and column of each. */
 static __device__ __forceinline__ void TMM_FN(recheck_list)(const tmm__region *region, int thread,
                                                             bool bf16x6, int count,
                                                             const unsigned *words, int *list)
@@ -174,7 +175,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_flush)(const tmm__float_jo
     tmm__sync_256(named);
 }
 
-/* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and b. */
+/* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
+   b. */
 static __device__ __forceinline__ void TMM_FN(recheck_add)(const float *a, const float *b,
                                                            int depth, const int VECTORS,
                                                            float (*sum)[8])
@@ -196,8 +198,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_add)(const float *a, const
     }
 }
 
-/* Adds up a tile of 64 or 128 squared (`vectors` is 1 or 2) by FP32 multiply-adds, in ascending k as KERNEL
-   GLOBAL. A thread has 4 x 4 or 8 x 8 elements of it:
+/* Adds up a tile of 64 or 128 squared (`vectors` is 1 or 2) by FP32 multiply-adds, in ascending k
+   as KERNEL GLOBAL. A thread has 4 x 4 or 8 x 8 elements of it:
 
                columns      4 (t % 16) ..           64 + 4 (t % 16) ..      vectors = 2, thread t
        rows               +-----------------------+-----------------------+
@@ -250,8 +252,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_fp32)(const tmm__float_job
     }
 }
 
-/* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A thread
-   has the elements of recheck_fp32. */
+/* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A
+   thread has the elements of recheck_fp32. */
 static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job *job,
                                                             tmm__region *region, float *memory,
                                                             int thread, bool named, int vectors)
@@ -306,15 +308,15 @@ static __device__ __forceinline__ void TMM_FN(recheck_tile)(const tmm__float_job
     }
 }
 
-/* Computes rejected and doubtful elements again, if there are such, by 256 threads of a block. `memory`:
-   TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6: 65 KB, for
-   wgmma 129, aligned to 1024.
+/* Computes rejected and doubtful elements again, if there are such, by 256 threads of a block.
+   `memory`: TMM__RECHECK_BYTES of shared memory, aligned to 16. Where tiles are large, for BF16x6:
+   65 KB, for wgmma 129, aligned to 1024.
 
-   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need, else
-   by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single lines
-   are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles go by
-   BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is small: then
-   there is no code for large ones. */
+   Rejected elements go by tiles of 128 x 128 where three quarters of a region or all have need,
+   else by 64 x 64: a large tile takes less than twice as long as a small one (measured), and single
+   lines are left to small tiles, which more multiprocessors share. Doubtful elements of large tiles
+   go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C is
+   small: then there is no code for large ones. */
 static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job, float *memory,
                                                        int self, bool named, bool rejected,
                                                        bool doubtful, const bool large_tiles,
@@ -351,8 +353,8 @@ static __device__ __forceinline__ void TMM_FN(recheck)(const tmm__float_job *job
             if (pass >= region->end) break;
             continue;
         }
-        /* Magnitudes of products of scales are scale_min and largest for the scale_min and largest of
-           scales. Two warps had the scales of 64 lines. */
+        /* Magnitudes of products of scales are scale_min and largest for the scale_min and largest
+           of scales. Two warps had the scales of 64 lines. */
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const unsigned *low = region->lowest, *high = region->highest;

@@ -1,4 +1,5 @@
-/* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device share.
+/* src/tiledmm/kernels/float/types.cuh. Floats on tensor cores: the method, and what host and device
+   share.
    Uses: once/schedule.h. Used by: kernels/float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__PART_FLOAT_TYPES)
 #define TMM__PART_FLOAT_TYPES
@@ -36,8 +37,8 @@
    K alone; with BF16x6, which is for one product only, also on M and N.
 
    KERNEL CONVERT leaves blocks of 8 KB, 64 lines x 32 k, ordered [k / 32][line / 64]. They are
-   padded with zeros to whole blocks, and to an even number along k. A line has 128 bytes of a block,
-   eight chunks of 8 FP16:
+   padded with zeros to whole blocks, and to an even number along k. A line has 128 bytes of a
+   block, eight chunks of 8 FP16:
        chunk      0     1     2     3     4     5     6     7       chunk c of line r lies at place
        k        0-7  8-15 16-23 24-31   0-7  8-15 16-23 24-31      c ^ (r % 8)
                +-----------------------+-----------------------+
@@ -99,8 +100,8 @@ enum { TMM__REGION_BYTES = 1024 };
 #define TMM__RECHECK_BYTES (TMM__REGION_BYTES + 16 * TMM__RECHECK_STEP)
 
 /* Where the recheck of a block is: a region of 128 x 128 of C, and a tile of 64 x 64 or 128 x 128
-   in it. Regions of rejected elements cover C and are distributed over all blocks. Those of doubtful
-   elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
+   in it. Regions of rejected elements cover C and are distributed over all blocks. Those of
+   doubtful elements, `own`, cover the tiles that the block itself has computed on tensor cores. */
 typedef struct tmm__region {
     long long next;                 /* tile of the block, behind this one */
     int pass, end;                  /* of recheck: this one, behind the last */

@@ -1,15 +1,17 @@
 /* src/tiledmm/kernels/float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: the tiles.
-   Uses: kernels/float/numbers.cuh, ptx.cuh, kernels/store.cuh. Used by: kernels/float/wgmma_kernel.cuh, launch.h. */
-/* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and among
-   how many warpgroups the k of a tile are distributed. Each takes 193 KB of shared memory or 201. */
+   Uses: kernels/float/numbers.cuh, ptx.cuh, kernels/store.cuh.
+   Used by: kernels/float/wgmma_kernel.cuh, launch.h. */
+/* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
+   among how many warpgroups the k of a tile are distributed. Each takes 193 KB of shared memory or
+   201. */
 #ifndef TMM__WGMMA_LIST
 #define TMM__WGMMA_LIST(_)      \
     _(1, 256x128, 2, 128, 4, 1) \
     _(2, 128x192, 1, 192, 5, 1) \
     _(3, 128x64, 1, 64, 8, 1)   \
     _(4, 64x64, 1, 64, 12, 2)
-/* The kernels: pass, name, the two instances in each. One kernel for two is less to compile. One for
-   all four would be slower: in small products code takes longer to arrive than to run. */
+/* The kernels: pass, name, the two instances in each. One kernel for two is less to compile. One
+   for all four would be slower: in small products code takes longer to arrive than to run. */
 #define TMM__WGMMA_KERNEL_LIST(_) \
     _(2, large, 256x128, 128x192) \
     _(4, small, 128x64, 64x64)
@@ -57,8 +59,8 @@ enum { TMM__WGMMA_LIST(TMM__WGMMA_ENUMERATOR) TMM__WGMMA_INSTANCES };
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* A ring of stages, as a thread goes through it: addresses of its memory and barriers, the parity of
-   the phase that is next, and its stage; the thread's lane. */
+/* A ring of stages, as a thread goes through it: addresses of its memory and barriers, the parity
+   of the phase that is next, and its stage; the thread's lane. */
 typedef struct TMM_FN(wgmma_ring) {
     unsigned stages, fulls, empties, parity;
     int stage, lane;
@@ -377,8 +379,8 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
 }
 
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
-   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the place
-   of these, and these behind the last. */
+   doubtful ones, if a line of the warp is `wide`. Code for 32 columns: the next 32 come to the
+   place of these, and these behind the last. */
 static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
                                                                 const TMM_FN(wgmma_place) * place,
                                                                 int row, int cols, float *sum,
@@ -498,8 +500,8 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
                     (N % 2 == 0 || cols >= 8 * PAIRS - 6) && /* no half pair */
                     !tmm__is_rejected(row_lowest * lowest, scale_min, scale_max) &&
                     !tmm__is_rejected(row_highest * highest, scale_min, scale_max);
-        /* Each row is moved to the place of the first, so that there is code for one row; in 128 x 64,
-           where it is short, for two. */
+        /* Each row is moved to the place of the first, so that there is code for one row; in 128 x
+           64, where it is short, for two. */
 #pragma unroll(UNROLL)
         for (int i = 0; i < 2 * DOWN; i++) {
             int row = place.row + 8 * i + i / 2 * 48;

@@ -1,8 +1,8 @@
 /* src/tiledmm/kernels/float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
    Uses: kernels/float/wgmma.cuh, kernels/float/recheck.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
-/* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three warps
-   look for rejected elements; two warpgroups multiply.
+/* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
+   warps look for rejected elements; two warpgroups multiply.
 
    A stage is 32 k of a tile: blocks of A, then blocks of B. A window is two stages. They go round:
        copies        | s0 | s1 | s2 | s3 | s0 | s1 |        a thread waits until `empty`, copies,
@@ -11,10 +11,10 @@
    Blocks are persistent: each takes tile after tile, in bands as KERNEL TENSOR.
 
    A window of 256 x 128 is 12.6 million operations and 96 KB copied from L2: 128 operations a byte.
-   A wgmma of 64 x 64 x 16 reads 4 KB of shared memory and takes the tensor cores 32 clocks: 128 bytes
-   a clock, all that shared memory gives. For longer than some ms, what bounds it on an H200 is the
-   power that the device may draw. Reads of memory take more than reads of L2, so blocks keep together
-   along k (tmm__keep_pace). */
+   A wgmma of 64 x 64 x 16 reads 4 KB of shared memory and takes the tensor cores 32 clocks: 128
+   bytes a clock, all that shared memory gives. For longer than some ms, what bounds it on an H200
+   is the power that the device may draw. Reads of memory take more than reads of L2, so blocks keep
+   together along k (tmm__keep_pace). */
 TMM_KERNEL void __launch_bounds__(384, 1)
     TMM__INSTANCE(gemm_float_wgmma_, WGMMA_KERNEL)(const tmm__float_job job)
 {
