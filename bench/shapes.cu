@@ -424,6 +424,7 @@ static int add_candidates(const problem *q, tmm_kernel chosen, contender *c, int
         if (kernel == TMM_SHARED_16) continue; /* of old devices: only where it is chosen */
         if (kernel == TMM_SKINNY && least_of(q->s.M, q->s.N) > 16) continue;
         if (kernel == TMM_OUTER && q->s.K > 256) continue; /* for a short K alone */
+        if (kernel == TMM_DIRECT && (double)q->s.M * q->s.N * q->s.K > 3e6) continue; /* tiny */
         if (kernel == TMM_NARROW && (q->element != TMM_FLOAT || most_of(q->s.M, q->s.N) < 256))
             continue; /* another in its place */
         if (kernel == TMM_PIPELINED && q->element == TMM_DOUBLE)

@@ -61,6 +61,14 @@ typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
 
+/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; if a member has more than
+   one k, and for each round of TMM__DIRECT_DEEP k but the first; to add the sums of warps, and for
+   each halving of these. For each warp of a multiprocessor; for each of its k, and for each line of
+   L1 that it reads then; for each byte that comes from L2. */
+typedef struct tmm__direct_costs {
+    double first, halving, loop, round, barrier, warp, load, line, byte;
+} tmm__direct_costs;
+
 /* Clocks, if nothing else is said. */
 typedef struct tmm__costs {
     /* Bytes that all multiprocessors together copy from L2 in a clock, for each of them. */
@@ -121,6 +129,7 @@ typedef struct tmm__costs {
     struct {
         double step[2][2][2], alone, launch, tile, sum_byte, most;
     } narrow;
+    tmm__direct_costs direct[TMM__TUNED_TYPES];
     /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
        memory. */
     double pack, pack_rate;
@@ -260,8 +269,11 @@ static const tmm__costs tmm__measured = {
         1.43e-3,                                                      /* sum_byte */
         160,                                                          /* most */
     },
-    3020,  /* pack */
-    0.779, /* pack_rate */
+    {{760, 55, 176, 294, 93, 62, 2.79, 0.13, 0.01},
+     {870, 43, 326, 449, 97, 59, 2.12, 0.25, 0.01},
+     {760, 55, 176, 294, 93, 62, 2.79, 0.13, 0.01}}, /* direct */
+    3020,                                            /* pack */
+    0.779,                                           /* pack_rate */
     {
         {{3900, 2910, 1110, 768}, {4500, 2400}},     /* window */
         {{17400, 15700, 5000, 0.267}, {3500, 1800}}, /* tile */
