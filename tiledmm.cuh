@@ -1062,19 +1062,20 @@ typedef enum tmm__family {
 /* What a GPU does. */
 typedef struct tmm__gpu {
     const char *device;
-    int capability; /* 10 major + minor */
-    int bus_width;  /* of its memory, in bits: tells devices of one capability apart, */
-    int processors; /* as do its multiprocessors */
-    double clock;   /* of a multiprocessor at work, in GHz */
-    double launch;  /* of an empty kernel behind another, in nanoseconds */
-    double memory;  /* bytes read in a nanosecond */
-    double l2_bytes;
+    int capability;  /* 10 major + minor */
+    int bus_width;   /* of its memory, in bits: tells devices of one capability apart, */
+    int processors;  /* as do its multiprocessors */
+    double clock;    /* of a multiprocessor at work, in GHz */
+    double launch;   /* of an empty kernel behind another, in nanoseconds */
+    double memory;   /* bytes read in a nanosecond */
+    double l2_bytes; /* that are read again faster than from memory */
 } tmm__gpu;
 
-/* The H100's row is the H200's with memory of its own (bench/results/h100/memory.csv: 3114). */
+/* By bench/tune.sh; of the H100 the clock and L2 are as those of the H200, its launch is that of
+   bench/results/h100/shapes.csv, its memory that of h100/memory.csv. */
 static const tmm__gpu tmm__gpus[] = {
-    {"NVIDIA H200", 90, 6144, 132, 1.9, 550, 4300, 50e6},
-    {"NVIDIA H100", 90, 5120, 132, 1.9, 550, 2900, 50e6},
+    {"NVIDIA H200", 90, 6016, 132, 1.98, 550, 4590, 39e6},
+    {"NVIDIA H100", 90, 5120, 132, 1.98, 890, 3110, 33e6},
 };
 
 /* Instances that have numbers of their own. */
@@ -1085,6 +1086,8 @@ enum {
     TMM__TUNED_TENSOR = 3,
     TMM__TUNED_FLOAT = 4
 };
+/* Blocks of KERNEL CONVERT: 256 << n threads. */
+enum { TMM__CONVERT_256, TMM__CONVERT_512, TMM__CONVERT_1024, TMM__CONVERT_SIZES };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
 enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apart */
@@ -1115,6 +1118,8 @@ typedef struct tmm__costs {
     double write;
     /* How much faster L2 is than memory. */
     double cached;
+    /* The part that is not hidden of what is shorter: blocks' clocks, or bytes through memory. */
+    double exposed;
     /* Nanoseconds that the host takes for a launch, for two of them, and memory. The part of the
        time that has to remain for SMALL and SKINNY to cut K. */
     double host, gain;
@@ -1161,177 +1166,185 @@ typedef struct tmm__costs {
     } tensor;
     /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
        lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
-       where it is the only one. A launch, and each tile besides; for each byte of its sum. most:
-       rows or columns that it takes by itself. */
+       where it is the only one. A launch, and each tile besides; each where rows of C cannot be
+       stored by 16 bytes; for each byte of its sum. most: rows or columns of which TMM_AUTO was
+       measured to take it. */
     struct {
-        double step[2][2][2], alone, launch, tile, sum_byte, most;
+        double step[2][2][2], alone, launch, tile, odd, sum_byte, most;
     } narrow;
     tmm__direct_costs direct[TMM__TUNED_TYPES];
     /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
        memory. */
     double pack, pack_rate;
     /* KERNEL TENSOR FLOAT. window, tile: clocks of 64 k of a tile of each instance by wgmma, then
-       by mma.sync, and of a tile besides. With two blocks on a multiprocessor, of two tiles.
-       l2_bytes: blocks keep together in k if A and B have more. convert_one_wave_k: up to this K
-       operands with few lines are converted by 1024 threads a block; convert_256_k, convert_512_k:
-       up to these K by 256 and 512. */
+       by mma.sync, and of a tile besides; for each element where rows of C cannot be stored by 16
+       bytes. With two blocks on a multiprocessor, of two tiles. l2_bytes: blocks keep together in k
+       if A and B have more. convert_one_wave_k: up to this K operands with few lines are converted
+       by 1024 threads a block; convert_256_k, convert_512_k: up to these K by 256 and 512. */
     struct {
-        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], l2_bytes;
+        double window[2][TMM__TUNED_FLOAT], tile[2][TMM__TUNED_FLOAT], odd, l2_bytes;
         int convert_256_k, convert_one_wave_k, convert_512_k;
-        /* KERNEL CONVERT: once, and bytes in a nanosecond as a part of those of memory. */
-        double convert, convert_rate;
+        /* KERNEL CONVERT: once, for each round of all blocks that fit, by their size, and bytes in
+           a nanosecond as a part of those of memory; bytes of an element that is read again; how
+           much longer it takes, if operands cannot be read by 16 bytes. */
+        double convert, convert_round[TMM__CONVERT_SIZES], convert_rate, convert_again,
+            convert_single;
     } fp16;
 
     /* KERNEL TENSOR INT8. What all elements cost by FP64, and what they would cost one by one, in
        products of bytes by one modulus; first: what the first one costs, times M N; slow: where
        FP64 has 1/64 of the rate of FP32, as predicted. TMM_AUTO: multiply-adds of bytes of a
        multiprocessor in a clock, by wgmma and (as predicted) by mma.sync; bytes of memory as a part
-       of those read; nanoseconds of all launches. slow_edge: the least M, N and K where FP64 is
-       slow. */
+       of those read; nanoseconds of all launches. */
     struct {
         double fp64, each, first, fp64_slow, each_slow;
-        double rate, rate_slow, memory, launches, slow_edge;
+        double rate, rate_slow, memory, launches;
     } int8;
 } tmm__costs;
 
 /* Of an H200. */
 static const tmm__costs tmm__measured = {
-    25.4,  /* l2 */
-    0.878, /* write */
-    1.22,  /* cached */
+    26.2,  /* l2 */
+    1.08,  /* write */
+    1.06,  /* cached */
+    0.144, /* exposed */
     5000,  /* host */
     0.9,   /* gain */
-    {{1560, 231, {36.5, 23.7, 15.8, 14.4}, 0.16, 0, 85.3},
-     {1660, 431, {44.2, 34.7, 25.1, 25.1}, 0.05, 0, 91.3},
-     {2500, 400, {60, 60, 60, 60}, 0.1, 0.1, 200}}, /* shared_16 */
-    {{3570, 1950, {70.1, 55.9, 66.3, 65.4}, 0.08, 0.2, 623},
-     {5530, 4320, {205, 205, 199, 190}, 0.03, 0.03, 1820},
-     {2500, 1000, {80, 80, 80, 80}, 0.1, 0.1, 500}}, /* register_64 */
-    {{7170, 5920, {203, 181, 206, 182}, 0, 0.15, 3740},
-     {11400, 14900, {463, 467, 463, 449}, 0.02, 0.05, 14500},
-     {4000, 3000, {300, 300, 300, 300}, 0.1, 0.1, 1500}}, /* register_128 */
+    {{1680, 250, {39.7, 26, 16.4, 14.6}, 0.08, 0, 78.9},
+     {1770, 406, {43.5, 34.7, 26.9, 25.5}, 0.05, 0, 117},
+     {2610, 417, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 208}}, /* shared_16 */
+    {{3820, 2050, {78.2, 63.9, 73.7, 70.1}, 0, 0.18, 614},
+     {5780, 3780, {216, 210, 208, 200}, 0.02, 0.03, 2440},
+     {2610, 1040, {83.4, 83.4, 83.4, 83.4}, 0.1, 0.1, 521}}, /* register_64 */
+    {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
+     {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
+     {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
     {
-        {{1870, 545, {283, 168, 119, 82.6}, 0, 0, 645},
-         {2140, 872, {291, 217, 196, 127}, 0, 0.02, 967},
-         {2000, 700, {60, 60, 60, 60}, 0.1, 0.1, 350}}, /* outer, B along the columns */
-        {{2290, 740, {296, 191, 157, 149}, 0, 0.07, 840},
-         {2480, 1170, {364, 307, 259, 250}, 0, 0, 1260},
-         {2000, 700, {200, 200, 200, 200}, 0.1, 0.1, 350}}, /* outer, B along k */
+        {{2000, 504, {267, 166, 116, 86.9}, 0, 0, 607},
+         {2260, 760, {318, 173, 152, 140}, 0, 0.12, 867},
+         {2080, 729, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 365}}, /* outer, B along the columns */
+        {{2520, 789, {296, 211, 159, 136}, 0, 0.03, 890},
+         {2650, 1100, {422, 418, 312, 240}, 0, 0, 1200},
+         {2080, 729, {208, 208, 208, 208}, 0.1, 0.1, 365}}, /* outer, B along k */
     },
-    0.592, /* small_few */
+    0.465, /* small_few */
     {{16,
       16,
-      {{2780, 174, {10.1, 9.41, 11.9, 9.48}, 0.1, 0, 64.3},
-       {2940, 158, {7.96, 8.66, 8.81, 9.51}, 0.28, 0, 61.2},
-       {2760, 658, {9.88, 9.88, 9.88, 9.88}, 0.1, 0.1, 329}}},
+      {{2970, 161, {10.5, 9.31, 10.9, 10}, 0.06, 0, 81.4},
+       {3050, 155, {8.43, 8.82, 8.48, 9.16}, 0.25, 0, 54.1},
+       {2880, 686, {10.3, 10.3, 10.3, 10.3}, 0.1, 0.1, 343}}},
      {16,
       32,
-      {{3120, 275, {13.1, 12.2, 14.7, 12.1}, 0.07, 0.02, 101},
-       {3580, 392, {10.6, 11.7, 13.3, 12.7}, 0.27, 0.07, 124},
-       {3330, 1020, {13.1, 13.1, 13.1, 13.1}, 0.1, 0.1, 508}}},
+      {{3320, 238, {12.7, 12, 13.8, 12.9}, 0.1, 0.04, 96.8},
+       {3780, 390, {10.7, 11.6, 13.3, 12.3}, 0.24, 0.06, 109},
+       {3470, 1060, {13.7, 13.7, 13.7, 13.7}, 0.1, 0.1, 529}}},
      {32,
       32,
-      {{3600, 499, {20.1, 18.4, 20.3, 18.9}, 0.11, 0, 152},
-       {4160, 1280, {14.8, 19.3, 18.8, 19.3}, 0.25, 0, 341},
-       {3710, 1730, {24.7, 24.7, 24.7, 24.7}, 0.1, 0.1, 867}}},
+      {{3620, 395, {21.1, 18.7, 19.6, 20.1}, 0.09, 0, 215},
+       {4540, 1270, {15.3, 17.7, 18.1, 19.2}, 0.18, 0, 313},
+       {3870, 1800, {25.7, 25.7, 25.7, 25.7}, 0.1, 0.1, 904}}},
      {32,
       64,
-      {{4150, 1280, {30.6, 33.3, 36.3, 32.2}, 0.12, 0.07, 474},
-       {5860, 2280, {23.2, 27.1, 29.2, 25.5}, 0.29, 0.04, 529},
-       {4090, 3170, {36.9, 36.9, 36.9, 36.9}, 0.1, 0.1, 1580}}}}, /* small_c */
+      {{4690, 1160, {31.2, 34.8, 35.8, 34.7}, 0.09, 0.06, 560},
+       {6270, 2220, {23.4, 26.4, 28.2, 26.7}, 0.24, 0.02, 645},
+       {4260, 3300, {38.5, 38.5, 38.5, 38.5}, 0.1, 0.1, 1650}}}}, /* small_c */
     {{1,
       1,
-      {{{1460, 779, {8.73, 9, 8.12, 7.85}, 0, 0.01, 543},
-        {1930, 0, {5.46, 5.54, 7.15, 7.4}, 0, 0, 101}},
-       {{1910, 58.6, {12.4, 12.5, 13.2, 13.5}, 0, 0.01, 162},
-        {2080, 305, {9.92, 9.43, 9.78, 9.88}, 0, 0.06, 237}}}},
+      {{{1620, 367, {8.14, 8.28, 7.98, 7.88}, 0, 0, 433},
+        {1940, 0, {5.44, 6.03, 6.77, 6.94}, 0, 0, 97.4}},
+       {{1870, 101, {12, 12.2, 12.8, 12.9}, 0, 0, 200},
+        {1910, 360, {9.01, 9.06, 9.79, 9.92}, 0, 0, 338}}}},
      {1,
       4,
-      {{{2180, 635, {8.57, 8.08, 8.14, 8.74}, 0.02, 0.14, 297},
-        {2370, 213, {5.47, 6.08, 6.55, 6.72}, 0.01, 0, 180}},
-       {{1750, 894, {18.8, 16.2, 14.2, 13.5}, 0.06, 0, 450},
-        {2260, 648, {11.8, 11, 11.9, 12.9}, 0.07, 0, 273}}}},
+      {{{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427},
+        {2390, 281, {5.84, 6.34, 6.73, 6.66}, 0.03, 0, 299}},
+       {{2320, 743, {15.7, 14.2, 13.7, 13.9}, 0, 0, 456},
+        {2210, 759, {12.6, 11.1, 11.7, 11.9}, 0.1, 0, 704}}}},
      {1,
       16,
-      {{{3100, 470, {59.8, 64, 65.4, 65.9}, 0, 0, 548},
-        {4230, 1020, {37.6, 40.3, 42.1, 35.4}, 0, 0.04, 864}},
-       {{2780, 0.0851, {75.9, 63.4, 71.4, 71.6}, 0, 0, 100},
-        {2790, 1750, {58.7, 36, 36.7, 37.4}, 0, 0.06, 1880}}}},
+      {{{3290, 642, {60.1, 62.7, 64.7, 64.9}, 0, 0, 714},
+        {3890, 950, {41, 41.4, 41.8, 37.4}, 0, 0.02, 982}},
+       {{2650, 0.0887, {77.6, 69.6, 71.9, 70}, 0, 0, 102},
+        {2780, 2590, {60.6, 37.7, 40.3, 42.3}, 0, 0.01, 2040}}}},
      {0,
       4,
-      {{{1550, 0.0355, {18.7, 18.4, 20.1, 19.3}, 0, 0, 107},
-        {2210, 795, {13, 12.2, 10.6, 11.3}, 0, 0.02, 288}},
-       {{1540, 701, {16.1, 15.2, 16.2, 15.4}, 0, 0, 329},
-        {2180, 863, {14.9, 11.3, 14.8, 12}, 0, 0, 268}}}},
+      {{{1750, 0.037, {19.3, 18.8, 20, 19.2}, 0, 0, 104},
+        {2270, 599, {12.8, 11.3, 10.8, 11.2}, 0, 0.02, 420}},
+       {{1740, 312, {14.9, 14.4, 14.9, 15}, 0, 0, 303},
+        {2250, 888, {13.5, 10.9, 13.2, 11.2}, 0, 0, 354}}}},
      {0,
       16,
-      {{{4080, 1410, {26.6, 28.5, 28.7, 27.8}, 0, 0.02, 1180},
-        {8180, 1250, {20.3, 20.8, 21.7, 20.8}, 0.11, 0.01, 1260}},
-       {{2330, 1370, {28.7, 29.6, 29.7, 29}, 0.02, 0, 1640},
-        {2720, 1220, {29.9, 32.7, 31.1, 24.5}, 0.15, 0.1, 822}}}}}, /* skinny */
-    3440,                                                           /* sum */
-    0.00176,                                                        /* sum_byte */
+      {{{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},
+        {8620, 2010, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}},
+       {{2570, 1090, {31.1, 28.5, 27.5, 26.7}, 0.01, 0, 993},
+        {3030, 1270, {28.3, 30.1, 29.7, 23.2}, 0.14, 0.05, 771}}}}}, /* skinny */
+    3170,                                                            /* sum */
+    0.00209,                                                         /* sum_byte */
     {
-        {{4770, 2140, {143, 105, 91.5, 93.3}, 0.04, 0.02, 2640},
-         {7220, 6450, {151, 143, 161, 135}, 0, 0.04, 1170},
-         {5800, 5100, {163, 163, 184, 155}, 0, 0, 5250}}, /* pipelined */
-        2310,                                             /* cut */
-        {1520, 1810},                                     /* cut_slice */
-        {5340, 7620},                                     /* reduce */
+        {{5470, 1900, {144, 105, 92.6, 92.3}, 0.06, 0.04, 2550},
+         {6550, 5370, {157, 148, 166, 146}, 0, 0, 1290},
+         {6420, 4710, {169, 167, 184, 162}, 0, 0, 4800}}, /* pipelined */
+        2880,                                             /* cut */
+        {1490, 3030},                                     /* cut_slice */
+        {5460, 8020},                                     /* reduce */
         5,                                                /* reduce_from */
-        1710,                                             /* cluster */
-        {599, 3870},                                      /* cluster_round */
-        {8560, 7170},                                     /* even */
-        {1060, 1930},                                     /* even_partial */
+        2030,                                             /* cluster */
+        {660, 4350},                                      /* cluster_round */
+        {8460, 7890},                                     /* even */
+        {1080, 1900},                                     /* even_partial */
     },
     {
-        {{128, 128, 2, {9690, 11100, {128, 133, 132, 135}, 0, 0.07, 13200}},
-         {64, 64, 2, {3350, 2210, {45.6, 34.6, 35.1, 30.7}, 0.05, 0, 2720}},
-         {64, 64, 1, {3770, 2340, {48.9, 42, 40.7, 40}, 0, 0, 2140}}}, /* tensor */
-        8960,                                                          /* reduce */
-        328,                                                           /* reduce_slice */
-        89.3,                                                          /* reduce_slice_wide */
-        32,                                                            /* reduce_wide_from */
-        5220,                                                          /* last */
-        8070,                                                          /* last_slice */
-        13000,                                                         /* even */
-        1.07,                                                          /* even_step */
-        0.284,                                                         /* even_partial */
+        {{128, 128, 2, {10300, 9820, {128, 133, 132, 136}, 0, 0.03, 14500}},
+         {64, 64, 2, {3960, 2080, {43, 35.3, 36.2, 30.2}, 0.02, 0, 2620}},
+         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}}}, /* tensor */
+        6530,                                                              /* reduce */
+        369,                                                               /* reduce_slice */
+        102,                                                               /* reduce_slice_wide */
+        32,                                                                /* reduce_wide_from */
+        5280,                                                              /* last */
+        7970,                                                              /* last_slice */
+        12700,                                                             /* even */
+        1.07,                                                              /* even_step */
+        0.262,                                                             /* even_partial */
     },
     {
-        {{{1285, 1060}, {1536, 1364}}, {{1168, 1017}, {1476, 1315}}}, /* step */
-        1.12,                                                         /* alone */
-        11400,                                                        /* launch */
-        4400,                                                         /* tile */
-        1.43e-3,                                                      /* sum_byte */
-        160,                                                          /* most */
+        {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
+        1.2,                                                         /* alone */
+        6390,                                                        /* launch */
+        11700,                                                       /* tile */
+        0.499,                                                       /* odd */
+        0.699e-3,                                                    /* sum_byte */
+        600,                                                         /* most */
     },
-    {{760, 55, 176, 294, 93, 62, 2.79, 0.13, 0.01},
-     {870, 43, 326, 449, 97, 59, 2.12, 0.25, 0.01},
-     {760, 55, 176, 294, 93, 62, 2.79, 0.13, 0.01}}, /* direct */
-    3020,                                            /* pack */
-    0.779,                                           /* pack_rate */
+    {{792, 57, 183, 306, 97, 65, 2.91, 0.135, 0.0104},
+     {906, 45, 340, 468, 101, 61, 2.21, 0.26, 0.0104},
+     {792, 57, 183, 306, 97, 65, 2.91, 0.135, 0.0104}}, /* direct */
+    3510,                                               /* pack */
+    0.715,                                              /* pack_rate */
     {
-        {{3900, 2910, 1110, 768}, {4500, 2400}},     /* window */
-        {{17400, 15700, 5000, 0.267}, {3500, 1800}}, /* tile */
+        {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
+        {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
+        0.438,                                       /* odd */
         6e7,                                         /* l2_bytes */
         256,                                         /* convert_256_k */
         512,                                         /* convert_one_wave_k */
         2048,                                        /* convert_512_k */
-        4900,                                        /* convert */
-        0.836,                                       /* convert_rate */
+        5080,                                        /* convert */
+        {5760, 8860, 16500},                         /* convert_round */
+        1.62,                                        /* convert_rate */
+        11.9,                                        /* convert_again */
+        0.124,                                       /* convert_single */
     },
     {
-        26,    /* fp64 */
-        1600,  /* each */
-        6.5e6, /* first */
-        400,   /* fp64_slow */
-        2000,  /* each_slow */
-        2890,  /* rate */
-        512,   /* rate_slow */
-        0.79,  /* memory */
-        3e4,   /* launches */
-        256,   /* slow_edge */
+        26,      /* fp64 */
+        1600,    /* each */
+        6500000, /* first */
+        400,     /* fp64_slow */
+        2000,    /* each_slow */
+        2770,    /* rate */
+        491,     /* rate_slow */
+        0.74,    /* memory */
+        30000,   /* launches */
     },
 };
 
@@ -1389,9 +1402,9 @@ static inline int tmm__attribute(cudaDeviceAttr what, int device, int otherwise)
     return tmm__succeeded(cudaDeviceGetAttribute(&value, what, device)) ? value : otherwise;
 }
 
-/* What a device does: as measured, or by its data sheet, of which some 0.96 of the clock and 0.9 of
-   the memory's speed are reached. Clocks are in kHz, which not every device tells, the width in
-   bits. */
+/* What a device does: as measured, or by its data sheet, of which an H200 reaches the clock, 0.95
+   of the memory's speed (an H100 0.93) and 5/8 of L2. Clocks are in kHz, which not every device
+   tells, the width in bits. */
 static inline void tmm__find_gpu(tmm__device *known, int number)
 {
     const int clock = tmm__attribute(cudaDevAttrClockRate, number, 0);
@@ -1405,8 +1418,8 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
     sheet.device = "by its data sheet";
     sheet.capability = known->capability;
     sheet.bus_width = width, sheet.processors = known->processors;
-    sheet.l2_bytes = tmm__attribute(cudaDevAttrL2CacheSize, number, 4 << 20);
-    sheet.clock = 0.96e-9 * hertz, sheet.memory = 0.9e-9 * known->bandwidth;
+    sheet.l2_bytes = 0.625 * tmm__attribute(cudaDevAttrL2CacheSize, number, 4 << 20);
+    sheet.clock = 1e-9 * hertz, sheet.memory = 0.94e-9 * known->bandwidth;
     known->gpu = tmm__gpu_for(&sheet);
 }
 
@@ -1685,6 +1698,19 @@ static inline double tmm__host_time(double time)
     return time < host ? host - 0.1 * (host - time) : time;
 }
 
+/* Nanoseconds of multiplying and of memory, of which the longer hides most of the shorter. */
+static inline double tmm__overlapped(double a, double b)
+{
+    return fmax(a, b) + tmm__tuned()->exposed * fmin(a, b);
+}
+
+/* Clocks for each k of a block that is alone: no fewer than units of another device need. */
+static inline double tmm__k_clocks(const tmm__block_costs *c, const tmm__load *w)
+{
+    return fmax(c->k[0],
+                w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
+}
+
 /* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory
    holds them up. No block multiplies faster than the device can, which counts where instructions
    are slower than those of the device whose clocks `c` has. */
@@ -1701,7 +1727,7 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
     if (w->odd) clocks += rounds * c->odd;
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
-    return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(w));
+    return gpu->launch + tmm__overlapped(clocks / gpu->clock, tmm__memory_time(w));
 }
 
 /* Costs of a block with another area, if they go by that. */
@@ -12214,7 +12240,7 @@ static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
     (void)row;
-    return TMM_FN(gemm__tensor_fits)() ? TMM_FN(gemm__tensor_plan)(p).time : HUGE_VAL;
+    return TMM_FN(gemm__tensor_pays)() ? TMM_FN(gemm__tensor_plan)(p).time : HUGE_VAL;
 }
 
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * given,
@@ -12330,7 +12356,7 @@ static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, dou
 }
 
 /* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts
-   of 16 steps at least, two for each warp. */
+   of 16 steps at least, two for each warp; one, where units are slow. */
 static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
@@ -12341,7 +12367,6 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
     const int count = (int)(sizeof instances / sizeof *instances);
-    const double most_parts = floor(ceil(p->K / 8.0) / 16);
     double whole = HUGE_VAL;
     memset(c, 0, sizeof *c);
     c->time = HUGE_VAL;
@@ -12359,7 +12384,10 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
         const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
-        const double best = sqrt(tmm__in_nanoseconds(costs.k[0] * p->K) / each);
+        const double clocks = tmm__k_clocks(&costs, &load);
+        const double best = sqrt(tmm__in_nanoseconds(clocks * p->K) / each);
+        const double steps = clocks > costs.k[0] ? 8 : 16;
+        const double most_parts = floor(ceil(p->K / 8.0) / steps);
         for (int turns = 1; turns <= 2; turns++) {
             const double fit = floor(turns * load.processors / tiles);
             const double parts = floor(fmin(fmin(fit, best), most_parts));
@@ -12521,8 +12549,9 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     const double whole = c.time;
     const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
     const double rounds = ceil(blocks / load.processors);
-    const double most = fmin(fmin(stages, MOST_PARTS),
-                             sqrt(tmm__in_nanoseconds(rounds * costs->k[0] * p->K) / each));
+    const double most =
+        fmin(fmin(stages, MOST_PARTS),
+             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(costs, &load) * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c.parts) continue;
@@ -12752,18 +12781,27 @@ typedef struct TMM_FN(narrow__choice) {
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. */
-static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c, long long K)
+static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c,
+                                                     const TMM_FN(gemm__product) * p)
 {
     const tmm__costs *t = tmm__tuned();
     const double rounds = ceil((double)c->tiles * c->parts / tmm__current_device()->processors);
-    const double step = t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1];
+    const int tileP = 4 * c->groups << c->s.down_log2;
+    const int tileQ = 2 * TMM__NARROW_LINES >> c->s.down_log2;
+    const double rate =
+        tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
+    const double step = fmax(t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1],
+                             (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds - fmod(rounds, 2) + fmod(rounds, 2) * t->narrow.alone;
     const double area = (double)c->linesP * c->linesQ;
-    double clocks = ceil(ceil((double)K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
-    clocks += t->narrow.launch + t->narrow.tile * rounds;
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, 1, 1);
+    double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
+    clocks += t->narrow.launch + (t->narrow.tile + load.odd * t->narrow.odd) * rounds;
     if (c->parts > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
-    return fmax(tmm__in_nanoseconds(clocks),
-                sizeof(TMM_TYPE) * (double)c->linesQ * K / tmm__current_device()->gpu.memory);
+    const double copied = (double)(tileP + tileQ) * sizeof(TMM_TYPE) * c->tiles * p->K;
+    clocks = fmax(clocks, copied / (t->l2 * tmm__current_device()->processors));
+    return tmm__overlapped(tmm__in_nanoseconds(clocks),
+                           tmm__current_device()->gpu.launch + tmm__memory_time(&load));
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
@@ -12803,7 +12841,9 @@ static inline TMM_FN(narrow__choice) TMM_FN(gemm__narrow_plan)(const TMM_FN(gemm
                 if (c.parts > most) c.parts = most;
                 if (c.parts <= last) continue;
                 last = c.parts;
-                c.time = TMM_FN(gemm__narrow_parts_time)(&c, p->K);
+                c.time = TMM__PLAN_GUESS(2 * n + down_log2 - 1,
+                                         c.parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
+                                         (int)c.parts, TMM_FN(gemm__narrow_parts_time)(&c, p));
                 if (best.tiles == 0 || c.time < best.time) best = c;
             }
         }
@@ -12860,6 +12900,7 @@ static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * give
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
 enum {
+    TMM__CONVERT_HELD_K = 4096,
     TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
@@ -13035,19 +13076,50 @@ static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
+/* Threads of a block of KERNEL CONVERT, by its number in once/tuning.h, and of them. As measured:
+   up to TMM__CONVERT_HELD_K they hold all of their lines in registers. */
+static inline int TMM_FN(gemm__convert_size)(long long K, double groups)
+{
+    const tmm__costs *t = tmm__tuned();
+    if (K <= t->fp16.convert_256_k) return TMM__CONVERT_256;
+    if (K <= t->fp16.convert_one_wave_k && groups <= tmm__current_device()->processors)
+        return TMM__CONVERT_1024;
+    return K <= t->fp16.convert_512_k ? TMM__CONVERT_512 : TMM__CONVERT_1024;
+}
+
+static inline int TMM_FN(gemm__convert_threads)(int size)
+{
+    return 256 << size;
+}
+
+/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each with what a block
+   waits for; and 12 bytes an element, those that the product reads among them, and more where lines
+   are read twice. */
+static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
+{
+    enum { MOST_THREADS = 2048 }; /* on a multiprocessor */
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0));
+    const int size = TMM_FN(gemm__convert_size)(p->K, groups);
+    const int threads = TMM_FN(gemm__convert_threads)(size);
+    const double rounds = groups * p->batch * threads / (MOST_THREADS * (double)device->processors);
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const double bytes = 12 + (p->K > TMM__CONVERT_HELD_K ? t->fp16.convert_again : 0);
+    return device->gpu.launch +
+           tmm__in_nanoseconds(t->fp16.convert + rounds * t->fp16.convert_round[size]) +
+           bytes / sizeof(TMM_TYPE) * load.bytes * (1 + t->fp16.convert_single * load.single) /
+               (t->fp16.convert_rate * device->gpu.memory);
+}
+
 /* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
-   already. Threads of a block, as measured: up to 4096 k they hold all of their lines in
-   registers. */
+   already. */
 static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
 {
-    const tmm__costs *t = tmm__tuned();
-    int all = groups[0] + groups[1], one_wave = all <= tmm__current_device()->processors;
-    int threads = K <= t->fp16.convert_256_k                    ? 256
-                  : K <= t->fp16.convert_one_wave_k && one_wave ? 1024
-                  : K <= t->fp16.convert_512_k                  ? 512
-                                                                : 1024;
+    int all = groups[0] + groups[1];
+    int threads = TMM_FN(gemm__convert_threads)(TMM_FN(gemm__convert_size)(K, all));
     if (all == 0) return TMM_OK;
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
@@ -13058,11 +13130,17 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                       0, arguments, stream);
 }
 
+/* Rows of C that cannot be stored by 16 bytes. */
+static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc)
+{
+    return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & 15) != 0;
+}
+
 /* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers
-   of its own is given those of the first, by its area. */
+   of its own is given those of the first, by its area. `odd`: see gemm__float_odd. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
                                               long long batch, int instruction, int allowed,
-                                              int *best)
+                                              int odd, int *best)
 {
     const tmm__costs *t = tmm__tuned();
     double least = 0, processors = tmm__current_device()->processors;
@@ -13082,6 +13160,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         double time = ceil(K / 64.0) * each + (tuned ? tile[i->tuned] : tile[0]);
+        if (odd) time += i->blocks * area * t->fp16.odd;
         time = TMM__FLOAT_GUESS(n, time * ceil(tiles / i->blocks / processors));
         time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, time);
         if (*best != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -13091,12 +13170,11 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
     return tmm__in_nanoseconds(least);
 }
 
-/* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in
-   FP32 has its full rate, unlike on devices for displays. */
+/* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32
+   has its full rate, unlike on devices for displays. */
 static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
-    const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const int instruction = TMM_FN(gemm__float_instruction)(), capability = device->capability;
     int instance;
@@ -13105,10 +13183,9 @@ static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
         (instruction != TMM__BY_MMA_SYNC ||
          (capability != 80 && capability != 90 && capability != 100)))
         return HUGE_VAL;
-    const double bytes = 12.0 * ((double)p->M + p->N) * p->K * p->batch;
-    return 2 * device->gpu.launch + t->fp16.convert / device->gpu.clock +
-           bytes / (t->fp16.convert_rate * device->gpu.memory) +
-           TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed, &instance);
+    return TMM_FN(gemm__convert_time)(p) + device->gpu.launch +
+           TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed,
+                                    TMM_FN(gemm__float_odd)(p->C, p->ldc), &instance);
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
@@ -13119,7 +13196,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int al
     const long long M = job.M, N = job.N, K = job.K;
     int instruction = TMM__FLOAT_INSTRUCTION(TMM_FN(gemm__float_instruction)());
     double processors = tmm__current_device()->processors;
-    (void)TMM_FN(gemm__float_plan)(M, N, K, job.batch, instruction, allowed, &job.instance);
+    (void)TMM_FN(gemm__float_plan)(M, N, K, job.batch, instruction, allowed,
+                                   TMM_FN(gemm__float_odd)(job.C, job.ldc), &job.instance);
     const tmm__float_instance *i = TMM_FN(gemm__float_instance)(job.instance);
     job.tile_m = i->tile_m, job.tile_n = i->tile_n;
     job.bf16x6 = TMM__FLOAT_BF16X6(allowed & TMM__CUT_K);
@@ -13527,18 +13605,17 @@ static inline int TMM_FN(gemm__int8_by_wgmma)(void)
 }
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the launches.
-   By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32, and no edge is short. */
+   By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of FP32. */
 static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
                                              const TMM_FN(gemm__kernel) * row)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const double M = (double)p->M, N = (double)p->N, K = (double)p->K, edge = t->int8.slow_edge;
-    const int wgmma = TMM_FN(gemm__int8_by_wgmma)();
+    const int wgmma = TMM_FN(gemm__int8_by_wgmma)(), tile = wgmma ? 1 : 128, depth = wgmma ? 1 : 64;
+    const double M = ceil((double)p->M / tile) * tile, N = ceil((double)p->N / tile) * tile;
+    const double K = ceil((double)p->K / depth) * depth;
     (void)row;
-    if (!wgmma && (device->capability < 75 || TMM_FN(gemm__tensor_pays)() || M < edge || N < edge ||
-                   K < edge))
-        return HUGE_VAL;
+    if (!wgmma && (device->capability < 75 || TMM_FN(gemm__tensor_pays)())) return HUGE_VAL;
     const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
     const double bytes = 31 * (M + N) * K + 40 * M * N;
     return (clocks / (device->processors * device->gpu.clock) +

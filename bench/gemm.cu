@@ -40,6 +40,7 @@
 #include <cuda_fp16.h>
 #define BENCH "gemm"
 #include "check.h"
+#include "probe.h"
 #include <time.h>
 #ifdef _WIN32
 #include <io.h>
@@ -383,22 +384,6 @@ static __global__ void loop_dmma(double x, double *sink, int rounds, int *shape)
     }
 }
 
-/* 32 KB a block, eight vectors in flight a thread. */
-static __global__ void read_all(const uint4 *from, unsigned *sink)
-{
-    const uint4 *at = from + (size_t)blockIdx.x * 2048 + threadIdx.x;
-    uint4 v[8];
-    unsigned all = 0;
-    for (int n = 0; n < 8; n++) v[n] = at[n * 256];
-    for (int n = 0; n < 8; n++) all ^= v[n].x ^ v[n].y ^ v[n].z ^ v[n].w;
-    if (all == 0x12345678u) *sink = all; /* rarely, and it hurts nothing */
-}
-
-static __global__ void empty(void)
-{
-}
-
-/* Halves uniform in (-1, 1). */
 static __global__ void fill_halves(__half *x, long long count, u64 seed)
 {
     long long step = (long long)gridDim.x * blockDim.x;
@@ -564,8 +549,8 @@ static void enqueue_loop(bench *w, int limit)
         loop_dmma<<<w->l.processors * 2, 256, 0, w->stream>>>(0.01237, sink, DMMA_ROUNDS, shape);
         break;
     case LOOP_READ:
-        read_all<<<(unsigned)(w->pool_bytes / 32768), 256, 0, w->stream>>>((uint4 *)w->pool,
-                                                                           (unsigned *)sink);
+        read_all<<<(unsigned)(w->pool_bytes / READ_BYTES), 256, 0, w->stream>>>((uint4 *)w->pool,
+                                                                                (unsigned *)sink);
         break;
     case LOOP_COPY:
         must(cudaMemcpyAsync(w->pool, (char *)w->pool + half, half, cudaMemcpyDeviceToDevice,
@@ -753,7 +738,8 @@ static void measure_limits(bench *w)
             l->dmma = (l->dmma_shape == 16 ? 4096.0 : 512.0) * 32 * DMMA_ROUNDS * l->processors *
                       2 * 8 / (c.us * 1e-6);
         if (n == LOOP_HALF) l->half = 2.0 * HALF_SIZE * HALF_SIZE * HALF_SIZE / (c.us * 1e-6);
-        if (n == LOOP_READ) l->read = (double)(w->pool_bytes / 32768 * 32768) / (c.us * 1e-6);
+        if (n == LOOP_READ)
+            l->read = (double)(w->pool_bytes / READ_BYTES * READ_BYTES) / (c.us * 1e-6);
         if (n == LOOP_COPY) l->copy = (double)(w->pool_bytes / 2 * 2) / (c.us * 1e-6);
         if (n == LOOP_EMPTY) {
             l->launch = c.us;

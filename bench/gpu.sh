@@ -10,7 +10,7 @@
 #   gemm_cublas.csv       bench/gemm.cu: many shapes, each sustained beside cuBLAS and the limits
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
 #   shapes.csv     bench/shapes.cu: 200 shapes drawn by the date, beside cuBLAS and the limits
-#   regret.csv     the same shapes by every kernel: how good TMM_AUTO's choice is
+#   regret.csv     the same shapes by every kernel and plan: how good TMM_AUTO's choice is
 #   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS
 #   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products; fp64_mma.csv: by
 #                  mma.sync, as on GPUs that have no wgmma
@@ -188,14 +188,14 @@ drawn() { # drawn NAME OPTION...: bench/shapes; what it says of all shapes goes 
     shift
     seconds=600 show "$name" $work/shapes "$@" --csv "$out/$name.csv"
     grep -E '^shapes:|^limits' $work/one.txt
-    sed -n '/, times cuBLAS$\|, slower than the best kernel by$/,$p' $work/one.txt
+    sed -n '/, times cuBLAS$\|, slower than the best plan by$/,$p' $work/one.txt
 }
 if wants shapes; then
     step "shapes drawn at random, beside cuBLAS"
     drawn shapes
 fi
 if wants regret; then
-    step "the choice beside every kernel"
+    step "the choice beside every kernel and plan"
     drawn regret --regret
 fi
 

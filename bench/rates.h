@@ -1,5 +1,4 @@
-/* What a device can do at most, for bench/shapes.cu: its rates, and how long an empty kernel takes.
-   Included behind tiledmm.cuh and summary.h. */
+/* What a device can do at most, for bench/shapes.cu. Included behind tiledmm.cuh and summary.h. */
 #ifndef BENCH_RATES_H
 #define BENCH_RATES_H
 #include "summary.h"
@@ -46,66 +45,5 @@ static inline rates get_rates(const char *device, int major, int minor)
     for (size_t n = 0; n < sizeof known_rates / sizeof *known_rates; n++)
         if (strcmp(device, known_rates[n].device) == 0) return known_rates[n];
     return rates_by_units(device, major, minor);
-}
-
-/* ---------------------------------- kernels that compute nothing ------------------------------ */
-static __global__ void empty(void)
-{
-}
-/* Keeps multiprocessors busy for so many clocks. Before what is timed, so that the host is ahead of
-   the device when that begins: some 20 microseconds. */
-enum { HOLD = 40000 };
-static __global__ void spin(long long clocks)
-{
-    long long start = clock64();
-    while (clock64() - start < clocks) continue;
-}
-
-/* Brings clocks up, and measures empty kernels with a block for each multiprocessor, on a stream
-   and in a graph: microseconds of each, the median of five. The CPU runner leaves them 0. */
-static inline void measure_launch(cudaStream_t stream, int processors, double launch[2])
-{
-    launch[0] = launch[1] = 0;
-#ifdef CUBLAS_VER_MAJOR
-    static const double WARM_UP = 200; /* milliseconds */
-    enum { CALLS = 200, TIMES = 5 };
-    cudaEvent_t from, to;
-    cudaGraph_t graph;
-    cudaGraphExec_t ready;
-    double times[2][TIMES];
-    float ms = 0;
-    must(cudaEventCreate(&from), "event");
-    must(cudaEventCreate(&to), "event");
-    for (double all = 0; all < WARM_UP; all += ms) {
-        must(cudaEventRecord(from, stream), "event");
-        for (int n = 0; n < 20; n++) spin<<<processors, 256, 0, stream>>>(1000000);
-        must(cudaEventRecord(to, stream), "event");
-        must(cudaEventSynchronize(to), "the first kernels");
-        must(cudaEventElapsedTime(&ms, from, to), "event");
-    }
-    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "begin of capture");
-    for (int n = 0; n < CALLS; n++) empty<<<processors, 256, 0, stream>>>();
-    must(cudaStreamEndCapture(stream, &graph), "end of capture");
-    must(cudaGraphInstantiate(&ready, graph, 0), "a graph");
-    for (int time = -1; time < TIMES; time++) /* one before that counts */
-        for (int in_graph = 0; in_graph < 2; in_graph++) {
-            spin<<<1, 1, 0, stream>>>(HOLD);
-            must(cudaEventRecord(from, stream), "event");
-            if (in_graph) must(cudaGraphLaunch(ready, stream), "launch of a graph");
-            for (int n = 0; n < CALLS && !in_graph; n++) empty<<<processors, 256, 0, stream>>>();
-            must(cudaEventRecord(to, stream), "event");
-            must(cudaEventSynchronize(to), "empty kernels");
-            must(cudaEventElapsedTime(&ms, from, to), "event");
-            if (time >= 0) times[in_graph][time] = ms * 1e3 / CALLS;
-        }
-    for (int in_graph = 0; in_graph < 2; in_graph++)
-        launch[in_graph] = median(times[in_graph], TIMES);
-    must(cudaGraphExecDestroy(ready), "end of a graph");
-    must(cudaGraphDestroy(graph), "end of a graph");
-    must(cudaEventDestroy(from), "end of an event");
-    must(cudaEventDestroy(to), "end of an event");
-#else
-    (void)stream, (void)processors;
-#endif
 }
 #endif

@@ -7,7 +7,7 @@
    Run     ./shapes                      200 shapes of today's seed, three types; some minutes
            ./shapes --seed 7 --count 50 --kind 17-64 --type double --csv rows.csv
            ./shapes --shapes rows.csv    the same shapes again
-           ./shapes --regret             every kernel at each shape: how good is the choice?
+           ./shapes --regret             every kernel and plan at each shape: how good is the choice?
            ./shapes --list               only prints the shapes; needs no device
 
    - M, N and K are log-uniform from 1 to 16384; in a tenth of the shapes one of them is from 16385 to
@@ -37,7 +37,13 @@
      "warm" does. --cold takes turns with copies of them, twice as large as L2 together.
    - The limit is whatever takes longest: A, B and C once through memory, 2 M N K operations, or an
      empty kernel with a block for each multiprocessor, in a graph or on a stream as they are, measured
-     in this run. Rates come from a table. Warm operands may be faster than memory. */
+     in this run. Rates come from a table. Warm operands may be faster than memory.
+   - A plan is an instance of a kernel, how k is cut, and slices: "2 reduce 5". Instances are numbered in
+     the order of their list; of skinny it is the width, of pipelined 3 and of double tensor from 3 on
+     those with packed operands. --regret forces each plan that the launcher compares, one by one; of
+     numbers of slices that are less than a quarter apart, one. Plans that are 15% behind the fastest
+     after two slices are timed no further. */
+#include "plans.h"
 #define TMM_FLOAT_TENSOR 0 /* compiled, but taken only where it is asked for */
 #define TMM_NO_INT
 #include "../tiledmm.cuh"
@@ -47,6 +53,7 @@
 #define BENCH "shapes"
 #include "check.h"
 #include "draw.h"
+#include "probe.h"
 #include "rates.h"
 #include "shapes_options.h"
 #include "summary.h"
@@ -54,7 +61,8 @@
 enum {
     ROUNDS = 7,
     ROUNDS_LONG = 3,
-    MOST_CONTENDERS = CANDIDATES + 2,
+    MOST_CONTENDERS = 256,
+    DROP_AFTER = 2, /* rounds, plans that are far behind */
     LEAST_SAMPLES = 512,
     MOST_SAMPLES = 65536,
     MOST_SETS = 32
@@ -69,15 +77,19 @@ static const double SLICE = 0; /* a call is enough */
 static const double LONG = 20e3;        /* microseconds */
 static const double GRAPH_LENGTH = 2e3; /* microseconds, by the time on a stream */
 static const double STRICT = 32;        /* units that every strict order of sums keeps, TF32 not */
-static const double HOPELESS = 1.5;     /* times the fastest: not timed any further */
+static const double HOPELESS = 1.5;     /* times the fastest: not timed any further, unless */
+static const double HOST_BOUND = 20;    /* microseconds on a stream may be the host's */
+static const double FAR = 1.15;         /* times the fastest, in the same way as it */
+static const double SHORT_WORK = 1e8;   /* multiply-adds up to which SHARED_16 may be the fastest */
 static const size_t WORKSPACE = (size_t)32 << 20;
 
 typedef struct CUgraphExec_st *graph_handle; /* cudaGraphExec_t */
 
-/* Ours by one kernel, or cuBLAS. */
+/* Ours by one kernel and plan, or cuBLAS. */
 typedef struct contender {
-    int cublas;
+    int cublas, candidate; /* candidate: its place among the candidates */
     tmm_kernel kernel;
+    const plan *forced; /* NULL: the launcher's own plan */
     graph_handle graph;
     int per_graph, calls, rounds, done; /* calls: of a slice, graphs or products */
     double times[ROUNDS];
@@ -184,16 +196,28 @@ static void *data_of(const problem *q, const matrix *m, int set)
                                        (const T *)data_of(q, &q->B, set), s->ldb, 0,            \
                                        (T *)data_of(q, &q->C, set), s->ldc, stream);            \
     }                                                                                           \
-    /* What runs for TMM_AUTO or TMM_AUTO_TENSOR. */                                            \
-    static tmm_kernel letter##_chosen(const problem *q, tmm_kernel kernel)                      \
+    static tmm_##letter##gemm__product letter##_product(const problem *q)                       \
     {                                                                                           \
         const shape *s = &q->s;                                                                 \
         tmm_##letter##gemm__product p =                                                         \
             tmm_##letter##gemm__make_product(q->opA, q->opB, s->M, s->N, s->K, s->lda, s->ldb); \
-        p.alpha = 1, p.ldc = s->ldc;                                                            \
+        p.alpha = 1, p.ldc = s->ldc, p.batch = 1, p.allowed = TMM__CUT_K | TMM__PACK;           \
         p.A = (const T *)data_of(q, &q->A, 0), p.B = (const T *)data_of(q, &q->B, 0);           \
         p.C = (T *)data_of(q, &q->C, 0);                                                        \
+        return p;                                                                               \
+    }                                                                                           \
+    /* What runs for TMM_AUTO or TMM_AUTO_TENSOR. */                                            \
+    static tmm_kernel letter##_chosen(const problem *q, tmm_kernel kernel)                      \
+    {                                                                                           \
+        const tmm_##letter##gemm__product p = letter##_product(q);                              \
         return tmm_##letter##gemm__resolve(kernel, &p, 1);                                      \
+    }                                                                                           \
+    /* Nanoseconds that a kernel should take, by its plan or the one that is forced. */         \
+    static double letter##_time(const problem *q, tmm_kernel kernel)                            \
+    {                                                                                           \
+        const tmm_##letter##gemm__product p = letter##_product(q);                              \
+        const tmm_##letter##gemm__kernel *row = tmm_##letter##gemm__row(kernel);                \
+        return row->time(&p, row);                                                              \
     }
 #define DEFINE_CUBLAS(letter, L, T)                                                             \
     static cublasStatus_t letter##_theirs(const bench *w, int set)                              \
@@ -223,6 +247,11 @@ static tmm_kernel chosen_for(const problem *q)
     return q->element == TMM_FLOAT ? s_chosen(q, auto_of(q->type)) : d_chosen(q, auto_of(q->type));
 }
 
+static double predicted_for(const problem *q, tmm_kernel kernel)
+{
+    return q->element == TMM_FLOAT ? s_time(q, kernel) : d_time(q, kernel);
+}
+
 /* Call number `call` of a contender, or a launch of its graph; 0 if it does not do this. */
 static int enqueue(bench *w, const contender *c, int call)
 {
@@ -237,8 +266,11 @@ static int enqueue(bench *w, const contender *c, int call)
         return (q->element == TMM_FLOAT ? s_theirs(w, set) : d_theirs(w, set)) ==
                CUBLAS_STATUS_SUCCESS;
 #endif
-    return (q->element == TMM_FLOAT ? s_ours(q, c->kernel, set, w->stream)
-                                    : d_ours(q, c->kernel, set, w->stream)) == TMM_OK;
+    force_plan(c->forced);
+    tmm_status status = q->element == TMM_FLOAT ? s_ours(q, c->kernel, set, w->stream)
+                                                : d_ours(q, c->kernel, set, w->stream);
+    force_plan(NULL);
+    return status == TMM_OK;
 }
 
 /* ---------------------------------- timing ---------------------------------------------------- */
@@ -303,7 +335,7 @@ static int prepare(bench *w, contender *c, int count)
     }
     graphs = fastest < GRAPH_BELOW;
     for (int n = 0; n < count; n++) {
-        int hopeless = w->o.regret && c[n].us > HOPELESS * fastest && c[n].us > GRAPH_BELOW;
+        int hopeless = w->o.regret && n > 0 && c[n].us > HOPELESS * fastest && c[n].us > HOST_BOUND;
         c[n].rounds = c[n].us > SLICE ? ROUNDS_LONG : ROUNDS;
         if (c[n].us <= 0 || hopeless) c[n].rounds = 0;
         if (c[n].rounds == 0 || !graphs) continue;
@@ -318,6 +350,19 @@ static int prepare(bench *w, contender *c, int count)
     return graphs;
 }
 
+/* After so many rounds that a hiccup does not decide: plans that are far behind. */
+static void drop_slow(contender *c, int count)
+{
+    double least[MOST_CONTENDERS], fastest = HUGE_VAL;
+    for (int n = 0; n < count; n++) {
+        least[n] = HUGE_VAL;
+        for (int t = 0; t < c[n].done; t++) least[n] = fmin(least[n], c[n].times[t]);
+        fastest = fmin(fastest, least[n]);
+    }
+    for (int n = 1; n < count; n++)
+        if (least[n] > FAR * fastest) c[n].rounds = c[n].done;
+}
+
 /* Times the contenders in turn, slice by slice, and leaves the median of each. Returns whether they
    were in graphs. */
 static int race(bench *w, contender *c, int count)
@@ -329,12 +374,14 @@ static int race(bench *w, contender *c, int count)
         double us = graphs ? time_calls(w, &c[n], 1) * c[n].per_graph : c[n].us;
         c[n].calls = us < SLICE ? (int)(SLICE / us) : 1;
     }
-    for (int round = 0; round < ROUNDS;
-         round++) /* forth and back, so that neither is always first */
+    /* Forth and back, so that neither is always first. */
+    for (int round = 0; round < ROUNDS; round++) {
+        if (round == DROP_AFTER && w->o.regret) drop_slow(c, count);
         for (int n = 0; n < count; n++) {
             contender *x = &c[round % 2 ? count - 1 - n : n];
             if (x->done < x->rounds) x->times[x->done++] = time_calls(w, x, x->calls);
         }
+    }
     for (int n = 0; n < count; n++) {
         if (c[n].done) c[n].us = median(c[n].times, c[n].done);
         drop_graph(&c[n]);
@@ -413,41 +460,77 @@ static void fill(bench *w)
 }
 
 /* ---------------------------------- a shape --------------------------------------------------- */
-/* What --regret runs beside the choice, whose own time is that of TMM_AUTO; at[n] is the candidate
-   that c[n] is. */
-static int add_candidates(const problem *q, tmm_kernel chosen, contender *c, int *at)
+/* Can a kernel do this product, and may TMM_AUTO or TMM_AUTO_TENSOR take it? */
+static int is_candidate(const problem *q, tmm_kernel kernel)
+{
+    switch (kernel) {
+    case TMM_SHARED_16: return work_of(&q->s) <= SHORT_WORK;
+    case TMM_SKINNY: return least_of(q->s.M, q->s.N) <= 16;
+    case TMM_OUTER: return q->s.K <= 256; /* for a short K alone */
+    case TMM_DIRECT: return (double)q->s.M * q->s.N * q->s.K <= 3e6;
+    case TMM_NARROW: return q->element == TMM_FLOAT && most_of(q->s.M, q->s.N) >= 256;
+    case TMM_PIPELINED: return q->element != TMM_DOUBLE; /* another in its place */
+    case TMM_TENSOR: return q->type != TYPE_FLOAT;       /* not strict */
+    default: return 1;
+    }
+}
+
+/* The plan that TMM_AUTO's kernel takes: the one that is predicted to take what the kernel does.
+   NULL: it has no plans. */
+static const plan *chosen_plan(const problem *q, tmm_kernel kernel, plan_list *list)
+{
+    const double time = predicted_for(q, kernel);
+    const plan *found = NULL;
+    list_plans(list);
+    (void)predicted_for(q, kernel);
+    list_plans(NULL);
+    for (int n = 0; n < list->count && !found; n++) {
+        force_plan(&list->plans[n]);
+        if (predicted_for(q, kernel) == time) found = &list->plans[n];
+        force_plan(NULL);
+    }
+    return found;
+}
+
+/* What --regret runs beside the choice, whose own time is that of TMM_AUTO: all kernels by all
+   plans. */
+static int add_candidates(const problem *q, tmm_kernel chosen, contender *c, plan_list *lists)
 {
     int count = 0;
-    for (int n = 0; n < CANDIDATES; n++) {
-        tmm_kernel kernel = candidates[n].kernel;
-        if (kernel == chosen) continue;
-        if (kernel == TMM_SHARED_16) continue; /* of old devices: only where it is chosen */
-        if (kernel == TMM_SKINNY && least_of(q->s.M, q->s.N) > 16) continue;
-        if (kernel == TMM_OUTER && q->s.K > 256) continue; /* for a short K alone */
-        if (kernel == TMM_DIRECT && (double)q->s.M * q->s.N * q->s.K > 3e6) continue; /* tiny */
-        if (kernel == TMM_NARROW && (q->element != TMM_FLOAT || most_of(q->s.M, q->s.N) < 256))
-            continue; /* another in its place */
-        if (kernel == TMM_PIPELINED && q->element == TMM_DOUBLE)
-            continue;                                                /* another in its place */
-        if (kernel == TMM_TENSOR && q->type == TYPE_FLOAT) continue; /* not strict */
-        c[count].kernel = kernel;
-        at[count++] = n;
+    for (int k = 0; k < CANDIDATES; k++) {
+        const tmm_kernel kernel = candidates[k].kernel;
+        if (kernel != chosen && !is_candidate(q, kernel)) continue;
+        const plan *own = chosen_plan(q, kernel, &lists[k]);
+        const plan *last = NULL;
+        for (int n = 0; n < lists[k].count && count < MOST_CONTENDERS - 2; n++) {
+            const plan *one = &lists[k].plans[n];
+            if (one != own && is_close(one, last)) continue;
+            last = one;
+            if (kernel == chosen && one == own) continue;
+            c[count].candidate = k, c[count].kernel = kernel, c[count++].forced = one;
+        }
+        if (lists[k].count == 0 && kernel != chosen && count < MOST_CONTENDERS - 2)
+            c[count].candidate = k, c[count++].kernel = kernel;
     }
     return count;
 }
 
-/* The times of all candidates, and the best. */
-static void set_best(row *r, const contender *c, int count, const int *at)
+/* The times of all candidates, each by its best plan, and the best. */
+static void set_best(row *r, const contender *c, int count)
 {
-    r->best = tmm_kernel_string(r->kernel), r->best_us = r->ours;
+    r->best = tmm_kernel_string(r->kernel), r->best_us = r->ours, r->plans = 1;
+    memcpy(r->best_plan, r->plan, sizeof r->best_plan);
     for (int n = 0; n < CANDIDATES; n++)
         if (candidates[n].kernel == r->kernel) r->times[n] = r->ours;
     for (int n = 0; n < count; n++) {
-        const char *name = candidates[at[n]].name;
+        double *time = &r->times[c[n].candidate];
         if (c[n].result && strcmp(c[n].result, "refused") != 0) r->result = c[n].result;
         if (c[n].us <= 0) continue;
-        r->times[at[n]] = c[n].us;
-        if (r->best_us <= 0 || c[n].us < r->best_us) r->best = name, r->best_us = c[n].us;
+        r->plans++;
+        if (*time <= 0 || c[n].us < *time) *time = c[n].us;
+        if (r->best_us > 0 && c[n].us >= r->best_us) continue;
+        r->best = candidates[c[n].candidate].name, r->best_us = c[n].us;
+        name_plan(c[n].forced, r->best_plan);
     }
 }
 
@@ -470,21 +553,23 @@ static double strict_time(const bench *w, const shape *s)
     return 0;
 }
 
-/* Ours and cuBLAS, or the choice and all other kernels. */
+/* Ours and cuBLAS, or the choice and all other kernels and plans. */
 static void run_shape(bench *w, const shape *s, measured_type type)
 {
+    static plan_list lists[CANDIDATES + 1];
     contender c[MOST_CONTENDERS];
     row *r = &w->rows[w->row_count++];
-    int count = 1, theirs = 0, others = 0, at[CANDIDATES];
+    int count = 1, theirs = 0, others = 0;
     memset(c, 0, sizeof c);
     memset(r, 0, sizeof *r);
     lay_out(w, s, type);
     w->q.seed = mix(w->o.seed + (u64)w->row_count);
-    r->s = *s, r->type = type, r->kernel = chosen_for(&w->q), r->plan = "";
+    r->s = *s, r->type = type, r->kernel = chosen_for(&w->q);
+    name_plan(chosen_plan(&w->q, r->kernel, &lists[CANDIDATES]), r->plan);
     r->cold = w->q.cold;
     fill(w);
     c[0].kernel = auto_of(type);
-    if (w->o.regret) count += others = add_candidates(&w->q, r->kernel, c + 1, at);
+    if (w->o.regret) count += others = add_candidates(&w->q, r->kernel, c + 1, lists);
 #ifdef CUBLAS_VER_MAJOR
     if (!w->o.regret) theirs = count++;
     c[theirs].cublas = theirs > 0;
@@ -507,7 +592,7 @@ static void run_shape(bench *w, const shape *s, measured_type type)
     r->result = c[0].result ? c[0].result : "ok";
     if (theirs && c[theirs].us > 0) r->cublas = c[theirs].us;
     if (type == TYPE_TENSOR) r->strict = strict_time(w, s);
-    if (w->o.regret) set_best(r, c + 1, others, at);
+    if (w->o.regret) set_best(r, c + 1, others);
     set_limit(w, r);
     write_row(&w->out, r);
     print_row(r);
@@ -592,7 +677,9 @@ int main(int count, char **words)
     get_device(w);
     w->out.csv = open_csv(w->o.csv);
     get_memory(w);
-    measure_launch(w->stream, w->processors, w->launch);
+#ifdef CUBLAS_VER_MAJOR
+    measure_launch(w->stream, w->processors, w->launch); /* on the CPU runner 0 */
+#endif
     printf("%s, driver %s, CUDA %s, cuBLAS %s; seed %llu, %d shapes\n", w->out.device,
            w->out.v.driver, w->out.v.toolkit, w->out.cublas[0] ? w->out.cublas : "none", w->o.seed,
            w->count);

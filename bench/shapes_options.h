@@ -25,7 +25,7 @@ static inline void print_help(void)
            "  --shapes FILE      instead of drawing, the shapes of a CSV file with the columns\n"
            "                     " SHAPE_COLUMNS "\n"
            "  --list             prints the shapes, as such a file, and ends\n"
-           "  --regret           every kernel at each shape, instead of cuBLAS\n"
+           "  --regret           every kernel and plan at each shape, instead of cuBLAS\n"
            "  --cold             operands are not in L2 when a call begins\n"
            "  --seconds S        ends after the shape that is measured then\n"
            "  --csv FILE         a row for each shape and type\n"

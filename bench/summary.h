@@ -1,5 +1,5 @@
 /* What bench/shapes.cu has measured: a row for each shape and type, and what is said of all of
-   them. Included behind tiledmm.cuh and draw.h. */
+   them. Included behind plans.h, tiledmm.cuh and draw.h. */
 #ifndef BENCH_SUMMARY_H
 #define BENCH_SUMMARY_H
 #include "draw.h"
@@ -12,9 +12,7 @@ static const char *const measured_names[TYPES] = {"float", "double", "tensor"};
 typedef enum limit_kind { BY_MEMORY, BY_ARITHMETIC, BY_LAUNCH, LIMIT_KINDS } limit_kind;
 static const char *const limit_names[LIMIT_KINDS] = {"memory", "arithmetic", "launch"};
 
-/* What TMM_AUTO chooses among: --regret times all that can do a shape. A plan that a hook of the
-   header forces is to be a candidate of its own: a line here, its name, and what forces it in
-   enqueue of shapes.cu. */
+/* What TMM_AUTO chooses among: --regret times all that can do a shape, by all of their plans. */
 typedef struct candidate {
     const char *name;
     tmm_kernel kernel;
@@ -38,13 +36,17 @@ typedef struct row {
     shape s;
     measured_type type;
     tmm_kernel kernel; /* that the choice has taken */
-    const char *plan, *result;
+    char plan[PLAN_NAME], best_plan[PLAN_NAME];
+    const char *result;
     double ours, cublas, limit, error; /* error: the largest over the bound */
     limit_kind bound;
     int graph, cold;
-    double strict;    /* for TYPE_TENSOR: ours, of TYPE_FLOAT */
-    const char *best; /* --regret: the fastest of all, its time, and all times */
+    double strict; /* for TYPE_TENSOR: ours, of TYPE_FLOAT */
+    /* --regret: the fastest of all, its time, and of each candidate its best plan's; plans:
+       timed. */
+    const char *best;
     double best_us, times[CANDIDATES];
+    int plans;
 } row;
 
 /* ---------------------------------- statistics ------------------------------------------------ */
@@ -127,7 +129,7 @@ static inline void write_head(const report *out)
     if (!out->csv) return;
     fprintf(out->csv, "type," SHAPE_COLUMNS ",kind,kernel,plan,");
     if (out->regret) {
-        fprintf(out->csv, "auto_us,best,best_us,regret,");
+        fprintf(out->csv, "auto_us,best,best_plan,best_us,regret,plans,");
         for (int k = 0; k < CANDIDATES; k++) fprintf(out->csv, "%s_us,", candidates[k].name);
     } else {
         fprintf(out->csv, "ours_us,cublas_us,ratio,");
@@ -152,9 +154,9 @@ static inline void write_row(const report *out, const row *r)
     fprintf(file, ",%s,%s,%s,", kind_names[kind_of(&r->s)], tmm_kernel_string(r->kernel), r->plan);
     write_number(file, r->ours);
     if (out->regret) {
-        fprintf(file, "%s,", r->best);
+        fprintf(file, "%s,%s,", r->best, r->best_plan);
         write_number(file, r->best_us);
-        fprintf(file, "%.4f,", regret_of(r));
+        fprintf(file, "%.4f,%d,", regret_of(r), r->plans);
         for (int k = 0; k < CANDIDATES; k++) write_number(file, r->times[k]);
     } else {
         write_number(file, r->cublas);
@@ -182,7 +184,8 @@ static inline void print_row(const row *r)
         printf(" %10.2f %7.3f  %4.2f %4.2f", r->cublas, ratio_of(r), r->limit / r->ours,
                r->limit / r->cublas);
     else if (r->best_us > 0)
-        printf(" %10.2f %6.1f%%  %s", r->best_us, 100 * regret_of(r), r->best);
+        printf(" %10.2f %6.1f%%  %s %s for %s", r->best_us, 100 * regret_of(r), r->best,
+               r->best_plan, r->plan);
     printf(" %s %s%s\n", limit_names[r->bound], r->graph ? "graph" : "stream",
            strcmp(r->result, "ok") == 0 ? "" : r->result);
 }
@@ -251,7 +254,7 @@ static inline void print_regrets(const row *rows, int count, measured_type type)
     static int chosen[TYPES * MOST_SHAPES];
     static double regret[MOST_SHAPES];
     if (!select_rows(rows, count, type, GROUP_ALL, regret_of, chosen)) return;
-    printf("\n%s, slower than the best kernel by\n%-16s %6s %8s %8s %8s\n", measured_names[type],
+    printf("\n%s, slower than the best plan by\n%-16s %6s %8s %8s %8s\n", measured_names[type],
            "kind", "shapes", "mean", "95th pc", "worst");
     for (int group = 0; group < GROUPS; group++) {
         int found = select_rows(rows, count, type, group, regret_of, chosen);

@@ -159,6 +159,7 @@ cat >"$work/known.cu" <<'END'
 #define TMM_NO_READY_MADE
 #include "tiledmm.cuh"
 #define BENCH "known"
+#include "bench/plans.h"
 #include "bench/summary.h"
 int main(void)
 {
@@ -167,7 +168,7 @@ int main(void)
         shape s = {'N', 'N', 600, 600, 600, 600, 600, 600};
         int k = (n * 8 + 3) % 21; /* all of them, in another order */
         rows[n].s = s, rows[n].kernel = TMM_SMALL, rows[n].best = "pipelined";
-        rows[n].plan = "", rows[n].result = "ok", rows[n].type = TYPE_DOUBLE;
+        rows[n].result = "ok", rows[n].type = TYPE_DOUBLE;
         rows[n].limit = 50, rows[n].ours = 100 + k, rows[n].cublas = (100 + k) * (k + 1);
         rows[n].best_us = 100;
     }
@@ -196,7 +197,7 @@ check "means, percentiles and worst ten" statistics
 mkdir -p "$work/copy/bench"
 cp bench/*.h "$work/copy/bench"
 sed -i 's/spin<<<.*(HOLD);/work(21, 2);/; s/spin<<<.*(1000000);/work(500, 2);/; s/empty<<<.*();/work(1, 3);/' \
-    "$work/copy/bench/rates.h"
+    "$work/copy/bench/probe.h"
 sed 's/spin<<<.*(HOLD);/work(21, 2);/' bench/shapes.cu >"$work/copy/bench/shapes.cu"
 printf '%s\n' '#define TMM_SIMPLE' '#define TMM_NO_INT' '#define TMM_FLOAT_TENSOR 0' '#include "tests/shapes/clock.h"' \
     '#include "bench/shapes.cu"' >"$work/copy/timed.cu"

@@ -25,6 +25,9 @@ enum { KIND_STEP = 1, LEAST_MODULI = 13, BOTH_PARTS = 2 };
 #include "../tiledmm.cuh"
 #endif
 
+#include "choice.h"
+DEFINE_CHOICE_TESTS(d, 1)
+
 enum kind {
     UNIFORM,
     POSITIVE,
@@ -437,6 +440,15 @@ static void rules(void)
     for (long long n = 64; n <= 16384; n *= 4)
         never &= tmm_dgemm_choice(n, n, n, 1) != TMM_TENSOR_INT8;
     tap_ok(never, "TMM_DOUBLE_TENSOR 0: TMM_AUTO never takes TMM_TENSOR_INT8");
+    const tmm__device is = *tmm__current_device();
+    for (int n = 0; n < PRETENDED_GPUS; n++) {
+        const pretended *gpu = &pretended_gpus[n];
+        const int many = gpu->capability == 80 || gpu->capability == 100;
+        pretend(gpu);
+        d_test_times(gpu);
+        d_test_clear(gpu, SET(many ? TMM_TENSOR : TMM_TENSOR_INT8));
+    }
+    become(&is);
     tap_ok(strcmp(tmm_kernel_string(TMM_TENSOR_INT8), "tensor_int8") == 0, "its name");
 #ifndef FEWER
     make(&p, 60, 50, 64, 0, 0, UNIFORM);

@@ -24,18 +24,27 @@ typedef struct TMM_FN(narrow__choice) {
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
    long as one after the other; one that is alone, longer. */
-static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c, long long K)
+static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c,
+                                                     const TMM_FN(gemm__product) * p)
 {
     const tmm__costs *t = tmm__tuned();
     const double rounds = ceil((double)c->tiles * c->parts / tmm__current_device()->processors);
-    const double step = t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1];
+    const int tileP = 4 * c->groups << c->s.down_log2;
+    const int tileQ = 2 * TMM__NARROW_LINES >> c->s.down_log2;
+    const double rate =
+        tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
+    const double step = fmax(t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1],
+                             (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
     const double turns = rounds - fmod(rounds, 2) + fmod(rounds, 2) * t->narrow.alone;
     const double area = (double)c->linesP * c->linesQ;
-    double clocks = ceil(ceil((double)K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
-    clocks += t->narrow.launch + t->narrow.tile * rounds;
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, 1, 1);
+    double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;
+    clocks += t->narrow.launch + (t->narrow.tile + load.odd * t->narrow.odd) * rounds;
     if (c->parts > 1) clocks += t->narrow.sum_byte * sizeof(TMM_SUM) * (c->parts + 1) * area;
-    return fmax(tmm__in_nanoseconds(clocks),
-                sizeof(TMM_TYPE) * (double)c->linesQ * K / tmm__current_device()->gpu.memory);
+    const double copied = (double)(tileP + tileQ) * sizeof(TMM_TYPE) * c->tiles * p->K;
+    clocks = fmax(clocks, copied / (t->l2 * tmm__current_device()->processors));
+    return tmm__overlapped(tmm__in_nanoseconds(clocks),
+                           tmm__current_device()->gpu.launch + tmm__memory_time(&load));
 }
 
 /* The tile that wastes the least, and as many parts of k as should be fastest. */
@@ -75,7 +84,9 @@ static inline TMM_FN(narrow__choice) TMM_FN(gemm__narrow_plan)(const TMM_FN(gemm
                 if (c.parts > most) c.parts = most;
                 if (c.parts <= last) continue;
                 last = c.parts;
-                c.time = TMM_FN(gemm__narrow_parts_time)(&c, p->K);
+                c.time = TMM__PLAN_GUESS(2 * n + down_log2 - 1,
+                                         c.parts > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
+                                         (int)c.parts, TMM_FN(gemm__narrow_parts_time)(&c, p));
                 if (best.tiles == 0 || c.time < best.time) best = c;
             }
         }

@@ -79,8 +79,9 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
     const double whole = c.time;
     const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
     const double rounds = ceil(blocks / load.processors);
-    const double most = fmin(fmin(stages, MOST_PARTS),
-                             sqrt(tmm__in_nanoseconds(rounds * costs->k[0] * p->K) / each));
+    const double most =
+        fmin(fmin(stages, MOST_PARTS),
+             sqrt(tmm__in_nanoseconds(rounds * tmm__k_clocks(costs, &load) * p->K) / each));
     for (int turns = 1; turns <= MOST_TURNS; turns++) {
         const double parts = floor(fmin(most, turns * load.processors / blocks));
         if (parts < 2 || parts == c.parts) continue;

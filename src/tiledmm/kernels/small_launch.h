@@ -63,7 +63,7 @@ static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, dou
 }
 
 /* Takes the tile that should be fastest; and shares out k where few tiles have long sums, in parts
-   of 16 steps at least, two for each warp. */
+   of 16 steps at least, two for each warp; one, where units are slow. */
 static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
                                                   const TMM_FN(gemm__product) * p)
 {
@@ -74,7 +74,6 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
     const tmm__device *device = tmm__current_device();
     const tmm__costs *t = tmm__tuned();
     const int count = (int)(sizeof instances / sizeof *instances);
-    const double most_parts = floor(ceil(p->K / 8.0) / 16);
     double whole = HUGE_VAL;
     memset(c, 0, sizeof *c);
     c->time = HUGE_VAL;
@@ -92,7 +91,10 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
         if (time < t->host || !device->pools) continue;
         /* More parts than this would take longer to add up than they save. */
         const double each = TMM_FN(gemm__sum_time)(p, 1) - TMM_FN(gemm__sum_time)(p, 0);
-        const double best = sqrt(tmm__in_nanoseconds(costs.k[0] * p->K) / each);
+        const double clocks = tmm__k_clocks(&costs, &load);
+        const double best = sqrt(tmm__in_nanoseconds(clocks * p->K) / each);
+        const double steps = clocks > costs.k[0] ? 8 : 16;
+        const double most_parts = floor(ceil(p->K / 8.0) / steps);
         for (int turns = 1; turns <= 2; turns++) {
             const double fit = floor(turns * load.processors / tiles);
             const double parts = floor(fmin(fmin(fit, best), most_parts));

@@ -120,7 +120,7 @@ static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
     (void)row;
-    return TMM_FN(gemm__tensor_fits)() ? TMM_FN(gemm__tensor_plan)(p).time : HUGE_VAL;
+    return TMM_FN(gemm__tensor_pays)() ? TMM_FN(gemm__tensor_plan)(p).time : HUGE_VAL;
 }
 
 static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * given,

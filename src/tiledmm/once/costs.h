@@ -46,6 +46,19 @@ static inline double tmm__host_time(double time)
     return time < host ? host - 0.1 * (host - time) : time;
 }
 
+/* Nanoseconds of multiplying and of memory, of which the longer hides most of the shorter. */
+static inline double tmm__overlapped(double a, double b)
+{
+    return fmax(a, b) + tmm__tuned()->exposed * fmin(a, b);
+}
+
+/* Clocks for each k of a block that is alone: no fewer than units of another device need. */
+static inline double tmm__k_clocks(const tmm__block_costs *c, const tmm__load *w)
+{
+    return fmax(c->k[0],
+                w->area / tmm__rate(tmm__current_device()->capability, w->family, w->type));
+}
+
 /* Nanoseconds that a launch should take: its blocks share the multiprocessors, or L2 or memory
    holds them up. No block multiplies faster than the device can, which counts where instructions
    are slower than those of the device whose clocks `c` has. */
@@ -62,7 +75,7 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
     if (w->odd) clocks += rounds * c->odd;
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
-    return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(w));
+    return gpu->launch + tmm__overlapped(clocks / gpu->clock, tmm__memory_time(w));
 }
 
 /* Costs of a block with another area, if they go by that. */

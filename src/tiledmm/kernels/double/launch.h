@@ -141,18 +141,17 @@ static inline int TMM_FN(gemm__int8_by_wgmma)(void)
 }
 
 /* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the launches.
-   By mma.sync only where FP64 has 1/32 or 1/64 of the rate of FP32, and no edge is short. */
+   By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of FP32. */
 static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
                                              const TMM_FN(gemm__kernel) * row)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const double M = (double)p->M, N = (double)p->N, K = (double)p->K, edge = t->int8.slow_edge;
-    const int wgmma = TMM_FN(gemm__int8_by_wgmma)();
+    const int wgmma = TMM_FN(gemm__int8_by_wgmma)(), tile = wgmma ? 1 : 128, depth = wgmma ? 1 : 64;
+    const double M = ceil((double)p->M / tile) * tile, N = ceil((double)p->N / tile) * tile;
+    const double K = ceil((double)p->K / depth) * depth;
     (void)row;
-    if (!wgmma && (device->capability < 75 || TMM_FN(gemm__tensor_pays)() || M < edge || N < edge ||
-                   K < edge))
-        return HUGE_VAL;
+    if (!wgmma && (device->capability < 75 || TMM_FN(gemm__tensor_pays)())) return HUGE_VAL;
     const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
     const double bytes = 31 * (M + N) * K + 40 * M * N;
     return (clocks / (device->processors * device->gpu.clock) +

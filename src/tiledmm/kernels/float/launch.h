@@ -4,6 +4,7 @@
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
 enum {
+    TMM__CONVERT_HELD_K = 4096,
     TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
@@ -179,19 +180,50 @@ static inline size_t TMM_FN(gemm__doubt_bytes)(long long M, long long N)
     return ((size_t)M * (size_t)((N + 15) / 16) * 4 + 15) / 16 * 16;
 }
 
+/* Threads of a block of KERNEL CONVERT, by its number in once/tuning.h, and of them. As measured:
+   up to TMM__CONVERT_HELD_K they hold all of their lines in registers. */
+static inline int TMM_FN(gemm__convert_size)(long long K, double groups)
+{
+    const tmm__costs *t = tmm__tuned();
+    if (K <= t->fp16.convert_256_k) return TMM__CONVERT_256;
+    if (K <= t->fp16.convert_one_wave_k && groups <= tmm__current_device()->processors)
+        return TMM__CONVERT_1024;
+    return K <= t->fp16.convert_512_k ? TMM__CONVERT_512 : TMM__CONVERT_1024;
+}
+
+static inline int TMM_FN(gemm__convert_threads)(int size)
+{
+    return 256 << size;
+}
+
+/* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each with what a block
+   waits for; and 12 bytes an element, those that the product reads among them, and more where lines
+   are read twice. */
+static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
+{
+    enum { MOST_THREADS = 2048 }; /* on a multiprocessor */
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0));
+    const int size = TMM_FN(gemm__convert_size)(p->K, groups);
+    const int threads = TMM_FN(gemm__convert_threads)(size);
+    const double rounds = groups * p->batch * threads / (MOST_THREADS * (double)device->processors);
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
+    const double bytes = 12 + (p->K > TMM__CONVERT_HELD_K ? t->fp16.convert_again : 0);
+    return device->gpu.launch +
+           tmm__in_nanoseconds(t->fp16.convert + rounds * t->fp16.convert_round[size]) +
+           bytes / sizeof(TMM_TYPE) * load.bytes * (1 + t->fp16.convert_single * load.single) /
+               (t->fp16.convert_rate * device->gpu.memory);
+}
+
 /* Launches KERNEL CONVERT for op(A) and op(B); groups of 8 lines each, none: that one is there
-   already. Threads of a block, as measured: up to 4096 k they hold all of their lines in
-   registers. */
+   already. */
 static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines from[2],
                                                const tmm__fp16_operand to[2], const int groups[2],
                                                unsigned batch, tmm_stream stream)
 {
-    const tmm__costs *t = tmm__tuned();
-    int all = groups[0] + groups[1], one_wave = all <= tmm__current_device()->processors;
-    int threads = K <= t->fp16.convert_256_k                    ? 256
-                  : K <= t->fp16.convert_one_wave_k && one_wave ? 1024
-                  : K <= t->fp16.convert_512_k                  ? 512
-                                                                : 1024;
+    int all = groups[0] + groups[1];
+    int threads = TMM_FN(gemm__convert_threads)(TMM_FN(gemm__convert_size)(K, all));
     if (all == 0) return TMM_OK;
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
@@ -202,11 +234,17 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
                                       0, arguments, stream);
 }
 
+/* Rows of C that cannot be stored by 16 bytes. */
+static inline int TMM_FN(gemm__float_odd)(const TMM_TYPE *C, long long ldc)
+{
+    return (((size_t)C | (size_t)ldc * sizeof(TMM_TYPE)) & 15) != 0;
+}
+
 /* The instance for this instruction that takes least time. Returns nanoseconds. One without numbers
-   of its own is given those of the first, by its area. */
+   of its own is given those of the first, by its area. `odd`: see gemm__float_odd. */
 static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long long K,
                                               long long batch, int instruction, int allowed,
-                                              int *best)
+                                              int odd, int *best)
 {
     const tmm__costs *t = tmm__tuned();
     double least = 0, processors = tmm__current_device()->processors;
@@ -226,6 +264,7 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
         int tuned = i->tuned < TMM__TUNED_FLOAT && window[i->tuned] > 0;
         double each = tuned ? window[i->tuned] : window[0] * i->blocks * area / first_area;
         double time = ceil(K / 64.0) * each + (tuned ? tile[i->tuned] : tile[0]);
+        if (odd) time += i->blocks * area * t->fp16.odd;
         time = TMM__FLOAT_GUESS(n, time * ceil(tiles / i->blocks / processors));
         time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, time);
         if (*best != TMM__PORTABLE_64x64 && time >= least) continue;
@@ -235,12 +274,11 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
     return tmm__in_nanoseconds(least);
 }
 
-/* With KERNEL CONVERT, which moves 12 bytes an element. By mma.sync only where FP16 with sums in
-   FP32 has its full rate, unlike on devices for displays. */
+/* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32
+   has its full rate, unlike on devices for displays. */
 static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
-    const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const int instruction = TMM_FN(gemm__float_instruction)(), capability = device->capability;
     int instance;
@@ -249,10 +287,9 @@ static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
         (instruction != TMM__BY_MMA_SYNC ||
          (capability != 80 && capability != 90 && capability != 100)))
         return HUGE_VAL;
-    const double bytes = 12.0 * ((double)p->M + p->N) * p->K * p->batch;
-    return 2 * device->gpu.launch + t->fp16.convert / device->gpu.clock +
-           bytes / (t->fp16.convert_rate * device->gpu.memory) +
-           TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed, &instance);
+    return TMM_FN(gemm__convert_time)(p) + device->gpu.launch +
+           TMM_FN(gemm__float_plan)(p->M, p->N, p->K, p->batch, instruction, p->allowed,
+                                    TMM_FN(gemm__float_odd)(p->C, p->ldc), &instance);
 }
 
 /* Multiplies operands that are converted: all of `job` is set but its instance, tiles and
@@ -263,7 +300,8 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job, int al
     const long long M = job.M, N = job.N, K = job.K;
     int instruction = TMM__FLOAT_INSTRUCTION(TMM_FN(gemm__float_instruction)());
     double processors = tmm__current_device()->processors;
-    (void)TMM_FN(gemm__float_plan)(M, N, K, job.batch, instruction, allowed, &job.instance);
+    (void)TMM_FN(gemm__float_plan)(M, N, K, job.batch, instruction, allowed,
+                                   TMM_FN(gemm__float_odd)(job.C, job.ldc), &job.instance);
     const tmm__float_instance *i = TMM_FN(gemm__float_instance)(job.instance);
     job.tile_m = i->tile_m, job.tile_n = i->tile_n;
     job.bf16x6 = TMM__FLOAT_BF16X6(allowed & TMM__CUT_K);
