@@ -74,14 +74,14 @@ static inline long long draw_size(int aligned)
         return tmm_##letter##gemm__choice(&p, 1, tensor);                                            \
     }                                                                                                \
     /* Nanoseconds that the choice should take; negative if the device cannot run it: before sm_80 \
-TMM_AUTO takes no fast kernel but TMM_TENSOR_INT8. */ \
+TMM_AUTO takes no fast kernel but TMM_TENSOR_INT8 and TMM_DIRECT. */ \
     static double letter##_chosen_time(const asked *a, long long room)                               \
     {                                                                                                \
         const tmm_##letter##gemm__product p = letter##_asked(a, room);                               \
         const tmm_##letter##gemm__kernel *row =                                                      \
             tmm_##letter##gemm__row(letter##_choice_of(a, room));                                    \
         if (row->value > TMM_REGISTER_128 && row->value != TMM_TENSOR_INT8 &&                        \
-            tmm__current_device()->capability < 80)                                                  \
+            row->value != TMM_DIRECT && tmm__current_device()->capability < 80)                      \
             return -1;                                                                               \
         return row->takes(&p, row) == TMM_OK ? row->time(&p, row) : -1;                              \
     }                                                                                                \
@@ -125,7 +125,7 @@ launches take most of it. */   \
             {{1, 4000, 3000, 2000}, large | SET(TMM_REGISTER_128)},                                  \
             {{0, 8192, 1, 8192}, fast ? SET(TMM_SKINNY) : simple},                                   \
             {{3, 1, 8192, 4096}, fast ? SET(TMM_SKINNY) : simple},                                   \
-            {{0, 16, 16, 16}, fast ? SET(TMM_SMALL) | SET(TMM_SHARED_16) : SET(TMM_SHARED_16)},      \
+            {{0, 16, 16, 16}, SET(TMM_DIRECT) | SET(TMM_SHARED_16)},                                 \
             {{2, 30, 40, 50}, any & ~SET(TMM_REGISTER_128) & ~SET(TMM_PIPELINED)},                   \
         };                                                                                           \
         for (int n = 0; n < (int)(sizeof clear / sizeof *clear); n++) {                              \
