@@ -75,6 +75,8 @@
                         operand once, at the speed of memory
      TMM_OUTER          for a short K, where writing C is most of the work: each thread computes
                         4 x 4 elements as outer products, straight from L1; right for K up to 2^31
+     TMM_DIRECT         for tiny products: groups of 1 to 1024 threads compute an element each, as a
+                        dot product from L1; right for K up to 2^31
      TMM_NARROW         float, for 17 to 128 rows or columns beside thousands; one product with M
                         or N of 256 at least, everything else as TMM_PIPELINED
 
@@ -185,8 +187,8 @@
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
-                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL NARROW, KERNEL
-                TENSOR, KERNEL TENSOR FLOAT, and the PLAN and LAUNCHER of each
+                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
+                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, and the PLAN and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      CHECKS, READY-MADE, licence */
 /* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
@@ -361,7 +363,8 @@
     NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
     KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)           \
     KERNEL(TMM_TENSOR_INT8, "tensor_int8", TMM__IF_FAST(gemm__int8), 64)             \
-    KERNEL(TMM_NARROW, "narrow", TMM__IF_FLOAT_FAST(gemm__narrow), 24)
+    KERNEL(TMM_NARROW, "narrow", TMM__IF_FLOAT_FAST(gemm__narrow), 24)               \
+    KERNEL(TMM_DIRECT, "direct", TMM__IF_FAST(gemm__direct), 1)
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: once/config.h, once/kernels.h. Used by: all parts. */
@@ -865,8 +868,15 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
-enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
+/* KERNEL OUTER: rows and columns of a thread, and threads of a block; K for which TMM_AUTO takes it
+   at most. */
+enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128, TMM__OUTER_MOST = 64 };
+
+/* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under way together;
+   multiply-adds beyond which it is not thought of. What neighbouring threads are: see there. */
+enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
+enum { TMM__DIRECT_WORK = 3000000 };
+enum { TMM__MEMBERS, TMM__GROUPS };
 
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. */
@@ -1091,6 +1101,14 @@ typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
 
+/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; if a member has more than
+   one k, and for each round of TMM__DIRECT_DEEP k but the first; to add the sums of warps, and for
+   each halving of these. For each warp of a multiprocessor; for each of its k, and for each line of
+   L1 that it reads then; for each byte that comes from L2. */
+typedef struct tmm__direct_costs {
+    double first, halving, loop, round, barrier, warp, load, line, byte;
+} tmm__direct_costs;
+
 /* Clocks, if nothing else is said. */
 typedef struct tmm__costs {
     /* Bytes that all multiprocessors together copy from L2 in a clock, for each of them. */
@@ -1154,6 +1172,7 @@ typedef struct tmm__costs {
     struct {
         double step[2][2][2], alone, launch, tile, odd, sum_byte, most;
     } narrow;
+    tmm__direct_costs direct[TMM__TUNED_TYPES];
     /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
        memory. */
     double pack, pack_rate;
@@ -1297,8 +1316,11 @@ static const tmm__costs tmm__measured = {
         0.699e-3,                                                    /* sum_byte */
         600,                                                         /* most */
     },
-    3510,  /* pack */
-    0.715, /* pack_rate */
+    {{792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104},
+     {907, 44.8, 340, 468, 101, 61.5, 2.21, 0.261, 0.0104},
+     {792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104}}, /* direct */
+    3510,                                                     /* pack */
+    0.715,                                                    /* pack_rate */
     {
         {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
         {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
@@ -6726,6 +6748,97 @@ TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
             TMM_FN(store_if)(C + j * (long long)groups, value, inside);
         }
     }
+}
+#endif
+/* src/tiledmm/kernels/direct.cuh. The kernel for tiny products: dot products by groups of threads.
+   Uses: kernels/store.cuh. Used by: kernels/direct_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+/* ============================== KERNEL DIRECT ================================================= */
+/* For a product so small that its time is that of a launch, of one way to memory and back, and of
+   whatever comes between. A group of G threads computes one element of C as a dot product. Its
+   members have every G-th k. All loads of 8 k are under way before the first multiply-add. Nothing
+   goes through shared memory but the sums of groups that are larger than a warp.
+
+              k ->  member: 0 1 2 3 0 1 2 3 0 1 2 3            B
+             +-+-+-+-+-+-+-+-+-+-+-+-+                       +-+
+        A    |0|1|2|3|0|1|2|3|0|1|2|3|  row i                |0|  column j
+             +-+-+-+-+-+-+-+-+-+-+-+-+                       |1|
+                                                             |2|
+        C(i, j) = (sum of 0 + that of 1) + (2 + 3)           |3|
+                                                             |0| ...
+
+   Groups are numbered along the rows of C. There are two ways to give them threads:
+     TMM__MEMBERS  members are neighbours: reads contiguous along k are coalesced
+        lane  0 1 2 3 | 4 5 6 7 | ...           group 0: lanes 0 to 3
+     TMM__GROUPS   groups are neighbours: reads contiguous along the columns of op(B) are
+        lane  0 1 2 ... 63 | 64 65 ...          group 0 of 64: threads 0, 64, 128 and 192
+   Sums of lanes are added by shuffles, those of warps through shared memory, in the same order in
+   every run.
+
+   Global loads: 2 K elements for each of C, most of them from L1: 0.25 FLOP a byte in float. What
+   bounds it: the latency of a launch and of a load, a second one for each further 8 G of k; then
+   the lines of L1 that its loads touch, since nothing is kept in registers for another element. */
+TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
+    TMM_FN(gemm_direct)(long long M, long long N, long long K, TMM_TYPE alpha,
+                        const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                        long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                        long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
+                        long long ldc, long long batchC, int block_log2, int group_log2, int layout)
+{
+    enum { DEEP = TMM__DIRECT_DEEP };
+    __shared__ TMM_SUM sums[TMM__DIRECT_MOST];
+    const int thread = threadIdx.x, group = 1 << group_log2, groups_log2 = block_log2 - group_log2;
+    const bool members = layout == TMM__MEMBERS;
+    const int groups = 1 << groups_log2; /* of the block */
+    const int member = members ? thread & (group - 1) : thread >> groups_log2;
+    const int place = members ? thread >> group_log2 : thread & (groups - 1);
+    /* 32 bits suffice: C has at most 2^31 - 1 elements. */
+    const unsigned number = (blockIdx.x << groups_log2) + place;
+    const unsigned row = number / (unsigned)N, col = number - row * (unsigned)N;
+    const bool inside = row < M;
+    TMM_SUM sum = 0;
+
+    A += blockIdx.z * batchA + row * rsA + member * csA;
+    B += blockIdx.z * batchB + col * csB + member * rsB;
+    const long long stepA = csA << group_log2, stepB = rsB << group_log2;
+    int left = inside ? (int)K - member : 0; /* k from this member's next one on */
+    if (K <= group) {
+        if (left > 0) TMM__MULTIPLY_ADD(sum, (TMM_SUM)*A, (TMM_SUM)*B);
+        left = 0;
+    }
+#pragma unroll 1
+    for (; left > 0; left -= DEEP << group_log2) {
+        TMM_TYPE x[DEEP], y[DEEP];
+#pragma unroll
+        for (int k = 0; k < DEEP; k++) {
+            x[k] = y[k] = 0;
+            if (k << group_log2 < left) x[k] = *A, y[k] = *B;
+            A += stepA, B += stepB;
+        }
+#pragma unroll
+        for (int k = 0; k < DEEP; k++) TMM__MULTIPLY_ADD(sum, (TMM_SUM)x[k], (TMM_SUM)y[k]);
+    }
+
+    /* The sums of members that are lanes of one warp; then those of 1 << warps_log2 warps, or of
+       threads that far apart, halved until one is left. */
+    const int end = members && group < 32 ? group : 32;
+    for (int other = members ? 1 : groups; other < end; other *= 2)
+        sum += (TMM_SUM)__shfl_xor_sync(0xffffffffu, sum, other);
+    const int apart_log2 = members || groups_log2 < 5 ? 5 : groups_log2;
+    const int warps_log2 = (members ? group_log2 : block_log2) - apart_log2;
+    const int first = members ? member : thread; /* in the group, or of groups side by side */
+    if (warps_log2 > 0) sums[thread] = sum;
+    for (int half = warps_log2 - 1; half >= 0; half--) {
+        const int other = 1 << half << apart_log2;
+        __syncthreads();
+        if (first < other) sums[thread] = sum += sums[thread + other];
+    }
+    if (member > 0 || !inside) return;
+
+    C += blockIdx.z * batchC + row * ldc + col;
+    TMM_SUM old = 0;
+    if ((TMM_SUM)beta != 0) old = TMM__MUL((TMM_SUM)beta, (TMM_SUM)*C);
+    *C = TMM_FN(value)(sum, alpha, old, true, row, col);
 }
 #endif
 /* src/tiledmm/kernels/narrow.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
@@ -12512,6 +12625,7 @@ static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p,
     const int along_k = p->rsB == 1 && p->csB != 1;
     tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_OUTER, TMM__OUTER_EDGE, TMM__OUTER_EDGE);
     (void)row;
+    if (p->K > TMM__OUTER_MOST) return HUGE_VAL; /* lines leave L1 before all of them is read */
     /* Warps without work end at once. */
     load.blocks = ceil(load.blocks / p->batch / 32) / (TMM__OUTER_THREADS / 32) * p->batch;
     load.area = TILE, load.copied = 0, load.odd = 0;
@@ -12530,6 +12644,115 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
     const double blocks = ceil(threads / (int)TMM__OUTER_THREADS);
     return tmm__launch((const void *)TMM_FN(gemm_outer), dim3((unsigned)blocks, 1, p.batch),
                        dim3(TMM__OUTER_THREADS), 0, arguments, p.stream);
+}
+#endif
+/* src/tiledmm/kernels/direct_launch.h. LAUNCHER of KERNEL DIRECT.
+   Uses: type/product.h. Used by: type/choose.h, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* How a launch of KERNEL DIRECT is made. */
+typedef struct TMM_FN(direct__choice) {
+    int group_log2, layout;
+    double threads, blocks; /* of a block; for each product */
+    double time;            /* nanoseconds that it should take */
+} TMM_FN(direct__choice);
+
+/* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
+   each other, for each of `across` in the other. */
+static inline double TMM_FN(gemm__direct_lines)(double along, long long along_step, double across,
+                                                long long across_step)
+{
+    const double line = 128.0 / sizeof(TMM_TYPE);
+    const double along_lines = 1 + (along - 1) * fmin(1, (double)along_step / line);
+    const double across_lines = 1 + (across - 1) * fmin(1, (double)across_step / line);
+    return along_step < across_step ? across * along_lines : along * across_lines;
+}
+
+/* Bytes that come from L2 for each k of a block with so many groups; at least a sector of 32. */
+static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm__product) * p)
+{
+    const double size = sizeof(TMM_TYPE), sector = 32;
+    const double cols = fmin(groups, (double)p->N), rows = fmax(1, groups / (double)p->N);
+    const int along_B = p->rsB == 1 && p->csB != 1;
+    return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
+}
+
+/* Nanoseconds with groups of 2^group_log2 threads. */
+static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
+                                                const TMM_FN(gemm__product) * p)
+{
+    const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
+    const double group = 1 << c->group_log2, K = (double)p->K;
+    c->threads = fmax(group, (int)(1 << TMM__DIRECT_BLOCK));
+    c->blocks = ceil((double)p->M * p->N * group / c->threads);
+    /* What a warp has: members of a group, groups in `rows` rows and `cols` columns of C. */
+    const int members = c->layout == TMM__MEMBERS;
+    const double groups = members ? 32 / fmin(group, 32) : fmin(c->threads / group, 32);
+    const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
+    const double lines = TMM_FN(gemm__direct_lines)(member, p->csA, rows, p->rsA) +
+                         TMM_FN(gemm__direct_lines)(member, p->rsB, cols, p->csB);
+    const double warps = ceil(c->blocks * p->batch / load.processors) * c->threads / 32;
+    const double bytes = TMM_FN(gemm__direct_bytes)(c->threads / group, p);
+    double clocks = t->first + t->halving * log2(member);
+    if (K > group) clocks += t->loop + t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
+    if (group > member) clocks += t->barrier * (1 + log2(group / member));
+    clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
+    clocks += t->byte * bytes * K * warps / (c->threads / 32);
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(&load));
+}
+
+/* The group that should be fastest. In a batch it is one thread, so that all products have the
+   same bits, whatever their number. */
+static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm__product) * p)
+{
+    TMM_FN(direct__choice) best, c;
+    const int cut = (p->allowed & TMM__CUT_K) != 0;
+    memset(&best, 0, sizeof best);
+    best.time = HUGE_VAL;
+    for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
+        for (int n = layout == TMM__GROUPS;
+             n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
+            c.group_log2 = n, c.layout = layout;
+            c.time = TMM_FN(gemm__direct_guess)(&c, p);
+            c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
+            if (c.time < best.time) best = c;
+        }
+    }
+    return best;
+}
+
+static inline tmm_status TMM_FN(gemm__direct_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (p->K <= INT_MAX) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel direct: K (%lld) is too large for it", p->K);
+}
+
+static inline double TMM_FN(gemm__direct_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    const double work = (double)p->M * p->N * p->K * p->batch;
+    (void)row;
+    if (p->K > INT_MAX || work > (int)TMM__DIRECT_WORK) return HUGE_VAL; /* no need to look */
+    return TMM_FN(gemm__direct_plan)(p).time;
+}
+
+static inline tmm_status TMM_FN(gemm__direct)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) p = *given;
+    TMM_FN(direct__choice) c = TMM_FN(gemm__direct_plan)(&p);
+    void *arguments[20];
+    (void)row;
+    int count = TMM_FN(gemm__arguments)(&p, arguments);
+    int block_log2 = TMM__DIRECT_BLOCK;
+    while (1 << block_log2 < c.threads) block_log2++;
+    arguments[count++] = &block_log2, arguments[count++] = &c.group_log2;
+    arguments[count++] = &c.layout;
+    return tmm__launch((const void *)TMM_FN(gemm_direct), dim3((unsigned)c.blocks, 1, p.batch),
+                       dim3((unsigned)c.threads), 0, arguments, p.stream);
 }
 #endif
 /* src/tiledmm/kernels/narrow_launch.h. PLAN and LAUNCHER of KERNEL NARROW.
@@ -13631,14 +13854,14 @@ static inline tmm_kernel TMM_FN(gemm__register_tile)(const TMM_FN(gemm__product)
     return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* May TMM_AUTO take this kernel? The fast ones need copies of sm_80, elements of 4 bytes and sizes
+/* May TMM_AUTO take this kernel? But for TMM_DIRECT the fast ones need copies of sm_80, elements of 4 bytes and sizes
    that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
 static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
                                          const TMM_FN(gemm__product) * p, int tensor)
 {
     const double most = INT_MAX, tile = row->tile;
     if (ceil(p->M / tile) * ceil(p->N / tile) > most) return 0;
-    if (row->value <= TMM_REGISTER_128) return 1;
+    if (row->value <= TMM_REGISTER_128 || row->value == TMM_DIRECT) return 1;
 #if TMM__FLOAT_TENSOR
     if (row->value == TMM_TENSOR &&
         (!tensor || (TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))

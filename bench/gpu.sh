@@ -114,6 +114,7 @@ if wants sanitizer; then
         sanitize $tool $work/matmul_check 300 70 600 --kernel narrow --no-cpu --reps 1
         sanitize $tool $work/matmul_check 30 520 600 --kernel narrow --no-cpu --reps 1
         sanitize $tool $work/matmul_check 130 67 6 --kernel outer --no-cpu --reps 1
+        sanitize $tool $work/matmul_check 13 7 5000 --kernel direct --no-cpu --reps 1
         # racecheck of all its shapes takes minutes; of these few it may not see all, since copies
         # and products of wgmma touch shared memory without instructions of a thread
         if [ $tool = racecheck ]; then

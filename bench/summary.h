@@ -26,6 +26,7 @@ static const candidate candidates[] = {
     {"skinny", TMM_SKINNY},
     {"outer", TMM_OUTER},
     {"narrow", TMM_NARROW},
+    {"direct", TMM_DIRECT},
     {"tensor", TMM_TENSOR},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };

@@ -81,7 +81,7 @@ static void print_help(void)
            "  --type float|double|int  element type (default float)\n"
            "  --kernel NAME            only global, shared_8, _16, _32, register_64, _128,\n"
            "                           pipelined, small, skinny (M or N up to 16), outer,\n"
-           "                           tensor, tensor_int8 (double) or auto\n"
+           "                           direct, narrow, tensor, tensor_int8 (double) or auto\n"
            "  --reps R                 timings per row, of which the median is shown (default %d)\n"
            "  --cpu, --no-cpu          run the CPU rows, or not (default: up to 4096^3)\n"
            "  --csv FILE               write the table to FILE as well\n"
@@ -383,11 +383,11 @@ static int add_device_row(int kernel)
     snprintf(r->method, sizeof r->method, kernel == TMM_AUTO ? "%s = %s" : "%s",
              kernel == CUBLAS ? "cuBLAS" : tmm_kernel_string((tmm_kernel)kernel),
              tmm_kernel_string(types[type].choice(M, N, K, 1)));
-    r->memory = kernel == CUBLAS                                  ? "library"
-                : kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR ? "as chosen"
-                : kernel == TMM_GLOBAL || kernel == TMM_OUTER     ? "global"
-                : kernel < TMM_REGISTER                           ? "shared"
-                                                                  : "shared + registers";
+    r->memory = kernel == CUBLAS                                                      ? "library"
+                : kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR                     ? "as chosen"
+                : kernel == TMM_GLOBAL || kernel == TMM_OUTER || kernel == TMM_DIRECT ? "global"
+                : kernel < TMM_REGISTER                                               ? "shared"
+                                        : "shared + registers";
     int good = copy_in(&m) && succeeded(cudaEventCreate(&start), "cudaEventCreate") &&
                succeeded(cudaEventCreate(&stop), "cudaEventCreate");
     for (int n = -2; n < reps && good; n++) { /* -2: warm-up; -1: how long does one take? */

@@ -75,6 +75,8 @@
                         operand once, at the speed of memory
      TMM_OUTER          for a short K, where writing C is most of the work: each thread computes
                         4 x 4 elements as outer products, straight from L1; right for K up to 2^31
+     TMM_DIRECT         for tiny products: groups of 1 to 1024 threads compute an element each, as a
+                        dot product from L1; right for K up to 2^31
      TMM_NARROW         float, for 17 to 128 rows or columns beside thousands; one product with M
                         or N of 256 at least, everything else as TMM_PIPELINED
 
@@ -185,7 +187,7 @@
      host/      HOST MACHINERY of tmm_?gemm_host and _multi
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
-                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL NARROW, KERNEL
-                TENSOR, KERNEL TENSOR FLOAT, and the PLAN and LAUNCHER of each
+                KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
+                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, and the PLAN and LAUNCHER of each
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      CHECKS, READY-MADE, licence */

@@ -18,6 +18,7 @@ static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p,
     const int along_k = p->rsB == 1 && p->csB != 1;
     tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_OUTER, TMM__OUTER_EDGE, TMM__OUTER_EDGE);
     (void)row;
+    if (p->K > TMM__OUTER_MOST) return HUGE_VAL; /* lines leave L1 before all of them is read */
     /* Warps without work end at once. */
     load.blocks = ceil(load.blocks / p->batch / 32) / (TMM__OUTER_THREADS / 32) * p->batch;
     load.area = TILE, load.copied = 0, load.odd = 0;

@@ -33,8 +33,15 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL OUTER: rows and columns of a thread, and threads of a block. */
-enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128 };
+/* KERNEL OUTER: rows and columns of a thread, and threads of a block; K for which TMM_AUTO takes it
+   at most. */
+enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128, TMM__OUTER_MOST = 64 };
+
+/* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under way together;
+   multiply-adds beyond which it is not thought of. What neighbouring threads are: see there. */
+enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
+enum { TMM__DIRECT_WORK = 3000000 };
+enum { TMM__MEMBERS, TMM__GROUPS };
 
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. */

@@ -64,6 +64,14 @@ typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
 
+/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; if a member has more than
+   one k, and for each round of TMM__DIRECT_DEEP k but the first; to add the sums of warps, and for
+   each halving of these. For each warp of a multiprocessor; for each of its k, and for each line of
+   L1 that it reads then; for each byte that comes from L2. */
+typedef struct tmm__direct_costs {
+    double first, halving, loop, round, barrier, warp, load, line, byte;
+} tmm__direct_costs;
+
 /* Clocks, if nothing else is said. */
 typedef struct tmm__costs {
     /* Bytes that all multiprocessors together copy from L2 in a clock, for each of them. */
@@ -127,6 +135,7 @@ typedef struct tmm__costs {
     struct {
         double step[2][2][2], alone, launch, tile, odd, sum_byte, most;
     } narrow;
+    tmm__direct_costs direct[TMM__TUNED_TYPES];
     /* KERNEL PACK: once, and bytes read and written in a nanosecond as a part of those of
        memory. */
     double pack, pack_rate;
@@ -270,8 +279,11 @@ static const tmm__costs tmm__measured = {
         0.699e-3,                                                    /* sum_byte */
         600,                                                         /* most */
     },
-    3510,  /* pack */
-    0.715, /* pack_rate */
+    {{792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104},
+     {907, 44.8, 340, 468, 101, 61.5, 2.21, 0.261, 0.0104},
+     {792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104}}, /* direct */
+    3510,                                                     /* pack */
+    0.715,                                                    /* pack_rate */
     {
         {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
         {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */

@@ -58,14 +58,14 @@ static inline tmm_kernel TMM_FN(gemm__register_tile)(const TMM_FN(gemm__product)
     return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* May TMM_AUTO take this kernel? The fast ones need copies of sm_80, elements of 4 bytes and sizes
+/* May TMM_AUTO take this kernel? But for TMM_DIRECT the fast ones need copies of sm_80, elements of 4 bytes and sizes
    that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
 static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
                                          const TMM_FN(gemm__product) * p, int tensor)
 {
     const double most = INT_MAX, tile = row->tile;
     if (ceil(p->M / tile) * ceil(p->N / tile) > most) return 0;
-    if (row->value <= TMM_REGISTER_128) return 1;
+    if (row->value <= TMM_REGISTER_128 || row->value == TMM_DIRECT) return 1;
 #if TMM__FLOAT_TENSOR
     if (row->value == TMM_TENSOR &&
         (!tensor || (TMM_SUM)p->alpha == 0 || !TMM_FN(gemm__float_fits)(p->M, p->N, p->K)))

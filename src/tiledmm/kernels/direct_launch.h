@@ -1,0 +1,109 @@
+/* src/tiledmm/kernels/direct_launch.h. LAUNCHER of KERNEL DIRECT.
+   Uses: type/product.h. Used by: type/choose.h, type/dispatch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* How a launch of KERNEL DIRECT is made. */
+typedef struct TMM_FN(direct__choice) {
+    int group_log2, layout;
+    double threads, blocks; /* of a block; for each product */
+    double time;            /* nanoseconds that it should take */
+} TMM_FN(direct__choice);
+
+/* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
+   each other, for each of `across` in the other. */
+static inline double TMM_FN(gemm__direct_lines)(double along, long long along_step, double across,
+                                                long long across_step)
+{
+    const double line = 128.0 / sizeof(TMM_TYPE);
+    const double along_lines = 1 + (along - 1) * fmin(1, (double)along_step / line);
+    const double across_lines = 1 + (across - 1) * fmin(1, (double)across_step / line);
+    return along_step < across_step ? across * along_lines : along * across_lines;
+}
+
+/* Bytes that come from L2 for each k of a block with so many groups; at least a sector of 32. */
+static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm__product) * p)
+{
+    const double size = sizeof(TMM_TYPE), sector = 32;
+    const double cols = fmin(groups, (double)p->N), rows = fmax(1, groups / (double)p->N);
+    const int along_B = p->rsB == 1 && p->csB != 1;
+    return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
+}
+
+/* Nanoseconds with groups of 2^group_log2 threads. */
+static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
+                                                const TMM_FN(gemm__product) * p)
+{
+    const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
+    const double group = 1 << c->group_log2, K = (double)p->K;
+    c->threads = fmax(group, (int)(1 << TMM__DIRECT_BLOCK));
+    c->blocks = ceil((double)p->M * p->N * group / c->threads);
+    /* What a warp has: members of a group, groups in `rows` rows and `cols` columns of C. */
+    const int members = c->layout == TMM__MEMBERS;
+    const double groups = members ? 32 / fmin(group, 32) : fmin(c->threads / group, 32);
+    const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
+    const double lines = TMM_FN(gemm__direct_lines)(member, p->csA, rows, p->rsA) +
+                         TMM_FN(gemm__direct_lines)(member, p->rsB, cols, p->csB);
+    const double warps = ceil(c->blocks * p->batch / load.processors) * c->threads / 32;
+    const double bytes = TMM_FN(gemm__direct_bytes)(c->threads / group, p);
+    double clocks = t->first + t->halving * log2(member);
+    if (K > group) clocks += t->loop + t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
+    if (group > member) clocks += t->barrier * (1 + log2(group / member));
+    clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
+    clocks += t->byte * bytes * K * warps / (c->threads / 32);
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(&load));
+}
+
+/* The group that should be fastest. In a batch it is one thread, so that all products have the
+   same bits, whatever their number. */
+static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm__product) * p)
+{
+    TMM_FN(direct__choice) best, c;
+    const int cut = (p->allowed & TMM__CUT_K) != 0;
+    memset(&best, 0, sizeof best);
+    best.time = HUGE_VAL;
+    for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
+        for (int n = layout == TMM__GROUPS;
+             n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
+            c.group_log2 = n, c.layout = layout;
+            c.time = TMM_FN(gemm__direct_guess)(&c, p);
+            c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
+            if (c.time < best.time) best = c;
+        }
+    }
+    return best;
+}
+
+static inline tmm_status TMM_FN(gemm__direct_takes)(const TMM_FN(gemm__product) * p,
+                                                    const TMM_FN(gemm__kernel) * row)
+{
+    (void)row;
+    if (p->K <= INT_MAX) return TMM_OK;
+    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel direct: K (%lld) is too large for it", p->K);
+}
+
+static inline double TMM_FN(gemm__direct_time)(const TMM_FN(gemm__product) * p,
+                                               const TMM_FN(gemm__kernel) * row)
+{
+    const double work = (double)p->M * p->N * p->K * p->batch;
+    (void)row;
+    if (p->K > INT_MAX || work > (int)TMM__DIRECT_WORK) return HUGE_VAL; /* no need to look */
+    return TMM_FN(gemm__direct_plan)(p).time;
+}
+
+static inline tmm_status TMM_FN(gemm__direct)(const TMM_FN(gemm__product) * given,
+                                              const TMM_FN(gemm__kernel) * row)
+{
+    TMM_FN(gemm__product) p = *given;
+    TMM_FN(direct__choice) c = TMM_FN(gemm__direct_plan)(&p);
+    void *arguments[20];
+    (void)row;
+    int count = TMM_FN(gemm__arguments)(&p, arguments);
+    int block_log2 = TMM__DIRECT_BLOCK;
+    while (1 << block_log2 < c.threads) block_log2++;
+    arguments[count++] = &block_log2, arguments[count++] = &c.group_log2;
+    arguments[count++] = &c.layout;
+    return tmm__launch((const void *)TMM_FN(gemm_direct), dim3((unsigned)c.blocks, 1, p.batch),
+                       dim3((unsigned)c.threads), 0, arguments, p.stream);
+}
+#endif
