@@ -1316,11 +1316,11 @@ static const tmm__costs tmm__measured = {
         0.699e-3,                                                    /* sum_byte */
         600,                                                         /* most */
     },
-    {{792, 57, 183, 306, 97, 65, 2.91, 0.135, 0.0104},
-     {906, 45, 340, 468, 101, 61, 2.21, 0.26, 0.0104},
-     {792, 57, 183, 306, 97, 65, 2.91, 0.135, 0.0104}}, /* direct */
-    3510,                                               /* pack */
-    0.715,                                              /* pack_rate */
+    {{792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104},
+     {907, 44.8, 340, 468, 101, 61.5, 2.21, 0.261, 0.0104},
+     {792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104}}, /* direct */
+    3510,                                                     /* pack */
+    0.715,                                                    /* pack_rate */
     {
         {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
         {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
@@ -12698,8 +12698,11 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (c->threads / 32);
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(&load));
+    const tmm__device *device = tmm__current_device();
+    const double rate = tmm__rate(device->capability, load.family, load.type);
+    clocks = fmax(clocks, load.blocks * K / (rate * load.processors));
+    return device->gpu.launch +
+           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the

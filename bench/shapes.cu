@@ -465,6 +465,7 @@ static int is_candidate(const problem *q, tmm_kernel kernel)
 {
     switch (kernel) {
     case TMM_SHARED_16: return work_of(&q->s) <= SHORT_WORK;
+    case TMM_DIRECT: return work_of(&q->s) <= (int)TMM__DIRECT_WORK;
     case TMM_SKINNY: return least_of(q->s.M, q->s.N) <= 16;
     case TMM_OUTER: return q->s.K <= 256; /* for a short K alone */
     case TMM_DIRECT: return (double)q->s.M * q->s.N * q->s.K <= 3e6;

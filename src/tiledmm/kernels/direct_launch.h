@@ -50,8 +50,11 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (c->threads / 32);
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    return gpu->launch + fmax(clocks / gpu->clock, tmm__memory_time(&load));
+    const tmm__device *device = tmm__current_device();
+    const double rate = tmm__rate(device->capability, load.family, load.type);
+    clocks = fmax(clocks, load.blocks * K / (rate * load.processors));
+    return device->gpu.launch +
+           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
