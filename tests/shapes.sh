@@ -196,7 +196,7 @@ check "means, percentiles and worst ten" statistics
 # a graph below 50 of them, whatever the host and slow measurements add.
 mkdir -p "$work/copy/bench"
 cp bench/*.h "$work/copy/bench"
-sed -i 's/spin<<<.*(HOLD);/work(21, 2);/; s/spin<<<.*(1000000);/work(500, 2);/; s/empty<<<.*();/work(1, 3);/' \
+sed -i 's/spin<<<.*(HOLD);/work(21, 2);/; s/spin<<<.*(BUSY);/work(500, 2);/; s/CALLS = 20, /CALLS = 200, /; s/empty<<<.*();/work(1, 3);/' \
     "$work/copy/bench/probe.h"
 sed 's/spin<<<.*(HOLD);/work(21, 2);/' bench/shapes.cu >"$work/copy/bench/shapes.cu"
 printf '%s\n' '#define TMM_SIMPLE' '#define TMM_NO_INT' '#define TMM_FLOAT_TENSOR 0' '#include "tests/shapes/clock.h"' \
