@@ -123,7 +123,8 @@ static __device__ __forceinline__ void tmm__narrow_store(
     TMM_TYPE *const to = split ? (TMM_TYPE *)partials + blockIdx.y * linesP * linesQ : C;
     const TMM_SUM factor = reads ? (TMM_SUM)beta : (TMM_SUM)0;
     if (split) alpha = 1;
-    /* Turned: a thread has one line of P and each `step`th of Q. Upright: one line of Q, and all of P. */
+    /* Turned: a thread has one line of P and each `step`th of Q. Upright: one line of Q, and all
+       of P. */
     const int step = turned ? THREADS / 4 >> down_log2 : 1;
     const int rows = turned ? 2 * TMM__NARROW_LINES >> down_log2 : lines;
     const int next = turned ? step : PITCH; /* in shared memory */
