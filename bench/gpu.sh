@@ -123,7 +123,8 @@ if wants sanitizer; then
         else
             sanitize $tool build/test/tensor_float.gpu
         fi
-        sanitize $tool $work/double_check few
+        # initcheck does not follow what bulk copies store: bench/notes/tensor_int8.md
+        [ $tool = initcheck ] || sanitize $tool $work/double_check few
         sanitize $tool $work/double_mma_check few
         sanitize $tool $work/raytrace_check --width 200 --height 150 --spheres 700 --no-cpu --out $work/s
     done
