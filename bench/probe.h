@@ -43,7 +43,11 @@ static inline double elapsed(cudaEvent_t from, cudaEvent_t to)
 static inline void measure_launch(cudaStream_t stream, int processors, double launch[2])
 {
     static const double WARM_UP = 200; /* milliseconds */
-    enum { CALLS = 200, TIMES = 5 };
+#ifdef __CUCC__ /* whose threads take turns */
+    enum { CALLS = 20, TIMES = 5, BUSY = 4000 };
+#else
+    enum { CALLS = 200, TIMES = 5, BUSY = 1000000 };
+#endif
     cudaEvent_t from, to;
     cudaGraph_t graph;
     cudaGraphExec_t ready;
@@ -52,7 +56,7 @@ static inline void measure_launch(cudaStream_t stream, int processors, double la
     must(cudaEventCreate(&to), "event");
     for (double all = 0; all < WARM_UP; all += ms) {
         must(cudaEventRecord(from, stream), "event");
-        for (int n = 0; n < 20; n++) spin<<<processors, 256, 0, stream>>>(1000000);
+        for (int n = 0; n < 20; n++) spin<<<processors, 256, 0, stream>>>(BUSY);
         must(cudaEventRecord(to, stream), "event");
         ms = elapsed(from, to);
     }

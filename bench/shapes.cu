@@ -468,7 +468,6 @@ static int is_candidate(const problem *q, tmm_kernel kernel)
     case TMM_DIRECT: return work_of(&q->s) <= (int)TMM__DIRECT_WORK;
     case TMM_SKINNY: return least_of(q->s.M, q->s.N) <= 16;
     case TMM_OUTER: return q->s.K <= 256; /* for a short K alone */
-    case TMM_DIRECT: return (double)q->s.M * q->s.N * q->s.K <= 3e6;
     case TMM_NARROW: return q->element == TMM_FLOAT && most_of(q->s.M, q->s.N) >= 256;
     case TMM_PIPELINED: return q->element != TMM_DOUBLE; /* another in its place */
     case TMM_TENSOR: return q->type != TYPE_FLOAT;       /* not strict */

@@ -135,6 +135,15 @@ choice() { # the best is the least of all times, and the regret belongs to it
         END { exit bad || NR != 10 }' "$work/rows.csv"
 }
 check "--regret: the best kernel has the least time" choice
+plans() { # more were run than kernels, all of which but four have one plan; SMALL's have names
+    awk -F, 'NR == 1 { for (n = 1; n <= NF; n++) { at[$n] = n; if ($n ~ /_us$/ && $n !~ /^(auto|best|limit)_us/) time[n] } }
+        NR > 1 { kernels = 0
+            for (n in time) kernels += $n != ""
+            if ($at["plans"] < kernels + 3) { print; bad = 1 }
+            if ($at["best"] == "small" && $at["best_plan"] !~ /^[0-3] (whole|reduce [0-9]+)$/) { print; bad = 1 } }
+        END { exit bad || NR != 10 }' "$work/rows.csv"
+}
+check "--regret: every plan is run, and has a name" plans
 check "--cold: results are right" run --cold
 check "--type takes one" refuses 0 "^double NN 33,70,40" "$program" --shapes "$work/few.csv" --type double
 
@@ -196,7 +205,7 @@ check "means, percentiles and worst ten" statistics
 # a graph below 50 of them, whatever the host and slow measurements add.
 mkdir -p "$work/copy/bench"
 cp bench/*.h "$work/copy/bench"
-sed -i 's/spin<<<.*(HOLD);/work(21, 2);/; s/spin<<<.*(1000000);/work(500, 2);/; s/empty<<<.*();/work(1, 3);/' \
+sed -i 's/spin<<<.*(HOLD);/work(21, 2);/; s/spin<<<.*(BUSY);/work(500, 2);/; s/CALLS = 20, /CALLS = 200, /; s/empty<<<.*();/work(1, 3);/' \
     "$work/copy/bench/probe.h"
 sed 's/spin<<<.*(HOLD);/work(21, 2);/' bench/shapes.cu >"$work/copy/bench/shapes.cu"
 printf '%s\n' '#define TMM_SIMPLE' '#define TMM_NO_INT' '#define TMM_FLOAT_TENSOR 0' '#include "tests/shapes/clock.h"' \

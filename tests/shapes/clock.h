@@ -6,6 +6,7 @@
    The host takes a microsecond or two for each launch and is ahead of the device or behind it; a
    graph takes long when it is first launched; of five measurements in turn one is half as fast
    again. */
+#include "bench/plans.h"
 #include "tiledmm.cuh"
 #define CUBLAS_VER_MAJOR 13
 

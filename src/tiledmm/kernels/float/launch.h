@@ -201,14 +201,13 @@ static inline int TMM_FN(gemm__convert_threads)(int size)
    are read twice. */
 static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
 {
-    enum { MOST_THREADS = 2048 }; /* on a multiprocessor */
+    const double most_threads = 2048; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
     const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0));
     const int size = TMM_FN(gemm__convert_size)(p->K, groups);
     const int threads = TMM_FN(gemm__convert_threads)(size);
-    const double rounds =
-        groups * p->batch * threads / ((int)MOST_THREADS * (double)device->processors);
+    const double rounds = groups * p->batch * threads / (most_threads * device->processors);
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
     const double bytes = 12 + (p->K > TMM__CONVERT_HELD_K ? t->fp16.convert_again : 0);
     return device->gpu.launch +
