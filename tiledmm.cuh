@@ -911,9 +911,10 @@ enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
-enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
+enum { TMM__TENSOR_DEPTH = 16 };
+#define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
-#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
+#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -923,7 +924,8 @@ typedef struct tmm__schedule {
     int streamk_blocks;           /* which these are: the last ones of the grid */
     int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
     int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
-    int is_128x64;  /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int is_tall;    /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands; or 64 x 32,
+                       not 32 x 64: KERNEL TENSOR */
     int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
     void *partials; /* partial tiles, one for each block */
     unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
@@ -1087,7 +1089,7 @@ enum {
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 5,
     TMM__TUNED_PIPELINED = 3,
-    TMM__TUNED_TENSOR = 3,
+    TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4
 };
 /* Blocks of KERNEL CONVERT: 256 << n threads. */
@@ -1304,24 +1306,25 @@ static const tmm__costs tmm__measured = {
     {
         {{128, 128, 2, {10300, 9820, {128, 133, 132, 136}, 0, 0.03, 14500}},
          {64, 64, 2, {3960, 2080, {43, 35.3, 36.2, 30.2}, 0.02, 0, 2620}},
-         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}}}, /* tensor */
-        6530,                                                              /* reduce */
-        369,                                                               /* reduce_slice */
-        102,                                                               /* reduce_slice_wide */
-        32,                                                                /* reduce_wide_from */
-        5280,                                                              /* last */
-        7970,                                                              /* last_slice */
-        12700,                                                             /* even */
-        1.07,                                                              /* even_step */
-        0.262,                                                             /* even_partial */
+         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}},
+         {32, 64, 2, {4500, 1470, {25.3, 20.6, 18.1, 21.6}, 0.02, 0, 1310}}}, /* tensor */
+        6530,                                                                 /* reduce */
+        369,                                                                  /* reduce_slice */
+        102,   /* reduce_slice_wide */
+        32,    /* reduce_wide_from */
+        5280,  /* last */
+        7970,  /* last_slice */
+        12700, /* even */
+        1.07,  /* even_step */
+        0.262, /* even_partial */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
-        1.2,                                                         /* alone */
-        6390,                                                        /* launch */
-        11700,                                                       /* tile */
-        0.499,                                                       /* odd */
-        0.699e-3,                                                    /* sum_byte */
+        1.12,                                                        /* alone */
+        8080,                                                        /* launch */
+        1820,                                                        /* tile */
+        172,                                                         /* odd */
+        1.16e-3,                                                     /* sum_byte */
         600,                                                         /* most */
     },
     {{792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104},
@@ -4920,7 +4923,7 @@ TMM_KERNEL void __launch_bounds__(256)
    blockIdx.x says which. With few slices each thread adds up all of its group, in ascending k. With
    many, groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
-   the slices come from KERNEL TENSOR, and rows is 4. */
+   the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
@@ -4958,12 +4961,15 @@ TMM_KERNEL void __launch_bounds__(256)
     }
     int down, across;
     TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
-    long long first_row = down * 64ll, first_col = across * 64ll;
+    /* A warp has 8 `rows` x 32 elements. Two are side by side, or all four above each other. */
+    const int warps_across = s.is_tall ? 1 : 2, tile_m = 32 / warps_across * rows;
+    const int tile_n = 32 * warps_across;
+    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
-    if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
-    if (col > N - 64 && !s.packed_B && N >= 64) col = N - 64;
-    row += thread / 64 * 32 + column / 4 * 16 + thread % 32 / 4;
-    col += thread / 32 % 2 * 32 + column % 4 * 8 + thread % 4 * 2;
+    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
+    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
+    row += thread / 32 / warps_across * (8 * rows) + column / 4 * 16 + thread % 32 / 4;
+    col += thread / 32 % warps_across * 32 + column % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
             unsigned mask = tmm__column_mask(col, 2, first_col, N);
@@ -5228,7 +5234,7 @@ static __device__ __forceinline__ void TMM_FN(pipelined_find_place)(
     long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = ANY && s->is_128x64;
+    const bool is_128x64 = ANY && s->is_tall;
     const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = is_128x64 ? 64 : 128;
     bool packed_A = TN && s->packed_A;
@@ -5530,7 +5536,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         modeA = TMM__PIPELINED_MODE_A;
         modeB = TMM__PIPELINED_MODE_B;
     }
-    const bool is_128x64 = ANY && s.is_128x64;
+    const bool is_128x64 = ANY && s.is_tall;
     const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = is_128x64 ? 64 : 128;
 
@@ -7132,43 +7138,56 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], TMM_FN
 
 /* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
    Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
-   tile's first ones on; those of Q before skipQ belong to another tile. */
+   tile's first ones on; those of Q before skipQ belong to another tile. A thread walks down rows of
+   C, so that an element takes a few additions; a warp has neighbours in a row. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
     TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
 {
-    enum { THREADS = TMM__NARROW_THREADS, LINES = TMM__NARROW_LINES, AT_ONCE = 8 };
-    const int down_log2 = s->down_log2, first = group * 4 << down_log2, split = gridDim.y > 1;
-    const long long cols = s->turned ? linesP : linesQ, ld = split ? cols : ldc;
+    enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
+    const int down_log2 = s->down_log2, lines = 4 << down_log2, first = group * lines;
+    const bool split = gridDim.y > 1, turned = s->turned, reads = !split && (TMM_SUM)beta != 0;
+    const long long ld = !split ? ldc : turned ? linesP : linesQ;
     TMM_TYPE *const to = split ? (TMM_TYPE *)partials + blockIdx.y * linesP * linesQ : C;
-    const bool reads = !split && (TMM_SUM)beta != 0;
     const TMM_SUM factor = reads ? (TMM_SUM)beta : (TMM_SUM)0;
-    /* All of C is read before any is stored, or each would wait for the one before. */
+    if (split) alpha = 1;
+    /* Turned: a thread has one line of P and each `step`th of Q. Upright: one line of Q, and all
+       of P. */
+    const int step = turned ? THREADS / 4 >> down_log2 : 1;
+    const int rows = turned ? 2 * TMM__NARROW_LINES >> down_log2 : lines;
+    const int next = turned ? step : PITCH; /* in shared memory */
 #pragma unroll 1
-    for (int begin = threadIdx.x; begin < 8 * LINES; begin += AT_ONCE * THREADS) {
-        TMM_TYPE old[AT_ONCE];
-        TMM_SUM sum[AT_ONCE];
-        long long row[AT_ONCE], col[AT_ONCE];
-        bool inside[AT_ONCE];
+    for (int n = threadIdx.x; n < (turned ? THREADS : 2 * TMM__NARROW_LINES >> down_log2);
+         n += THREADS) {
+        const int p = turned ? n & (lines - 1) : 0, q = turned ? n >> (2 + down_log2) : n;
+        const bool exists = turned ? first + p < leftP : q < leftQ && q >= skipQ;
+        const unsigned least = turned ? skipQ : 0, end = turned ? leftQ : leftP - first;
+        const unsigned count = exists && (int)end > (int)least ? end - least : 0;
+        unsigned line = (turned ? q : p) - least; /* wraps around before the first one */
+        long long row = turned ? firstQ + q : firstP + first;
+        const long long col = turned ? firstP + first + p : firstQ + q;
+        const TMM_SUM *from = sums + p * PITCH + (q ^ 1);
+        TMM_TYPE *at = to + row * ld + col;
+#pragma unroll 1
+        for (int left = rows; left > 0; left -= AT_ONCE * step) {
+            /* All of C is read before any is stored, or each would wait for the one before. */
+            TMM_TYPE old[AT_ONCE];
+            TMM_TYPE *place = at;
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; u++) {
-            const int n = begin + u * THREADS;
-            int p = s->turned ? n & ((4 << down_log2) - 1) : n >> (10 - down_log2);
-            int q = s->turned ? n >> (2 + down_log2) : n & ((2 * LINES >> down_log2) - 1);
-            inside[u] = first + p < leftP && q < leftQ && q >= skipQ;
-            sum[u] = sums[p * (LINES + 4) + (q ^ 1)];
-            row[u] = s->turned ? firstQ + q : firstP + first + p;
-            col[u] = s->turned ? firstP + first + p : firstQ + q;
-            old[u] = 0;
-            TMM_FN(load_if)(&old[u], to + row[u] * ld + col[u], reads && inside[u]);
-        }
+            for (int u = 0; u < AT_ONCE; u++) {
+                old[u] = 0;
+                TMM_FN(load_if)(&old[u], place, reads && line + u * step < count);
+                place += step * ld;
+            }
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; u++) {
-            TMM_SUM scaled = TMM__MUL(factor, (TMM_SUM)old[u]);
-            TMM_TYPE value = (TMM_TYPE)sum[u];
-            if (!split) value = TMM_FN(value)(sum[u], alpha, scaled, inside[u], row[u], col[u]);
-            TMM_FN(store_if)(to + row[u] * ld + col[u], value, inside[u]);
+            for (int u = 0; u < AT_ONCE; u++) {
+                const bool inside = line < count;
+                TMM_TYPE value = TMM_FN(value)(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
+                                               inside && !split, row, col);
+                TMM_FN(store_if)(at, value, inside);
+                from += next, line += step, row += step, at += step * ld;
+            }
         }
     }
 }
@@ -7350,8 +7369,9 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
    multiply-adds, in ascending k, as in the other kernels.
 
-   Tiles of C, and their warps; a warp has 4 x 4 or 2 x 4 matrices of 16 x 8 (tmm__mma_double). Of
-   such a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
+   Tiles of C, and their warps; a warp has 4 x 4, 2 x 4 or 1 x 4 matrices of 16 x 8
+   (tmm__mma_double). Of such a matrix a lane owns two neighbours in each of two rows; its four sums
+   are c0 c1, c2 c3:
       128 x 128, for large C    64 x 64       a matrix; its lanes, L0 to L31
       +----+----+----+----+    +----+----+    columns  0 1   2 3   4 5   6 7
       | w0 | w1 | w2 | w3 | 32 | w0 | w1 |          0 | L0  | L1  | L2  | L3  | c0
@@ -7360,14 +7380,19 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
       +----+----+----+----+    +----+----+          8 | L0  | L1  | L2  | L3  | c2
       | w4 | w5 | w6 | w7 |      32   32            : |  :  |  :  |  :  |  :  | c3
       |    |    |    |    |                        15 | L28 | L29 | L30 | L31 |
-      |    |    |    |    |
-      +----+----+----+----+
-        32   32   32   32
-   On a multiprocessor there is one block of the first, and three of the second.
+      |    |    |    |    |    32 x 64, or 64 x 32, for few or narrow tiles
+      +----+----+----+----+    +----+----+         +----+
+        32   32   32   32      | w0 | w1 | 16      | w0 | 16
+                               +----+----+         +----+
+                               | w2 | w3 | 16      |  : |
+                               +----+----+         | w3 |
+                                 32   32           +----+
+   On a multiprocessor there is one block of the first, three of the second, and four of the third.
+   Only the third's way is known at run time (tall).
 
-   Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory form a ring, as in KERNEL
-   PIPELINED. A lane loads its fragments of the next 8 k while it multiplies those of these 8. They
-   are 4 DOWN elements of A and 8 of B:
+   Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory, 4 with the smallest tiles,
+   form a ring, as in KERNEL PIPELINED. A lane loads its fragments of the next 8 k while it
+   multiplies those of these 8. They are 4 DOWN elements of A and 8 of B:
        first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
@@ -7389,17 +7414,18 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
 
-                                   128 x 128     64 x 64
-       global loads, of M N K      1/64          1/32        elements
-         FLOP per byte             16            8           of L2
-       shared loads of a warp      96 x 16       64 x 16     elements a step
-         FLOP per byte             5.3           4
-       shared memory               96 KB         48 KB       a block
-       cycles a step               2048          512         of the tensor cores
-         measured, one NVIDIA H200 2130          630
+                                   128 x 128     64 x 64     32 x 64
+       global loads, of M N K      1/64          1/32        3/64        elements
+         FLOP per byte             16            8           5.3         of L2
+       shared loads of a warp      96 x 16       64 x 16     48 x 16     elements a step
+         FLOP per byte             5.3           4           2.7
+       shared memory               96 KB         48 KB       48 KB       a block
+       cycles a step               2048          512         256         of the tensor cores
+         measured, one NVIDIA H200 2130          630         405         of a block that is alone
    What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
-   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond
-   a few ms the power limit of the device. Before sm_80 there is nothing to gain:
+   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, or, if a
+   multiprocessor has only one, how long a copy takes: 2 or 3 steps. Beyond a few ms it is the power
+   limit of the device. Before sm_80 there is nothing to gain:
    see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
@@ -7451,12 +7477,14 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
    warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
+   With 1 or 2 matrices it takes operands smaller than a tile. With 1 its tile can be tall. Tiles of
+   128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
-    _(3, any, 2, 2, 1, 3)
+    _(3, any, 2, 2, 1, 3)     \
+    _(4, 32x64, 2, 1, 2, 4)
 #define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
@@ -7473,22 +7501,35 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 #define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
 #if TMM__BODIES
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
-   exist from its first one on. */
+   exist from its first one on. With DOWN == 1 the first 32 lines are of A and the last 32 of B; the
+   32 between them are of A if the tile is tall, else of B. */
 static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,
                                                         const char *fromB, unsigned strideB,
-                                                        int cols)
+                                                        int cols, bool tall)
 {
     enum { WIDTH = TMM__TENSOR_WIDTH, DOWN = TMM__TENSOR_DOWN, ANY = DOWN < 4 };
     enum {
         LINES = 64 * TMM__TENSOR_WARPS / TMM__TENSOR_DEPTH * WIDTH,
         PASSES_A = 32 * DOWN / LINES
     };
-    if (pass < PASSES_A) TMM_FN(copy_pass)
-    (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows);
-    else TMM_FN(copy_pass)(stage, toB, eightB, fromB, strideB, WIDTH, LINES, pass - PASSES_A,
-                           LINES * (ANY ? pass - PASSES_A : 0) < cols);
+    if (pass < PASSES_A) {
+        TMM_FN(copy_pass)
+        (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows);
+    } else if (DOWN == 1 && pass < 2 * PASSES_A) {
+        int skip = tall ? PASSES_A : 0;
+        const char *from = tall ? fromA + (unsigned long long)strideA * PASSES_A : fromB;
+        TMM_FN(copy_pass)
+        (stage, (tall ? toA : toB) + skip * LINES * 128, tall ? eightA : eightB, from,
+         tall ? strideA : strideB, WIDTH, LINES, pass - PASSES_A,
+         LINES * (pass - PASSES_A + skip) < (tall ? rows : cols));
+    } else {
+        int done = DOWN == 1 ? 2 * PASSES_A : PASSES_A, skip = DOWN == 1 && !tall ? PASSES_A : 0;
+        TMM_FN(copy_pass)
+        (stage, toB + skip * LINES * 128, eightB, fromB + (unsigned long long)strideB * skip,
+         strideB, WIDTH, LINES, pass - done, LINES * (ANY ? pass - done + skip : 0) < cols);
+    }
 }
 
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -7598,19 +7639,22 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                                         int modeA, int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS, SIZE = 8 };
+    enum { THREADS = 64 * TMM__TENSOR_WARPS, SIZE = 8, HALVES = TMM__TENSOR_DEPTH / 8 };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, MATRICES = DOWN * ACROSS }; /* of a warp */
-    enum { TILE_M = 32 * DOWN, TILE_N = 8 * ACROSS * WARPS_ACROSS, ANY = DOWN < 4 };
-    enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES, HALVES = DEPTH / 8 };
+    enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS, ANY = DOWN < 4 };
+    enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES(LINES_M, LINES_N) };
+    const bool tall = DOWN == 1 && s.is_tall; /* 64 x 32, not 32 x 64 */
+    const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
+    const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
     /* Threads along the lines, lines that a pass copies, and passes of a step. */
     enum { WIDTH = TMM__TENSOR_WIDTH, ALONG = (int)THREADS / DEPTH, LINES = ALONG * WIDTH };
-    enum { PASSES = (TILE_M + TILE_N) / LINES };
-    enum { SLOTS = (HALVES - 1) * MATRICES }; /* multiplications after which copies start */
+    enum { PASSES = (LINES_M + LINES_N) / LINES };
+    /* Copies start after so many multiplications, one by one: from FIRST on, in SLOTS of them. */
+    enum { FIRST = DOWN > 1 ? 2 : 0, SLOTS = MATRICES * (HALVES - 1) - (DOWN == 4 ? 4 : FIRST) };
     /* Bytes of 16 lines, of A in a stage, and of a stage. */
-    enum { SQUARE = 16 * DEPTH * SIZE, STAGE_A = TILE_M / 16 * SQUARE };
-    enum { STAGE = STAGE_A + TILE_N / 16 * SQUARE };
-    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
-                  "what the launcher asks for");
+    enum { SQUARE = 16 * DEPTH * SIZE, STAGE = (LINES_M + LINES_N) / 16 * SQUARE };
+    const int STAGE_A = TILE_M / 16 * SQUARE;
+    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
 #if TMM__DOUBLE_TENSOR
@@ -7681,7 +7725,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
                 for (int i = 0; i < PASSES; i++)
                     tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
-                                     toB, eightB, fromB, strideB, cols);
+                                     toB, eightB, fromB, strideB, cols, tall);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -7716,7 +7760,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         __syncthreads();
                         read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
                     }
-                    if (DOWN == 2) TMM__KEEP_ORDER();
+                    if (DOWN < 4) TMM__KEEP_ORDER();
                     if (last && i == 0 ? n == 1 : j == 0)
                         tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i, fourA,
                                            eightA);
@@ -7726,12 +7770,12 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB, next,
                                            2 * pair + 1, fourB, eightB);
                     }
-                    if (DOWN == 2) TMM__KEEP_ORDER();
+                    if (DOWN < 4) TMM__KEEP_ORDER();
 #pragma unroll
                     for (int pass = 0; pass < PASSES; pass++)
-                        if (slot == pass * (SLOTS - (DOWN == 4 ? 4 : 2)) / PASSES + 2)
+                        if (slot == pass * SLOTS / PASSES + FIRST)
                             tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                             rows, toB, eightB, fromB, strideB, cols);
+                                             rows, toB, eightB, fromB, strideB, cols, tall);
                 }
                 if (half == HALVES - 2) {
                     tmm__copy_commit();
@@ -12105,7 +12149,7 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
-    c->s.is_128x64 = any && tall < wide;
+    c->s.is_tall = any && tall < wide;
 }
 
 /* The instance and the plan that should be fastest. */
@@ -12189,7 +12233,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
                              p->stream);
         if (status == TMM_OK && c.s.reduce)
             status = TMM_FN(gemm__reduce)(p, &c.s, c.instance == TMM_FN(pipelined_any) ? 8 : 16,
-                                          c.s.is_128x64 ? 4 : 2,
+                                          c.s.is_tall ? 4 : 2,
                                           c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
@@ -12205,13 +12249,14 @@ typedef struct tmm__tensor_instance {
     int tile_m, tile_n, warps;
     int width;  /* elements to a copy */
     int blocks; /* to a multiprocessor */
+    int turns;  /* its tile can be tile_n x tile_m, too */
     const void *kernel;
 } tmm__tensor_instance;
 
 /* Is it a small tile, which KERNEL REDUCE can add up? */
 static inline int tmm__tensor_small(const tmm__tensor_instance *i)
 {
-    return i->tile_m == 64 && i->tile_n == 64;
+    return i->tile_m <= 64 && i->tile_n <= 64;
 }
 
 /* Its costs. Of an instance that was not measured: of the first one, by the area. */
@@ -12241,7 +12286,9 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
     *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
-    if (!d->cut_k || steps == 0) return blocks;
+    /* Parts of K of operands that L2 does not hold took such tiles 1.4 to 1.8 times as long. */
+    const int too_large = i->turns && d->load.bytes > tmm__current_device()->gpu.l2_bytes;
+    if (!d->cut_k || steps == 0 || too_large) return blocks;
     /* So many slices of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
     for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
@@ -12358,31 +12405,41 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
                                               const TMM_FN(gemm__product) * p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
-    {32 * down, 32 * warps, 2 * warps, width, blocks, (const void *)TMM_FN(gemm_tensor_##name)},
+    {32 * down,                                          \
+     32 * warps,                                         \
+     2 * warps,                                          \
+     width,                                              \
+     blocks,                                             \
+     down == 1,                                          \
+     (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
     c->instance = NULL;
-    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
-        const tmm__tensor_instance *i = &instances[n];
+    enum { COUNT = (int)(sizeof instances / sizeof *instances) };
+    for (int n = 0; n < 2 * COUNT; n++) {
+        const int tall = n >= COUNT; /* the tile turned */
+        const tmm__tensor_instance *i = &instances[n % COUNT];
+        const int tile_m = tall ? i->tile_n : i->tile_m, tile_n = tall ? i->tile_m : i->tile_n;
+        if (tall && !i->turns) continue;
         tmm__division d;
         tmm__schedule plan;
         double time;
-        int large =
-            i->tile_m > 64 || i->tile_n > 64; /* it takes no operands smaller than its tile */
-        if ((i->width == 2) != wide || (large && (p->M < i->tile_m || p->N < i->tile_n))) continue;
-        if (TMM__TENSOR_BYTES(i->tile_m, i->tile_n) > device->shared) continue;
+        int large = tile_m > 64 || tile_n > 64; /* it takes no operands smaller than its tile */
+        if ((i->width == 2) != wide || (large && (p->M < tile_m || p->N < tile_n))) continue;
+        if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
         memset(&d, 0, sizeof d);
-        d.tiles_down = (int)((p->M - 1) / i->tile_m + 1);
-        d.tiles_across = (int)((p->N - 1) / i->tile_n + 1);
+        d.tiles_down = (int)((p->M - 1) / tile_m + 1);
+        d.tiles_across = (int)((p->N - 1) / tile_n + 1);
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-        d.instance = n + (packed ? (int)(sizeof instances / sizeof *instances) : 0);
-        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, i->tile_m, i->tile_n);
+        d.instance = n + (packed ? 2 * COUNT : 0);
+        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, tile_m, tile_n);
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
+        plan.is_tall = tall;
         if (c->instance != NULL && time >= c->time) continue;
         c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
     }
@@ -12450,8 +12507,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
                              TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n), arguments,
                              p->stream);
     if (status == TMM_OK && c.s.reduce)
-        status =
-            TMM_FN(gemm__reduce)(p, &c.s, 4, 2, c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
+        status = TMM_FN(gemm__reduce)(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
+                                      c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
@@ -13026,7 +13083,8 @@ typedef struct TMM_FN(narrow__choice) {
 } TMM_FN(narrow__choice);
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
-   long as one after the other; one that is alone, longer. */
+   long as one after the other; one that is alone, longer. Pairs end together and are followed by
+   pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
 static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c,
                                                      const TMM_FN(gemm__product) * p)
 {
@@ -13038,7 +13096,7 @@ static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
     const double step = fmax(t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1],
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
-    const double turns = rounds - fmod(rounds, 2) + fmod(rounds, 2) * t->narrow.alone;
+    const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)c->linesP * c->linesQ;
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, 1, 1);
     double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;

@@ -75,9 +75,10 @@ enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
-enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
+enum { TMM__TENSOR_DEPTH = 16 };
+#define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
-#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
+#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -87,7 +88,8 @@ typedef struct tmm__schedule {
     int streamk_blocks;           /* which these are: the last ones of the grid */
     int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
     int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
-    int is_128x64;  /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int is_tall;    /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands; or 64 x 32,
+                       not 32 x 64: KERNEL TENSOR */
     int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
     void *partials; /* partial tiles, one for each block */
     unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */

@@ -47,7 +47,7 @@ enum {
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 5,
     TMM__TUNED_PIPELINED = 3,
-    TMM__TUNED_TENSOR = 3,
+    TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4
 };
 /* Blocks of KERNEL CONVERT: 256 << n threads. */
@@ -264,24 +264,25 @@ static const tmm__costs tmm__measured = {
     {
         {{128, 128, 2, {10300, 9820, {128, 133, 132, 136}, 0, 0.03, 14500}},
          {64, 64, 2, {3960, 2080, {43, 35.3, 36.2, 30.2}, 0.02, 0, 2620}},
-         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}}}, /* tensor */
-        6530,                                                              /* reduce */
-        369,                                                               /* reduce_slice */
-        102,                                                               /* reduce_slice_wide */
-        32,                                                                /* reduce_wide_from */
-        5280,                                                              /* last */
-        7970,                                                              /* last_slice */
-        12700,                                                             /* even */
-        1.07,                                                              /* even_step */
-        0.262,                                                             /* even_partial */
+         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}},
+         {32, 64, 2, {4500, 1470, {25.3, 20.6, 18.1, 21.6}, 0.02, 0, 1310}}}, /* tensor */
+        6530,                                                                 /* reduce */
+        369,                                                                  /* reduce_slice */
+        102,   /* reduce_slice_wide */
+        32,    /* reduce_wide_from */
+        5280,  /* last */
+        7970,  /* last_slice */
+        12700, /* even */
+        1.07,  /* even_step */
+        0.262, /* even_partial */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
-        1.2,                                                         /* alone */
-        6390,                                                        /* launch */
-        11700,                                                       /* tile */
-        0.499,                                                       /* odd */
-        0.699e-3,                                                    /* sum_byte */
+        1.12,                                                        /* alone */
+        8080,                                                        /* launch */
+        1820,                                                        /* tile */
+        172,                                                         /* odd */
+        1.16e-3,                                                     /* sum_byte */
         600,                                                         /* most */
     },
     {{792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104},
