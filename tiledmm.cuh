@@ -75,8 +75,9 @@
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
                         operand once, at the speed of memory
-     TMM_OUTER          for a short K, where writing C is most of the work: each thread computes
-                        4 x 4 elements as outer products, straight from L1; right for K up to 2^31
+     TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
+                        products of 8 x 4 or 4 x 4 elements; right for K up to 2^31, and M to 4
+                        million
      TMM_NARROW         float, for 17 to 128 rows or columns beside thousands; one product with M
                         or N of 256 at least, everything else as TMM_PIPELINED
 
@@ -361,7 +362,7 @@
     KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
     KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
     NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
-    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)           \
+    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), 8)                         \
     KERNEL(TMM_TENSOR_INT8, "tensor_int8", TMM__IF_FAST(gemm__int8), 64)             \
     KERNEL(TMM_NARROW, "narrow", TMM__IF_FLOAT_FAST(gemm__narrow), 24)               \
     KERNEL(TMM_DIRECT, "direct", TMM__IF_FAST(gemm__direct), 1)
@@ -868,9 +869,11 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL OUTER: rows and columns of a thread, and threads of a block; K for which TMM_AUTO takes it
-   at most. */
-enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128, TMM__OUTER_MOST = 64 };
+/* KERNEL OUTER: columns of a thread, the most warps of a block, the most k that are read straight
+   from L1, the most in shared memory, beyond which it is not thought of, and a multiple of which is
+   there. */
+enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
+enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under way together;
    multiply-adds beyond which it is not thought of. What neighbouring threads are: see there. */
@@ -1082,6 +1085,7 @@ static const tmm__gpu tmm__gpus[] = {
 
 /* Instances that have numbers of their own. */
 enum {
+    TMM__TUNED_OUTER = 2,
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 5,
     TMM__TUNED_PIPELINED = 3,
@@ -1102,6 +1106,16 @@ enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apa
 typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
+
+/* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
+   once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
+   each element that a lane copies; C, by instance, and how much longer if rows of it begin within
+   sectors; each k by shared memory, and from L1. apart: how much longer memory takes for such rows,
+   if they do not fit in L2 and a block has 32 columns. */
+typedef struct tmm__outer_costs {
+    double direct, direct_each, copy, copy_each, copied, odd, apart;
+    double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
+} tmm__outer_costs;
 
 /* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; if a member has more than
    one k, and for each round of TMM__DIRECT_DEEP k but the first; to add the sums of warps, and for
@@ -1127,8 +1141,7 @@ typedef struct tmm__costs {
     double host, gain;
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
-    /* KERNEL OUTER, if op(B) is contiguous along the columns, and along k. */
-    tmm__block_costs outer[2][TMM__TUNED_TYPES];
+    tmm__outer_costs outer[TMM__TUNED_TYPES];
     /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight
        warps store it. */
     double small_few;
@@ -1221,15 +1234,10 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {
-        {{2000, 504, {267, 166, 116, 86.9}, 0, 0, 607},
-         {2260, 760, {318, 173, 152, 140}, 0, 0.12, 867},
-         {2080, 729, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 365}}, /* outer, B along the columns */
-        {{2520, 789, {296, 211, 159, 136}, 0, 0.03, 890},
-         {2650, 1100, {422, 418, 312, 240}, 0, 0, 1200},
-         {2080, 729, {208, 208, 208, 208}, 0.1, 0.1, 365}}, /* outer, B along k */
-    },
-    0.465, /* small_few */
+    {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+     {1380, 142, 2380, 39.3, 5.67, 0.058, 2, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
+     {1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}}}, /* outer */
+    0.465,                                                                           /* small_few */
     {{16,
       16,
       {{2970, 161, {10.5, 9.31, 10.9, 10}, 0.06, 0, 81.4},
@@ -5696,7 +5704,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: once/ptx.cuh, kernels/store.cuh. Used by: kernels/small.cuh, kernels/skinny.cuh. */
+   Uses: once/ptx.cuh, kernels/store.cuh. Used by: kernels/small.cuh, kernels/skinny.cuh,
+   kernels/outer.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
@@ -6664,97 +6673,268 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 #endif
 #endif
 /* src/tiledmm/kernels/outer.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/store.cuh. Used by: kernels/outer_launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+   Uses: kernels/sum.cuh. Used by: kernels/outer_launch.h. */
+/* The instances: pass, name, rows of a thread, lanes of a warp side by side. */
+#ifndef TMM__OUTER_LIST
+#define TMM__OUTER_LIST(_) _(1, wide, 8, 32) _(2, narrow, 4, 8)
+#define TMM__OUTER_ROWS    (TMM__OUTER_LIST(TMM__VALUE_1) 0)
+#define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
-/* For a short K: writing C is most of the work, and tiles in shared memory would cost more than
-   they save. A thread computes 4 x 4 elements of C as K outer products, with operands straight from
-   L1:
+/* For a short K: writing C is most of the work. A block copies all k of its rows of A and columns
+   of B at once, waits once, and each thread adds up K outer products of 8 or 4 rows and 4 columns:
 
-             B  K x N     c       c+G     c+2G    c+3G            G = ceil(N / 4)
-                        | |     | |     | |     | |  k
-                        +-+     +-+     +-+     +-+
-        A  M x K        | |     | |     | |     | |
-       r    +---+  ->   |X|     |X|     |X|     |X|               a thread: rows r to r + 3,
-       r+1  |   |       |X|     |X|     |X|     |X|               columns c, c + G, c + 2 G, c + 3 G
-       r+2  |   |       |X|     |X|     |X|     |X|
-       r+3  +---+       |X|     |X|     |X|     |X|
-              k
-   Neighbouring threads have neighbouring columns, so that loads of B and stores to C are coalesced
-   whatever the alignment; a narrow C gives a warp several groups of rows.
+                                       B  K x N   (narrow: 4 x 8 columns)
+                             lane: 0 1 .. 31  0 1 .. 31  0 1 .. 31  0 1 .. 31
+                                  +----------+----------+----------+----------+
+                                  |          |          |          |          | k
+                                  +----------+----------+----------+----------+
+        A  M x K      warp 0 +-+  |                                           |
+                             | |  |  8 rows (narrow: 4 times 4) of 128        |
+                             +-+  |  columns, 32 columns apart for a thread   |
+                      warp 1 +-+  +-------------------------------------------+
+                             | |  |  ...                                      |
+                             +-+  +-------------------------------------------+
+                              k     1 to 8 warps, as M and the device need
 
-   Global memory: M N elements written, (M + N) K read once each by L2. L1: 8 loads for 16
-   multiply-adds. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: for K below
-   some 8 the writing of C, then the issue of instructions; for a small C the latency of a
-   launch. */
-TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
-    TMM_FN(gemm_outer)(long long M, long long N, long long K, TMM_TYPE alpha,
-                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                       long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                       long long ldc, long long batchC)
+   Neighbouring lanes have neighbouring columns, so that stores to C are coalesced whatever the
+   alignment. Operands that are contiguous along k are transposed on their way to shared memory.
+   Up to TMM__OUTER_DIRECT k are read straight from L1: shared memory would only add its wait.
+
+   Global memory: M N elements written. L2: M N K (1 / rows + 1 / columns of a block) read. Shared
+   memory, a warp and k: 4 reads of B, 1 or 2 of A, which all lanes share, for 32 or 16
+   multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
+   writing of C for K below some 30, then multiply-adds; for a small C the latency of a launch, of
+   one round of copies and of the stores. */
+#ifndef TMM__OUTER_WARP_ROWS
+#define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
+#define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
+#define TMM__OUTER_LDA       (TMM__OUTER_WARPS * TMM__OUTER_WARP_ROWS + 4) /* 4 more: see REGISTER */
+/* Twice 32 columns at least: see tmm__outer_copy. */
+#define TMM__OUTER_LDB ((TMM__OUTER_TILE_COLS < 64 ? 64 : TMM__OUTER_TILE_COLS) + 4)
+#endif
+/* Bytes of shared memory for a k. */
+enum {
+    TMM__INSTANCE(outer_bytes_, OUTER) = (TMM__OUTER_LDA + TMM__OUTER_LDB) * (int)sizeof(TMM_TYPE)
+};
+
+#define tmm__outer_copy TMM__INSTANCE(outer_copy_, OUTER)
+
+#if TMM__BODIES
+/* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
+   x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
+   Two lines and two k at a time are copied without a branch between them, for a copy waits for the
+   instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
+static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines,
+                                                       const TMM_TYPE *x, long long line_stride,
+                                                       long long k_stride, int lines_left,
+                                                       int k_left, int depth)
 {
-    enum { EDGE = TMM__OUTER_EDGE, DEEP = 4 };
-    /* 32 bits suffice: there are at most 2^31 - 1 threads with elements. */
-    const unsigned groups = (unsigned)((N + EDGE - 1) / EDGE);
-    const unsigned number = blockIdx.x * TMM__OUTER_THREADS + threadIdx.x;
-    const long long row = (long long)(number / groups) * EDGE, col = number % groups;
-    if (row >= M) return;
-
-    /* What is outside reads the last row or column instead. */
-    const TMM_TYPE *a[EDGE], *b[EDGE];
-    TMM_SUM sum[EDGE][EDGE];
-#pragma unroll
-    for (int i = 0; i < EDGE; i++) {
-        long long r = row + i < M ? row + i : M - 1;
-        long long c = col + i * (long long)groups < N ? col + i * (long long)groups : N - 1;
-        a[i] = A + blockIdx.z * batchA + r * rsA;
-        b[i] = B + blockIdx.z * batchB + c * csB;
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) sum[i][j] = 0;
-    }
-    /* All loads of DEEP k are under way before the first multiply-add. */
+    enum { WIDE = TMM__WIDE, SIZE = sizeof(TMM_TYPE) };
+    const unsigned thread = threadIdx.x, threads = blockDim.x;
+    if (line_stride != 1) { /* 8 lanes along k, 4 below each other */
+        const int step = (int)(threads / 8);
+        const long long stride = step * line_stride;
+        int line = (int)(thread / 8);
+        x += line * line_stride + thread % 8;
+        panel += thread % 8 * ld + line;
+        k_left -= thread % 8;
+        lines_left -= line;
 #pragma unroll 1
-    for (int left = (int)K; left > 0; left -= DEEP) {
-        TMM_TYPE x[DEEP][EDGE], y[DEEP][EDGE];
+        for (; line < lines; line += 2 * step) {
+#pragma unroll 1
+            for (int k = 0; k < depth; k += 16)
 #pragma unroll
-        for (int k = 0; k < DEEP; k++)
-#pragma unroll
-            for (int i = 0; i < EDGE; i++) {
-                x[k][i] = y[k][i] = 0;
-                TMM_FN(load_if)(&x[k][i], a[i], k < left);
-                TMM_FN(load_if)(&y[k][i], b[i], k < left);
-                a[i] += csA, b[i] += rsB;
-            }
-#pragma unroll
-        for (int k = 0; k < DEEP; k++)
-#pragma unroll
-            for (int i = 0; i < EDGE; i++)
-#pragma unroll
-                for (int j = 0; j < EDGE; j++)
-                    TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[k][i], (TMM_SUM)y[k][j]);
+                for (int q = 0; q < 4; q++) {
+                    const int at = k + q % 2 * 8;
+                    TMM_FN(copy_one)
+                    (&panel[at * ld + q / 2 * step], x + q / 2 * stride + at,
+                     q / 2 * step < lines_left && at < k_left);
+                }
+            x += 2 * stride;
+            panel += 2 * step;
+            lines_left -= 2 * step;
+        }
+        return;
     }
-    const TMM_SUM factor =
-        (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    C += blockIdx.z * batchC + row * ldc + col;
+    const bool vector = ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
+    const int width = vector ? WIDE : 1, step = (int)(threads / 32);
+    const long long stride = step * k_stride;
+    int k = (int)(thread / 32);
+    x += k * k_stride;
+    panel += k * ld;
+    k_left -= k;
+#pragma unroll 1
+    for (; k < depth; k += 2 * step) {
+#pragma unroll 1
+        for (int line = (int)(thread % 32) * width; line < lines; line += 32 * width) {
+            int left = lines_left - line;
+            left = left < 0 ? 0 : left > WIDE ? (int)WIDE : left;
 #pragma unroll
-    for (int i = 0; i < EDGE; i++, C += ldc) {
-        TMM_TYPE old[EDGE];
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load2 */
-            bool inside = row + i < M && col + j * (long long)groups < N;
-            old[j] = 0;
-            TMM_FN(load_if)(&old[j], C + j * (long long)groups, inside && (TMM_SUM)beta != 0);
+            for (int q = 0; q < 2; q++) {
+                TMM_TYPE *to = &panel[q * step * ld + line];
+                const TMM_TYPE *from = x + q * stride + line;
+                const int valid = q * step < k_left ? left : 0;
+                if (vector)
+                    tmm__copy_zfill(to, from, WIDE * SIZE, valid * (int)SIZE);
+                else
+                    TMM_FN(copy_one)(to, from, valid > 0);
+            }
         }
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) {
-            bool inside = row + i < M && col + j * (long long)groups < N;
-            TMM_TYPE value = TMM_FN(value)(sum[i][j], alpha, TMM__MUL(factor, (TMM_SUM)old[j]),
-                                           inside, row + i, col + j * (long long)groups);
-            TMM_FN(store_if)(C + j * (long long)groups, value, inside);
-        }
+        x += 2 * stride;
+        panel += 2 * step * ld;
+        k_left -= 2 * step;
     }
 }
+#endif
+
+TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
+    TMM__INSTANCE(gemm_outer_, OUTER)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                                      long long batchA, const TMM_TYPE *__restrict__ B,
+                                      long long rsB, long long csB, long long batchB, TMM_TYPE beta,
+                                      TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                                      int depth)
+{
+#if TMM__BODIES
+    enum { ROWS = TMM__OUTER_ROWS, ACROSS = TMM__OUTER_ACROSS, COLS = TMM__OUTER_COLS };
+    enum {
+        LDA = TMM__OUTER_LDA,
+        LDB = TMM__OUTER_LDB,
+        TILE_COLS = TMM__OUTER_TILE_COLS,
+        DEEP = 2,
+        TWO = 2
+    };
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
+    long long row = (long long)blockIdx.y * tile_rows;
+    long long col = (long long)blockIdx.x * TILE_COLS;
+    A += blockIdx.z * batchA + row * rsA;
+    B += blockIdx.z * batchB + col * csB;
+    int rows_left = M - row < tile_rows ? (int)(M - row) : tile_rows;
+    int cols_left = N - col < TILE_COLS ? (int)(N - col) : (int)TILE_COLS;
+    const int my_row = (int)(threadIdx.x / ACROSS) * ROWS, my_col = threadIdx.x % ACROSS;
+
+    TMM_SUM sum[ROWS][COLS];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < COLS; j++) sum[i][j] = 0;
+
+    int left = (int)K;
+    if (depth == 0) { /* straight from L1 */
+        A += my_row * rsA;
+        B += my_col * csB;
+#pragma unroll 1
+        do {
+            TMM_TYPE a[ROWS], b[COLS];
+#pragma unroll
+            for (int j = 0; j < COLS; j++) {
+                b[j] = 0;
+                TMM_FN(load_if)(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+                a[i] = 0;
+                TMM_FN(load_if)(&a[i], A + i * rsA, my_row + i < rows_left);
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                for (int j = 0; j < COLS; j++)
+                    TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[i], (TMM_SUM)b[j]);
+            A += csA;
+            B += rsB;
+        } while (--left > 0);
+    }
+    TMM_TYPE *panelA = (TMM_TYPE *)tmm__memory, *panelB = panelA + depth * LDA;
+#pragma unroll 1
+    while (left > 0) {
+#pragma unroll 1
+        for (int o = 0; o < 2; o++) /* once for both: less to compile */
+            tmm__outer_copy(o ? panelB : panelA, o ? (int)LDB : (int)LDA,
+                            o ? (int)TILE_COLS : tile_rows, o ? B : A, o ? csB : rsA, o ? rsB : csA,
+                            o ? cols_left : rows_left, left, depth);
+        tmm__copy_commit();
+        TMM__COPY_WAIT(0);
+        __syncthreads();
+        const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
+#pragma unroll 1
+        for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
+            TMM_FN(elements4) x[DEEP][ROWS / 4];
+            TMM_TYPE y[DEEP][COLS];
+#pragma unroll
+            for (int d = 0; d < DEEP; d++) {
+#pragma unroll
+                for (int q = 0; q < ROWS / 4; q++)
+                    x[d][q] = *(const TMM_FN(elements4) *)&a[d * LDA + 4 * q];
+#pragma unroll
+                for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
+            }
+#pragma unroll
+            for (int d = 0; d < DEEP; d++)
+#pragma unroll
+                for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                    for (int j = 0; j < COLS; j++)
+                        TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[d][i / 4].v[i % 4],
+                                          (TMM_SUM)y[d][j]);
+            a += DEEP * LDA;
+            b += DEEP * LDB;
+        }
+        A += depth * csA;
+        B += depth * rsB;
+        left -= depth;
+        if (left > 0) __syncthreads();
+    }
+
+    rows_left -= my_row;
+    cols_left -= my_col;
+    row += my_row;
+    col += my_col;
+    C += blockIdx.z * batchC + row * ldc + col;
+    bool inside[COLS];
+#pragma unroll
+    for (int j = 0; j < COLS; j++) inside[j] = j * ACROSS < cols_left;
+        /* Two rows, then the next two in their place: less to compile. */
+#pragma unroll 1
+    for (int first = 0; first < ROWS; first += TWO) {
+#pragma unroll
+        for (int i = 0; i < TWO; i++) {
+            if (first + i >= rows_left) return;
+            TMM_SUM old[COLS];
+#pragma unroll
+            for (int j = 0; j < COLS; j++) old[j] = 0;
+            if ((TMM_SUM)beta != 0) { /* all are read before any is stored: see load2 */
+                TMM_TYPE element[COLS];
+#pragma unroll
+                for (int j = 0; j < COLS; j++) {
+                    element[j] = 0;
+                    TMM_FN(load_if)(&element[j], C + j * ACROSS, inside[j]);
+                }
+#pragma unroll
+                for (int j = 0; j < COLS; j++)
+                    old[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)element[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < COLS; j++) TMM_FN(store_if)
+            (C + j * ACROSS,
+             TMM_FN(value)(sum[i][j], alpha, old[j], inside[j], row + first + i, col + j * ACROSS),
+             inside[j]);
+            C += ldc;
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS - (int)TWO; i++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + TWO][j];
+    }
+#endif
+}
+#undef tmm__outer_copy
+#endif
 #endif
 /* src/tiledmm/kernels/direct.cuh. The kernel for tiny products: dot products by groups of threads.
    Uses: kernels/store.cuh. Used by: kernels/direct_launch.h. */
@@ -12665,42 +12845,105 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
 /* src/tiledmm/kernels/outer_launch.h. LAUNCHER of KERNEL OUTER.
    Uses: type/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* An instance of KERNEL OUTER. */
+typedef struct TMM_FN(outer__instance) {
+    int warp_rows, cols, bytes; /* of C that a warp computes; for each k that is copied */
+    const void *kernel;
+} TMM_FN(outer__instance);
+
+/* How a launch of KERNEL OUTER is made. */
+typedef struct TMM_FN(outer__choice) {
+    TMM_FN(outer__instance) instance;
+    int warps, depth; /* of a block; k in shared memory, 0: none */
+    double down, across;
+    double time; /* nanoseconds that it should take */
+} TMM_FN(outer__choice);
+
+/* Nanoseconds with instance number n: the blocks of the busiest multiprocessor, or memory. */
+static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, int n,
+                                               const TMM_FN(gemm__product) * p)
+{
+    const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_OUTER, 1, 1);
+    const double K = (double)p->K;
+    const size_t sector = 32;
+    const double blocks = ceil(c->down * c->across * p->batch / load.processors);
+    /* Elements that a thread copies. */
+    const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
+    const int odd = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0;
+    double clocks = c->warps * t->warp[n] * (odd ? 1 + t->odd : 1);
+    clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
+    if (c->depth > 0) clocks += c->warps * copies * t->copied;
+    clocks *= blocks;
+    clocks += c->depth > 0 ? t->copy + copies * t->copy_each
+                           : t->direct + t->direct_each * fmax(K - 1, 0);
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    double memory = tmm__memory_time(&load);
+    if (odd && c->instance.cols == 32 && load.bytes + load.c_bytes > gpu->l2_bytes)
+        memory *= t->apart;
+    return gpu->launch + fmax(clocks / gpu->clock, memory);
+}
+
+/* The instance and block that should be fastest. */
+static inline TMM_FN(outer__choice) TMM_FN(gemm__outer_plan)(const TMM_FN(gemm__product) * p)
+{
+#define TMM__ROW(pass, name, rows, lanes)                                           \
+    {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
+     (const void *)TMM_FN(gemm_outer_##name)},
+    static const TMM_FN(outer__instance) instances[] = {TMM__OUTER_LIST(TMM__ROW)};
+#undef TMM__ROW
+    const int count = (int)(sizeof instances / sizeof *instances);
+    const int direct = p->K > 0 && p->K <= TMM__OUTER_DIRECT, least = direct ? 2 : 4;
+    TMM_FN(outer__choice) best, c;
+    memset(&best, 0, sizeof best);
+    best.time = HUGE_VAL;
+    for (int n = 0; n < count; n++) {
+        c.instance = instances[n];
+        const int most = tmm__current_device()->shared / c.instance.bytes / (int)TMM__OUTER_STEP;
+        const int steps =
+            (int)((tmm__min(p->K, TMM__OUTER_MOST) + TMM__OUTER_STEP - 1) / TMM__OUTER_STEP);
+        c.depth = direct ? 0 : (steps < 1 ? 1 : steps < most ? steps : most) * (int)TMM__OUTER_STEP;
+        for (c.warps = least; c.warps <= (int)TMM__OUTER_WARPS; c.warps *= 2) {
+            c.down = ceil((double)p->M / (c.warps * c.instance.warp_rows));
+            c.across = ceil((double)p->N / c.instance.cols);
+            if (c.down > (int)TMM__MOST_GRID) continue;
+            c.time = TMM_FN(gemm__outer_guess)(&c, n, p);
+            c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, c.warps, c.time);
+            if (c.time < best.time) best = c;
+        }
+    }
+    return best;
+}
+
 static inline tmm_status TMM_FN(gemm__outer_takes)(const TMM_FN(gemm__product) * p,
                                                    const TMM_FN(gemm__kernel) * row)
 {
     (void)row;
-    if (p->K <= INT_MAX) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
+    if (p->K > INT_MAX)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
+    if (TMM_FN(gemm__outer_plan)(p).time == HUGE_VAL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
+    return TMM_OK;
 }
 
 static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row)
 {
-    enum { TILE = TMM__OUTER_EDGE * TMM__OUTER_EDGE * TMM__OUTER_THREADS };
-    const double line =
-        128; /* bytes of L1: of those between columns, a warp reads as many at most */
-    const int along_k = p->rsB == 1 && p->csB != 1;
-    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_OUTER, TMM__OUTER_EDGE, TMM__OUTER_EDGE);
     (void)row;
-    if (p->K > TMM__OUTER_MOST) return HUGE_VAL; /* lines leave L1 before all of them is read */
-    /* Warps without work end at once. */
-    load.blocks = ceil(load.blocks / p->batch / 32) / (TMM__OUTER_THREADS / 32) * p->batch;
-    load.area = TILE, load.copied = 0, load.odd = 0;
-    if (along_k) load.k *= fmin(line, (double)p->csB * sizeof(TMM_TYPE)) / line;
-    return tmm__launch_time(&tmm__tuned()->outer[along_k][TMM__TUNED_AS], &load);
+    return p->K > TMM__OUTER_MOST ? HUGE_VAL : TMM_FN(gemm__outer_plan)(p).time;
 }
 
 static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given,
                                              const TMM_FN(gemm__kernel) * row)
 {
     TMM_FN(gemm__product) p = *given;
+    TMM_FN(outer__choice) c = TMM_FN(gemm__outer_plan)(&p);
     void *arguments[20];
     (void)row;
-    (void)TMM_FN(gemm__arguments)(&p, arguments);
-    const double edge = TMM__OUTER_EDGE, threads = ceil(p.M / edge) * ceil(p.N / edge);
-    const double blocks = ceil(threads / (int)TMM__OUTER_THREADS);
-    return tmm__launch((const void *)TMM_FN(gemm_outer), dim3((unsigned)blocks, 1, p.batch),
-                       dim3(TMM__OUTER_THREADS), 0, arguments, p.stream);
+    arguments[TMM_FN(gemm__arguments)(&p, arguments)] = &c.depth;
+    return tmm__launch(c.instance.kernel, dim3((unsigned)c.across, (unsigned)c.down, p.batch),
+                       dim3((unsigned)(32 * c.warps)), c.depth * c.instance.bytes, arguments,
+                       p.stream);
 }
 #endif
 /* src/tiledmm/kernels/direct_launch.h. LAUNCHER of KERNEL DIRECT.

@@ -33,9 +33,11 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL OUTER: rows and columns of a thread, and threads of a block; K for which TMM_AUTO takes it
-   at most. */
-enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128, TMM__OUTER_MOST = 64 };
+/* KERNEL OUTER: columns of a thread, the most warps of a block, the most k that are read straight
+   from L1, the most in shared memory, beyond which it is not thought of, and a multiple of which is
+   there. */
+enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
+enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under way together;
    multiply-adds beyond which it is not thought of. What neighbouring threads are: see there. */
