@@ -369,7 +369,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
-
         int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
@@ -422,7 +421,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
-
         thread = tmm__thread();
         share = gridDim.x - 1 - tmm__block();
 #if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
