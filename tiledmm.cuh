@@ -75,8 +75,9 @@
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
                         operand once, at the speed of memory
-     TMM_OUTER          for a short K, where writing C is most of the work: each thread computes
-                        4 x 4 elements as outer products, straight from L1; right for K up to 2^31
+     TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
+                        products of 8 x 4 or 4 x 4 elements; right for K up to 2^31, and M to 4
+                        million
      TMM_NARROW         float, for 17 to 128 rows or columns beside thousands; one product with M
                         or N of 256 at least, everything else as TMM_PIPELINED
 
@@ -361,7 +362,7 @@
     KERNEL(TMM_SKINNY, "skinny", TMM__IF_FAST(gemm__skinny), 16)                     \
     KERNEL(TMM_TENSOR, "tensor", TMM__IF_FAST(gemm__tensor), 64)                     \
     NAME(TMM_AUTO_TENSOR, "auto_tensor")                                             \
-    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), TMM__OUTER_EDGE)           \
+    KERNEL(TMM_OUTER, "outer", TMM__IF_FAST(gemm__outer), 8)                         \
     KERNEL(TMM_TENSOR_INT8, "tensor_int8", TMM__IF_FAST(gemm__int8), 64)             \
     KERNEL(TMM_NARROW, "narrow", TMM__IF_FLOAT_FAST(gemm__narrow), 24)               \
     KERNEL(TMM_DIRECT, "direct", TMM__IF_FAST(gemm__direct), 1)
@@ -868,9 +869,11 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL OUTER: rows and columns of a thread, and threads of a block; K for which TMM_AUTO takes it
-   at most. */
-enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128, TMM__OUTER_MOST = 64 };
+/* KERNEL OUTER: columns of a thread, the most warps of a block, the most k that are read straight
+   from L1, the most in shared memory, beyond which it is not thought of, and a multiple of which is
+   there. */
+enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
+enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under way together;
    multiply-adds beyond which it is not thought of. What neighbouring threads are: see there. */
@@ -908,9 +911,10 @@ enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
-enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
+enum { TMM__TENSOR_DEPTH = 16 };
+#define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
-#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
+#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -920,7 +924,8 @@ typedef struct tmm__schedule {
     int streamk_blocks;           /* which these are: the last ones of the grid */
     int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
     int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
-    int is_128x64;  /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int is_tall;    /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands; or 64 x 32,
+                       not 32 x 64: KERNEL TENSOR */
     int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
     void *partials; /* partial tiles, one for each block */
     unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */
@@ -1080,10 +1085,11 @@ static const tmm__gpu tmm__gpus[] = {
 
 /* Instances that have numbers of their own. */
 enum {
+    TMM__TUNED_OUTER = 2,
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 5,
     TMM__TUNED_PIPELINED = 3,
-    TMM__TUNED_TENSOR = 3,
+    TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4
 };
 /* Blocks of KERNEL CONVERT: 256 << n threads. */
@@ -1100,6 +1106,16 @@ enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apa
 typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
+
+/* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
+   once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
+   each element that a lane copies; C, by instance, and how much longer if rows of it begin within
+   sectors; each k by shared memory, and from L1. apart: how much longer memory takes for such rows,
+   if they do not fit in L2 and a block has 32 columns. */
+typedef struct tmm__outer_costs {
+    double direct, direct_each, copy, copy_each, copied, odd, apart;
+    double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
+} tmm__outer_costs;
 
 /* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; if a member has more than
    one k, and for each round of TMM__DIRECT_DEEP k but the first; to add the sums of warps, and for
@@ -1125,8 +1141,7 @@ typedef struct tmm__costs {
     double host, gain;
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
-    /* KERNEL OUTER, if op(B) is contiguous along the columns, and along k. */
-    tmm__block_costs outer[2][TMM__TUNED_TYPES];
+    tmm__outer_costs outer[TMM__TUNED_TYPES];
     /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight
        warps store it. */
     double small_few;
@@ -1219,15 +1234,10 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {
-        {{2000, 504, {267, 166, 116, 86.9}, 0, 0, 607},
-         {2260, 760, {318, 173, 152, 140}, 0, 0.12, 867},
-         {2080, 729, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 365}}, /* outer, B along the columns */
-        {{2520, 789, {296, 211, 159, 136}, 0, 0.03, 890},
-         {2650, 1100, {422, 418, 312, 240}, 0, 0, 1200},
-         {2080, 729, {208, 208, 208, 208}, 0.1, 0.1, 365}}, /* outer, B along k */
-    },
-    0.465, /* small_few */
+    {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+     {1380, 142, 2380, 39.3, 5.67, 0.058, 2, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
+     {1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}}}, /* outer */
+    0.465,                                                                           /* small_few */
     {{16,
       16,
       {{2970, 161, {10.5, 9.31, 10.9, 10}, 0.06, 0, 81.4},
@@ -1296,24 +1306,25 @@ static const tmm__costs tmm__measured = {
     {
         {{128, 128, 2, {10300, 9820, {128, 133, 132, 136}, 0, 0.03, 14500}},
          {64, 64, 2, {3960, 2080, {43, 35.3, 36.2, 30.2}, 0.02, 0, 2620}},
-         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}}}, /* tensor */
-        6530,                                                              /* reduce */
-        369,                                                               /* reduce_slice */
-        102,                                                               /* reduce_slice_wide */
-        32,                                                                /* reduce_wide_from */
-        5280,                                                              /* last */
-        7970,                                                              /* last_slice */
-        12700,                                                             /* even */
-        1.07,                                                              /* even_step */
-        0.262,                                                             /* even_partial */
+         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}},
+         {32, 64, 2, {4500, 1470, {25.3, 20.6, 18.1, 21.6}, 0.02, 0, 1310}}}, /* tensor */
+        6530,                                                                 /* reduce */
+        369,                                                                  /* reduce_slice */
+        102,   /* reduce_slice_wide */
+        32,    /* reduce_wide_from */
+        5280,  /* last */
+        7970,  /* last_slice */
+        12700, /* even */
+        1.07,  /* even_step */
+        0.262, /* even_partial */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
-        1.2,                                                         /* alone */
-        6390,                                                        /* launch */
-        11700,                                                       /* tile */
-        0.499,                                                       /* odd */
-        0.699e-3,                                                    /* sum_byte */
+        1.12,                                                        /* alone */
+        8080,                                                        /* launch */
+        1820,                                                        /* tile */
+        172,                                                         /* odd */
+        1.16e-3,                                                     /* sum_byte */
         600,                                                         /* most */
     },
     {{792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104},
@@ -4912,7 +4923,7 @@ TMM_KERNEL void __launch_bounds__(256)
    blockIdx.x says which. With few slices each thread adds up all of its group, in ascending k. With
    many, groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
-   the slices come from KERNEL TENSOR, and rows is 4. */
+   the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
@@ -4950,12 +4961,15 @@ TMM_KERNEL void __launch_bounds__(256)
     }
     int down, across;
     TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
-    long long first_row = down * 64ll, first_col = across * 64ll;
+    /* A warp has 8 `rows` x 32 elements. Two are side by side, or all four above each other. */
+    const int warps_across = s.is_tall ? 1 : 2, tile_m = 32 / warps_across * rows;
+    const int tile_n = 32 * warps_across;
+    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
-    if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
-    if (col > N - 64 && !s.packed_B && N >= 64) col = N - 64;
-    row += thread / 64 * 32 + column / 4 * 16 + thread % 32 / 4;
-    col += thread / 32 % 2 * 32 + column % 4 * 8 + thread % 4 * 2;
+    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
+    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
+    row += thread / 32 / warps_across * (8 * rows) + column / 4 * 16 + thread % 32 / 4;
+    col += thread / 32 % warps_across * 32 + column % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
             unsigned mask = tmm__column_mask(col, 2, first_col, N);
@@ -5220,7 +5234,7 @@ static __device__ __forceinline__ void TMM_FN(pipelined_find_place)(
     long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = ANY && s->is_128x64;
+    const bool is_128x64 = ANY && s->is_tall;
     const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = is_128x64 ? 64 : 128;
     bool packed_A = TN && s->packed_A;
@@ -5522,7 +5536,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         modeA = TMM__PIPELINED_MODE_A;
         modeB = TMM__PIPELINED_MODE_B;
     }
-    const bool is_128x64 = ANY && s.is_128x64;
+    const bool is_128x64 = ANY && s.is_tall;
     const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = is_128x64 ? 64 : 128;
 
@@ -5690,7 +5704,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: once/ptx.cuh, kernels/store.cuh. Used by: kernels/small.cuh, kernels/skinny.cuh. */
+   Uses: once/ptx.cuh, kernels/store.cuh. Used by: kernels/small.cuh, kernels/skinny.cuh,
+   kernels/outer.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
@@ -6658,97 +6673,268 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SKINNY_WIDTH <= 64
 #endif
 #endif
 /* src/tiledmm/kernels/outer.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/store.cuh. Used by: kernels/outer_launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+   Uses: kernels/sum.cuh. Used by: kernels/outer_launch.h. */
+/* The instances: pass, name, rows of a thread, lanes of a warp side by side. */
+#ifndef TMM__OUTER_LIST
+#define TMM__OUTER_LIST(_) _(1, wide, 8, 32) _(2, narrow, 4, 8)
+#define TMM__OUTER_ROWS    (TMM__OUTER_LIST(TMM__VALUE_1) 0)
+#define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
-/* For a short K: writing C is most of the work, and tiles in shared memory would cost more than
-   they save. A thread computes 4 x 4 elements of C as K outer products, with operands straight from
-   L1:
+/* For a short K: writing C is most of the work. A block copies all k of its rows of A and columns
+   of B at once, waits once, and each thread adds up K outer products of 8 or 4 rows and 4 columns:
 
-             B  K x N     c       c+G     c+2G    c+3G            G = ceil(N / 4)
-                        | |     | |     | |     | |  k
-                        +-+     +-+     +-+     +-+
-        A  M x K        | |     | |     | |     | |
-       r    +---+  ->   |X|     |X|     |X|     |X|               a thread: rows r to r + 3,
-       r+1  |   |       |X|     |X|     |X|     |X|               columns c, c + G, c + 2 G, c + 3 G
-       r+2  |   |       |X|     |X|     |X|     |X|
-       r+3  +---+       |X|     |X|     |X|     |X|
-              k
-   Neighbouring threads have neighbouring columns, so that loads of B and stores to C are coalesced
-   whatever the alignment; a narrow C gives a warp several groups of rows.
+                                       B  K x N   (narrow: 4 x 8 columns)
+                             lane: 0 1 .. 31  0 1 .. 31  0 1 .. 31  0 1 .. 31
+                                  +----------+----------+----------+----------+
+                                  |          |          |          |          | k
+                                  +----------+----------+----------+----------+
+        A  M x K      warp 0 +-+  |                                           |
+                             | |  |  8 rows (narrow: 4 times 4) of 128        |
+                             +-+  |  columns, 32 columns apart for a thread   |
+                      warp 1 +-+  +-------------------------------------------+
+                             | |  |  ...                                      |
+                             +-+  +-------------------------------------------+
+                              k     1 to 8 warps, as M and the device need
 
-   Global memory: M N elements written, (M + N) K read once each by L2. L1: 8 loads for 16
-   multiply-adds. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: for K below
-   some 8 the writing of C, then the issue of instructions; for a small C the latency of a
-   launch. */
-TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
-    TMM_FN(gemm_outer)(long long M, long long N, long long K, TMM_TYPE alpha,
-                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                       long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                       long long ldc, long long batchC)
+   Neighbouring lanes have neighbouring columns, so that stores to C are coalesced whatever the
+   alignment. Operands that are contiguous along k are transposed on their way to shared memory.
+   Up to TMM__OUTER_DIRECT k are read straight from L1: shared memory would only add its wait.
+
+   Global memory: M N elements written. L2: M N K (1 / rows + 1 / columns of a block) read. Shared
+   memory, a warp and k: 4 reads of B, 1 or 2 of A, which all lanes share, for 32 or 16
+   multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
+   writing of C for K below some 30, then multiply-adds; for a small C the latency of a launch, of
+   one round of copies and of the stores. */
+#ifndef TMM__OUTER_WARP_ROWS
+#define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
+#define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
+#define TMM__OUTER_LDA       (TMM__OUTER_WARPS * TMM__OUTER_WARP_ROWS + 4) /* 4 more: see REGISTER */
+/* Twice 32 columns at least: see tmm__outer_copy. */
+#define TMM__OUTER_LDB ((TMM__OUTER_TILE_COLS < 64 ? 64 : TMM__OUTER_TILE_COLS) + 4)
+#endif
+/* Bytes of shared memory for a k. */
+enum {
+    TMM__INSTANCE(outer_bytes_, OUTER) = (TMM__OUTER_LDA + TMM__OUTER_LDB) * (int)sizeof(TMM_TYPE)
+};
+
+#define tmm__outer_copy TMM__INSTANCE(outer_copy_, OUTER)
+
+#if TMM__BODIES
+/* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
+   x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
+   Two lines and two k at a time are copied without a branch between them, for a copy waits for the
+   instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
+static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines,
+                                                       const TMM_TYPE *x, long long line_stride,
+                                                       long long k_stride, int lines_left,
+                                                       int k_left, int depth)
 {
-    enum { EDGE = TMM__OUTER_EDGE, DEEP = 4 };
-    /* 32 bits suffice: there are at most 2^31 - 1 threads with elements. */
-    const unsigned groups = (unsigned)((N + EDGE - 1) / EDGE);
-    const unsigned number = blockIdx.x * TMM__OUTER_THREADS + threadIdx.x;
-    const long long row = (long long)(number / groups) * EDGE, col = number % groups;
-    if (row >= M) return;
-
-    /* What is outside reads the last row or column instead. */
-    const TMM_TYPE *a[EDGE], *b[EDGE];
-    TMM_SUM sum[EDGE][EDGE];
-#pragma unroll
-    for (int i = 0; i < EDGE; i++) {
-        long long r = row + i < M ? row + i : M - 1;
-        long long c = col + i * (long long)groups < N ? col + i * (long long)groups : N - 1;
-        a[i] = A + blockIdx.z * batchA + r * rsA;
-        b[i] = B + blockIdx.z * batchB + c * csB;
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) sum[i][j] = 0;
-    }
-    /* All loads of DEEP k are under way before the first multiply-add. */
+    enum { WIDE = TMM__WIDE, SIZE = sizeof(TMM_TYPE) };
+    const unsigned thread = threadIdx.x, threads = blockDim.x;
+    if (line_stride != 1) { /* 8 lanes along k, 4 below each other */
+        const int step = (int)(threads / 8);
+        const long long stride = step * line_stride;
+        int line = (int)(thread / 8);
+        x += line * line_stride + thread % 8;
+        panel += thread % 8 * ld + line;
+        k_left -= thread % 8;
+        lines_left -= line;
 #pragma unroll 1
-    for (int left = (int)K; left > 0; left -= DEEP) {
-        TMM_TYPE x[DEEP][EDGE], y[DEEP][EDGE];
+        for (; line < lines; line += 2 * step) {
+#pragma unroll 1
+            for (int k = 0; k < depth; k += 16)
 #pragma unroll
-        for (int k = 0; k < DEEP; k++)
-#pragma unroll
-            for (int i = 0; i < EDGE; i++) {
-                x[k][i] = y[k][i] = 0;
-                TMM_FN(load_if)(&x[k][i], a[i], k < left);
-                TMM_FN(load_if)(&y[k][i], b[i], k < left);
-                a[i] += csA, b[i] += rsB;
-            }
-#pragma unroll
-        for (int k = 0; k < DEEP; k++)
-#pragma unroll
-            for (int i = 0; i < EDGE; i++)
-#pragma unroll
-                for (int j = 0; j < EDGE; j++)
-                    TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[k][i], (TMM_SUM)y[k][j]);
+                for (int q = 0; q < 4; q++) {
+                    const int at = k + q % 2 * 8;
+                    TMM_FN(copy_one)
+                    (&panel[at * ld + q / 2 * step], x + q / 2 * stride + at,
+                     q / 2 * step < lines_left && at < k_left);
+                }
+            x += 2 * stride;
+            panel += 2 * step;
+            lines_left -= 2 * step;
+        }
+        return;
     }
-    const TMM_SUM factor =
-        (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    C += blockIdx.z * batchC + row * ldc + col;
+    const bool vector = ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
+    const int width = vector ? WIDE : 1, step = (int)(threads / 32);
+    const long long stride = step * k_stride;
+    int k = (int)(thread / 32);
+    x += k * k_stride;
+    panel += k * ld;
+    k_left -= k;
+#pragma unroll 1
+    for (; k < depth; k += 2 * step) {
+#pragma unroll 1
+        for (int line = (int)(thread % 32) * width; line < lines; line += 32 * width) {
+            int left = lines_left - line;
+            left = left < 0 ? 0 : left > WIDE ? (int)WIDE : left;
 #pragma unroll
-    for (int i = 0; i < EDGE; i++, C += ldc) {
-        TMM_TYPE old[EDGE];
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load2 */
-            bool inside = row + i < M && col + j * (long long)groups < N;
-            old[j] = 0;
-            TMM_FN(load_if)(&old[j], C + j * (long long)groups, inside && (TMM_SUM)beta != 0);
+            for (int q = 0; q < 2; q++) {
+                TMM_TYPE *to = &panel[q * step * ld + line];
+                const TMM_TYPE *from = x + q * stride + line;
+                const int valid = q * step < k_left ? left : 0;
+                if (vector)
+                    tmm__copy_zfill(to, from, WIDE * SIZE, valid * (int)SIZE);
+                else
+                    TMM_FN(copy_one)(to, from, valid > 0);
+            }
         }
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) {
-            bool inside = row + i < M && col + j * (long long)groups < N;
-            TMM_TYPE value = TMM_FN(value)(sum[i][j], alpha, TMM__MUL(factor, (TMM_SUM)old[j]),
-                                           inside, row + i, col + j * (long long)groups);
-            TMM_FN(store_if)(C + j * (long long)groups, value, inside);
-        }
+        x += 2 * stride;
+        panel += 2 * step * ld;
+        k_left -= 2 * step;
     }
 }
+#endif
+
+TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
+    TMM__INSTANCE(gemm_outer_, OUTER)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                                      long long batchA, const TMM_TYPE *__restrict__ B,
+                                      long long rsB, long long csB, long long batchB, TMM_TYPE beta,
+                                      TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                                      int depth)
+{
+#if TMM__BODIES
+    enum { ROWS = TMM__OUTER_ROWS, ACROSS = TMM__OUTER_ACROSS, COLS = TMM__OUTER_COLS };
+    enum {
+        LDA = TMM__OUTER_LDA,
+        LDB = TMM__OUTER_LDB,
+        TILE_COLS = TMM__OUTER_TILE_COLS,
+        DEEP = 2,
+        TWO = 2
+    };
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
+    long long row = (long long)blockIdx.y * tile_rows;
+    long long col = (long long)blockIdx.x * TILE_COLS;
+    A += blockIdx.z * batchA + row * rsA;
+    B += blockIdx.z * batchB + col * csB;
+    int rows_left = M - row < tile_rows ? (int)(M - row) : tile_rows;
+    int cols_left = N - col < TILE_COLS ? (int)(N - col) : (int)TILE_COLS;
+    const int my_row = (int)(threadIdx.x / ACROSS) * ROWS, my_col = threadIdx.x % ACROSS;
+
+    TMM_SUM sum[ROWS][COLS];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < COLS; j++) sum[i][j] = 0;
+
+    int left = (int)K;
+    if (depth == 0) { /* straight from L1 */
+        A += my_row * rsA;
+        B += my_col * csB;
+#pragma unroll 1
+        do {
+            TMM_TYPE a[ROWS], b[COLS];
+#pragma unroll
+            for (int j = 0; j < COLS; j++) {
+                b[j] = 0;
+                TMM_FN(load_if)(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+                a[i] = 0;
+                TMM_FN(load_if)(&a[i], A + i * rsA, my_row + i < rows_left);
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                for (int j = 0; j < COLS; j++)
+                    TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[i], (TMM_SUM)b[j]);
+            A += csA;
+            B += rsB;
+        } while (--left > 0);
+    }
+    TMM_TYPE *panelA = (TMM_TYPE *)tmm__memory, *panelB = panelA + depth * LDA;
+#pragma unroll 1
+    while (left > 0) {
+#pragma unroll 1
+        for (int o = 0; o < 2; o++) /* once for both: less to compile */
+            tmm__outer_copy(o ? panelB : panelA, o ? (int)LDB : (int)LDA,
+                            o ? (int)TILE_COLS : tile_rows, o ? B : A, o ? csB : rsA, o ? rsB : csA,
+                            o ? cols_left : rows_left, left, depth);
+        tmm__copy_commit();
+        TMM__COPY_WAIT(0);
+        __syncthreads();
+        const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
+#pragma unroll 1
+        for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
+            TMM_FN(elements4) x[DEEP][ROWS / 4];
+            TMM_TYPE y[DEEP][COLS];
+#pragma unroll
+            for (int d = 0; d < DEEP; d++) {
+#pragma unroll
+                for (int q = 0; q < ROWS / 4; q++)
+                    x[d][q] = *(const TMM_FN(elements4) *)&a[d * LDA + 4 * q];
+#pragma unroll
+                for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
+            }
+#pragma unroll
+            for (int d = 0; d < DEEP; d++)
+#pragma unroll
+                for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                    for (int j = 0; j < COLS; j++)
+                        TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[d][i / 4].v[i % 4],
+                                          (TMM_SUM)y[d][j]);
+            a += DEEP * LDA;
+            b += DEEP * LDB;
+        }
+        A += depth * csA;
+        B += depth * rsB;
+        left -= depth;
+        if (left > 0) __syncthreads();
+    }
+
+    rows_left -= my_row;
+    cols_left -= my_col;
+    row += my_row;
+    col += my_col;
+    C += blockIdx.z * batchC + row * ldc + col;
+    bool inside[COLS];
+#pragma unroll
+    for (int j = 0; j < COLS; j++) inside[j] = j * ACROSS < cols_left;
+        /* Two rows, then the next two in their place: less to compile. */
+#pragma unroll 1
+    for (int first = 0; first < ROWS; first += TWO) {
+#pragma unroll
+        for (int i = 0; i < TWO; i++) {
+            if (first + i >= rows_left) return;
+            TMM_SUM old[COLS];
+#pragma unroll
+            for (int j = 0; j < COLS; j++) old[j] = 0;
+            if ((TMM_SUM)beta != 0) { /* all are read before any is stored: see load2 */
+                TMM_TYPE element[COLS];
+#pragma unroll
+                for (int j = 0; j < COLS; j++) {
+                    element[j] = 0;
+                    TMM_FN(load_if)(&element[j], C + j * ACROSS, inside[j]);
+                }
+#pragma unroll
+                for (int j = 0; j < COLS; j++)
+                    old[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)element[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < COLS; j++) TMM_FN(store_if)
+            (C + j * ACROSS,
+             TMM_FN(value)(sum[i][j], alpha, old[j], inside[j], row + first + i, col + j * ACROSS),
+             inside[j]);
+            C += ldc;
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS - (int)TWO; i++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + TWO][j];
+    }
+#endif
+}
+#undef tmm__outer_copy
+#endif
 #endif
 /* src/tiledmm/kernels/direct.cuh. The kernel for tiny products: dot products by groups of threads.
    Uses: kernels/store.cuh. Used by: kernels/direct_launch.h. */
@@ -6952,43 +7138,56 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], TMM_FN
 
 /* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
    Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
-   tile's first ones on; those of Q before skipQ belong to another tile. */
+   tile's first ones on; those of Q before skipQ belong to another tile. A thread walks down rows of
+   C, so that an element takes a few additions; a warp has neighbours in a row. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
     TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
 {
-    enum { THREADS = TMM__NARROW_THREADS, LINES = TMM__NARROW_LINES, AT_ONCE = 8 };
-    const int down_log2 = s->down_log2, first = group * 4 << down_log2, split = gridDim.y > 1;
-    const long long cols = s->turned ? linesP : linesQ, ld = split ? cols : ldc;
+    enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
+    const int down_log2 = s->down_log2, lines = 4 << down_log2, first = group * lines;
+    const bool split = gridDim.y > 1, turned = s->turned, reads = !split && (TMM_SUM)beta != 0;
+    const long long ld = !split ? ldc : turned ? linesP : linesQ;
     TMM_TYPE *const to = split ? (TMM_TYPE *)partials + blockIdx.y * linesP * linesQ : C;
-    const bool reads = !split && (TMM_SUM)beta != 0;
     const TMM_SUM factor = reads ? (TMM_SUM)beta : (TMM_SUM)0;
-    /* All of C is read before any is stored, or each would wait for the one before. */
+    if (split) alpha = 1;
+    /* Turned: a thread has one line of P and each `step`th of Q. Upright: one line of Q, and all
+       of P. */
+    const int step = turned ? THREADS / 4 >> down_log2 : 1;
+    const int rows = turned ? 2 * TMM__NARROW_LINES >> down_log2 : lines;
+    const int next = turned ? step : PITCH; /* in shared memory */
 #pragma unroll 1
-    for (int begin = threadIdx.x; begin < 8 * LINES; begin += AT_ONCE * THREADS) {
-        TMM_TYPE old[AT_ONCE];
-        TMM_SUM sum[AT_ONCE];
-        long long row[AT_ONCE], col[AT_ONCE];
-        bool inside[AT_ONCE];
+    for (int n = threadIdx.x; n < (turned ? THREADS : 2 * TMM__NARROW_LINES >> down_log2);
+         n += THREADS) {
+        const int p = turned ? n & (lines - 1) : 0, q = turned ? n >> (2 + down_log2) : n;
+        const bool exists = turned ? first + p < leftP : q < leftQ && q >= skipQ;
+        const unsigned least = turned ? skipQ : 0, end = turned ? leftQ : leftP - first;
+        const unsigned count = exists && (int)end > (int)least ? end - least : 0;
+        unsigned line = (turned ? q : p) - least; /* wraps around before the first one */
+        long long row = turned ? firstQ + q : firstP + first;
+        const long long col = turned ? firstP + first + p : firstQ + q;
+        const TMM_SUM *from = sums + p * PITCH + (q ^ 1);
+        TMM_TYPE *at = to + row * ld + col;
+#pragma unroll 1
+        for (int left = rows; left > 0; left -= AT_ONCE * step) {
+            /* All of C is read before any is stored, or each would wait for the one before. */
+            TMM_TYPE old[AT_ONCE];
+            TMM_TYPE *place = at;
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; u++) {
-            const int n = begin + u * THREADS;
-            int p = s->turned ? n & ((4 << down_log2) - 1) : n >> (10 - down_log2);
-            int q = s->turned ? n >> (2 + down_log2) : n & ((2 * LINES >> down_log2) - 1);
-            inside[u] = first + p < leftP && q < leftQ && q >= skipQ;
-            sum[u] = sums[p * (LINES + 4) + (q ^ 1)];
-            row[u] = s->turned ? firstQ + q : firstP + first + p;
-            col[u] = s->turned ? firstP + first + p : firstQ + q;
-            old[u] = 0;
-            TMM_FN(load_if)(&old[u], to + row[u] * ld + col[u], reads && inside[u]);
-        }
+            for (int u = 0; u < AT_ONCE; u++) {
+                old[u] = 0;
+                TMM_FN(load_if)(&old[u], place, reads && line + u * step < count);
+                place += step * ld;
+            }
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; u++) {
-            TMM_SUM scaled = TMM__MUL(factor, (TMM_SUM)old[u]);
-            TMM_TYPE value = (TMM_TYPE)sum[u];
-            if (!split) value = TMM_FN(value)(sum[u], alpha, scaled, inside[u], row[u], col[u]);
-            TMM_FN(store_if)(to + row[u] * ld + col[u], value, inside[u]);
+            for (int u = 0; u < AT_ONCE; u++) {
+                const bool inside = line < count;
+                TMM_TYPE value = TMM_FN(value)(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
+                                               inside && !split, row, col);
+                TMM_FN(store_if)(at, value, inside);
+                from += next, line += step, row += step, at += step * ld;
+            }
         }
     }
 }
@@ -7170,8 +7369,9 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
    multiply-adds, in ascending k, as in the other kernels.
 
-   Tiles of C, and their warps; a warp has 4 x 4 or 2 x 4 matrices of 16 x 8 (tmm__mma_double). Of
-   such a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
+   Tiles of C, and their warps; a warp has 4 x 4, 2 x 4 or 1 x 4 matrices of 16 x 8
+   (tmm__mma_double). Of such a matrix a lane owns two neighbours in each of two rows; its four sums
+   are c0 c1, c2 c3:
       128 x 128, for large C    64 x 64       a matrix; its lanes, L0 to L31
       +----+----+----+----+    +----+----+    columns  0 1   2 3   4 5   6 7
       | w0 | w1 | w2 | w3 | 32 | w0 | w1 |          0 | L0  | L1  | L2  | L3  | c0
@@ -7180,14 +7380,19 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
       +----+----+----+----+    +----+----+          8 | L0  | L1  | L2  | L3  | c2
       | w4 | w5 | w6 | w7 |      32   32            : |  :  |  :  |  :  |  :  | c3
       |    |    |    |    |                        15 | L28 | L29 | L30 | L31 |
-      |    |    |    |    |
-      +----+----+----+----+
-        32   32   32   32
-   On a multiprocessor there is one block of the first, and three of the second.
+      |    |    |    |    |    32 x 64, or 64 x 32, for few or narrow tiles
+      +----+----+----+----+    +----+----+         +----+
+        32   32   32   32      | w0 | w1 | 16      | w0 | 16
+                               +----+----+         +----+
+                               | w2 | w3 | 16      |  : |
+                               +----+----+         | w3 |
+                                 32   32           +----+
+   On a multiprocessor there is one block of the first, three of the second, and four of the third.
+   Only the third's way is known at run time (tall).
 
-   Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory form a ring, as in KERNEL
-   PIPELINED. A lane loads its fragments of the next 8 k while it multiplies those of these 8. They
-   are 4 DOWN elements of A and 8 of B:
+   Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory, 4 with the smallest tiles,
+   form a ring, as in KERNEL PIPELINED. A lane loads its fragments of the next 8 k while it
+   multiplies those of these 8. They are 4 DOWN elements of A and 8 of B:
        first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
@@ -7209,17 +7414,18 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
 
-                                   128 x 128     64 x 64
-       global loads, of M N K      1/64          1/32        elements
-         FLOP per byte             16            8           of L2
-       shared loads of a warp      96 x 16       64 x 16     elements a step
-         FLOP per byte             5.3           4
-       shared memory               96 KB         48 KB       a block
-       cycles a step               2048          512         of the tensor cores
-         measured, one NVIDIA H200 2130          630
+                                   128 x 128     64 x 64     32 x 64
+       global loads, of M N K      1/64          1/32        3/64        elements
+         FLOP per byte             16            8           5.3         of L2
+       shared loads of a warp      96 x 16       64 x 16     48 x 16     elements a step
+         FLOP per byte             5.3           4           2.7
+       shared memory               96 KB         48 KB       48 KB       a block
+       cycles a step               2048          512         256         of the tensor cores
+         measured, one NVIDIA H200 2130          630         405         of a block that is alone
    What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
-   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond
-   a few ms the power limit of the device. Before sm_80 there is nothing to gain:
+   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, or, if a
+   multiprocessor has only one, how long a copy takes: 2 or 3 steps. Beyond a few ms it is the power
+   limit of the device. Before sm_80 there is nothing to gain:
    see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
@@ -7271,12 +7477,14 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
    warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
+   With 1 or 2 matrices it takes operands smaller than a tile. With 1 its tile can be tall. Tiles of
+   128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
-    _(3, any, 2, 2, 1, 3)
+    _(3, any, 2, 2, 1, 3)     \
+    _(4, 32x64, 2, 1, 2, 4)
 #define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
@@ -7293,22 +7501,35 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 #define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
 #if TMM__BODIES
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
-   exist from its first one on. */
+   exist from its first one on. With DOWN == 1 the first 32 lines are of A and the last 32 of B; the
+   32 between them are of A if the tile is tall, else of B. */
 static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,
                                                         const char *fromB, unsigned strideB,
-                                                        int cols)
+                                                        int cols, bool tall)
 {
     enum { WIDTH = TMM__TENSOR_WIDTH, DOWN = TMM__TENSOR_DOWN, ANY = DOWN < 4 };
     enum {
         LINES = 64 * TMM__TENSOR_WARPS / TMM__TENSOR_DEPTH * WIDTH,
         PASSES_A = 32 * DOWN / LINES
     };
-    if (pass < PASSES_A) TMM_FN(copy_pass)
-    (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows);
-    else TMM_FN(copy_pass)(stage, toB, eightB, fromB, strideB, WIDTH, LINES, pass - PASSES_A,
-                           LINES * (ANY ? pass - PASSES_A : 0) < cols);
+    if (pass < PASSES_A) {
+        TMM_FN(copy_pass)
+        (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows);
+    } else if (DOWN == 1 && pass < 2 * PASSES_A) {
+        int skip = tall ? PASSES_A : 0;
+        const char *from = tall ? fromA + (unsigned long long)strideA * PASSES_A : fromB;
+        TMM_FN(copy_pass)
+        (stage, (tall ? toA : toB) + skip * LINES * 128, tall ? eightA : eightB, from,
+         tall ? strideA : strideB, WIDTH, LINES, pass - PASSES_A,
+         LINES * (pass - PASSES_A + skip) < (tall ? rows : cols));
+    } else {
+        int done = DOWN == 1 ? 2 * PASSES_A : PASSES_A, skip = DOWN == 1 && !tall ? PASSES_A : 0;
+        TMM_FN(copy_pass)
+        (stage, toB + skip * LINES * 128, eightB, fromB + (unsigned long long)strideB * skip,
+         strideB, WIDTH, LINES, pass - done, LINES * (ANY ? pass - done + skip : 0) < cols);
+    }
 }
 
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -7418,19 +7639,22 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                                         int modeA, int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS, SIZE = 8 };
+    enum { THREADS = 64 * TMM__TENSOR_WARPS, SIZE = 8, HALVES = TMM__TENSOR_DEPTH / 8 };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, MATRICES = DOWN * ACROSS }; /* of a warp */
-    enum { TILE_M = 32 * DOWN, TILE_N = 8 * ACROSS * WARPS_ACROSS, ANY = DOWN < 4 };
-    enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES, HALVES = DEPTH / 8 };
+    enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS, ANY = DOWN < 4 };
+    enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES(LINES_M, LINES_N) };
+    const bool tall = DOWN == 1 && s.is_tall; /* 64 x 32, not 32 x 64 */
+    const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
+    const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
     /* Threads along the lines, lines that a pass copies, and passes of a step. */
     enum { WIDTH = TMM__TENSOR_WIDTH, ALONG = (int)THREADS / DEPTH, LINES = ALONG * WIDTH };
-    enum { PASSES = (TILE_M + TILE_N) / LINES };
-    enum { SLOTS = (HALVES - 1) * MATRICES }; /* multiplications after which copies start */
+    enum { PASSES = (LINES_M + LINES_N) / LINES };
+    /* Copies start after so many multiplications, one by one: from FIRST on, in SLOTS of them. */
+    enum { FIRST = DOWN > 1 ? 2 : 0, SLOTS = MATRICES * (HALVES - 1) - (DOWN == 4 ? 4 : FIRST) };
     /* Bytes of 16 lines, of A in a stage, and of a stage. */
-    enum { SQUARE = 16 * DEPTH * SIZE, STAGE_A = TILE_M / 16 * SQUARE };
-    enum { STAGE = STAGE_A + TILE_N / 16 * SQUARE };
-    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
-                  "what the launcher asks for");
+    enum { SQUARE = 16 * DEPTH * SIZE, STAGE = (LINES_M + LINES_N) / 16 * SQUARE };
+    const int STAGE_A = TILE_M / 16 * SQUARE;
+    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
 #if TMM__DOUBLE_TENSOR
@@ -7501,7 +7725,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
                 for (int i = 0; i < PASSES; i++)
                     tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
-                                     toB, eightB, fromB, strideB, cols);
+                                     toB, eightB, fromB, strideB, cols, tall);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -7536,7 +7760,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         __syncthreads();
                         read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
                     }
-                    if (DOWN == 2) TMM__KEEP_ORDER();
+                    if (DOWN < 4) TMM__KEEP_ORDER();
                     if (last && i == 0 ? n == 1 : j == 0)
                         tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i, fourA,
                                            eightA);
@@ -7546,12 +7770,12 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB, next,
                                            2 * pair + 1, fourB, eightB);
                     }
-                    if (DOWN == 2) TMM__KEEP_ORDER();
+                    if (DOWN < 4) TMM__KEEP_ORDER();
 #pragma unroll
                     for (int pass = 0; pass < PASSES; pass++)
-                        if (slot == pass * (SLOTS - (DOWN == 4 ? 4 : 2)) / PASSES + 2)
+                        if (slot == pass * SLOTS / PASSES + FIRST)
                             tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                             rows, toB, eightB, fromB, strideB, cols);
+                                             rows, toB, eightB, fromB, strideB, cols, tall);
                 }
                 if (half == HALVES - 2) {
                     tmm__copy_commit();
@@ -11925,7 +12149,7 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
-    c->s.is_128x64 = any && tall < wide;
+    c->s.is_tall = any && tall < wide;
 }
 
 /* The instance and the plan that should be fastest. */
@@ -12009,7 +12233,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
                              p->stream);
         if (status == TMM_OK && c.s.reduce)
             status = TMM_FN(gemm__reduce)(p, &c.s, c.instance == TMM_FN(pipelined_any) ? 8 : 16,
-                                          c.s.is_128x64 ? 4 : 2,
+                                          c.s.is_tall ? 4 : 2,
                                           c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
@@ -12025,13 +12249,14 @@ typedef struct tmm__tensor_instance {
     int tile_m, tile_n, warps;
     int width;  /* elements to a copy */
     int blocks; /* to a multiprocessor */
+    int turns;  /* its tile can be tile_n x tile_m, too */
     const void *kernel;
 } tmm__tensor_instance;
 
 /* Is it a small tile, which KERNEL REDUCE can add up? */
 static inline int tmm__tensor_small(const tmm__tensor_instance *i)
 {
-    return i->tile_m == 64 && i->tile_n == 64;
+    return i->tile_m <= 64 && i->tile_n <= 64;
 }
 
 /* Its costs. Of an instance that was not measured: of the first one, by the area. */
@@ -12061,7 +12286,9 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
     *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
-    if (!d->cut_k || steps == 0) return blocks;
+    /* Parts of K of operands that L2 does not hold took such tiles 1.4 to 1.8 times as long. */
+    const int too_large = i->turns && d->load.bytes > tmm__current_device()->gpu.l2_bytes;
+    if (!d->cut_k || steps == 0 || too_large) return blocks;
     /* So many slices of each that KERNEL REDUCE is worth its launch. */
     int most = (int)tmm__min(slots / tiles, steps / 4);
     for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
@@ -12178,31 +12405,41 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
                                               const TMM_FN(gemm__product) * p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
-    {32 * down, 32 * warps, 2 * warps, width, blocks, (const void *)TMM_FN(gemm_tensor_##name)},
+    {32 * down,                                          \
+     32 * warps,                                         \
+     2 * warps,                                          \
+     width,                                              \
+     blocks,                                             \
+     down == 1,                                          \
+     (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
     c->instance = NULL;
-    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
-        const tmm__tensor_instance *i = &instances[n];
+    enum { COUNT = (int)(sizeof instances / sizeof *instances) };
+    for (int n = 0; n < 2 * COUNT; n++) {
+        const int tall = n >= COUNT; /* the tile turned */
+        const tmm__tensor_instance *i = &instances[n % COUNT];
+        const int tile_m = tall ? i->tile_n : i->tile_m, tile_n = tall ? i->tile_m : i->tile_n;
+        if (tall && !i->turns) continue;
         tmm__division d;
         tmm__schedule plan;
         double time;
-        int large =
-            i->tile_m > 64 || i->tile_n > 64; /* it takes no operands smaller than its tile */
-        if ((i->width == 2) != wide || (large && (p->M < i->tile_m || p->N < i->tile_n))) continue;
-        if (TMM__TENSOR_BYTES(i->tile_m, i->tile_n) > device->shared) continue;
+        int large = tile_m > 64 || tile_n > 64; /* it takes no operands smaller than its tile */
+        if ((i->width == 2) != wide || (large && (p->M < tile_m || p->N < tile_n))) continue;
+        if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
         memset(&d, 0, sizeof d);
-        d.tiles_down = (int)((p->M - 1) / i->tile_m + 1);
-        d.tiles_across = (int)((p->N - 1) / i->tile_n + 1);
+        d.tiles_down = (int)((p->M - 1) / tile_m + 1);
+        d.tiles_across = (int)((p->N - 1) / tile_n + 1);
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-        d.instance = n + (packed ? (int)(sizeof instances / sizeof *instances) : 0);
-        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, i->tile_m, i->tile_n);
+        d.instance = n + (packed ? 2 * COUNT : 0);
+        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, tile_m, tile_n);
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
+        plan.is_tall = tall;
         if (c->instance != NULL && time >= c->time) continue;
         c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
     }
@@ -12270,8 +12507,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
                              TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n), arguments,
                              p->stream);
     if (status == TMM_OK && c.s.reduce)
-        status =
-            TMM_FN(gemm__reduce)(p, &c.s, 4, 2, c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
+        status = TMM_FN(gemm__reduce)(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
+                                      c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
@@ -12608,42 +12845,105 @@ static inline tmm_status TMM_FN(gemm__skinny)(const TMM_FN(gemm__product) * give
 /* src/tiledmm/kernels/outer_launch.h. LAUNCHER of KERNEL OUTER.
    Uses: type/product.h. Used by: type/choose.h, type/dispatch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+/* An instance of KERNEL OUTER. */
+typedef struct TMM_FN(outer__instance) {
+    int warp_rows, cols, bytes; /* of C that a warp computes; for each k that is copied */
+    const void *kernel;
+} TMM_FN(outer__instance);
+
+/* How a launch of KERNEL OUTER is made. */
+typedef struct TMM_FN(outer__choice) {
+    TMM_FN(outer__instance) instance;
+    int warps, depth; /* of a block; k in shared memory, 0: none */
+    double down, across;
+    double time; /* nanoseconds that it should take */
+} TMM_FN(outer__choice);
+
+/* Nanoseconds with instance number n: the blocks of the busiest multiprocessor, or memory. */
+static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, int n,
+                                               const TMM_FN(gemm__product) * p)
+{
+    const tmm__outer_costs *t = &tmm__tuned()->outer[TMM__TUNED_AS];
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_OUTER, 1, 1);
+    const double K = (double)p->K;
+    const size_t sector = 32;
+    const double blocks = ceil(c->down * c->across * p->batch / load.processors);
+    /* Elements that a thread copies. */
+    const double copies = K * (c->instance.warp_rows + (double)c->instance.cols / c->warps) / 32;
+    const int odd = (size_t)p->ldc * sizeof(TMM_TYPE) % sector != 0;
+    double clocks = c->warps * t->warp[n] * (odd ? 1 + t->odd : 1);
+    clocks += c->warps * K * (c->depth > 0 ? t->k[n] : t->direct_k[n]);
+    if (c->depth > 0) clocks += c->warps * copies * t->copied;
+    clocks *= blocks;
+    clocks += c->depth > 0 ? t->copy + copies * t->copy_each
+                           : t->direct + t->direct_each * fmax(K - 1, 0);
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    double memory = tmm__memory_time(&load);
+    if (odd && c->instance.cols == 32 && load.bytes + load.c_bytes > gpu->l2_bytes)
+        memory *= t->apart;
+    return gpu->launch + fmax(clocks / gpu->clock, memory);
+}
+
+/* The instance and block that should be fastest. */
+static inline TMM_FN(outer__choice) TMM_FN(gemm__outer_plan)(const TMM_FN(gemm__product) * p)
+{
+#define TMM__ROW(pass, name, rows, lanes)                                           \
+    {rows * (32 / lanes), TMM__OUTER_COLS * lanes, (int)TMM_FN(outer_bytes_##name), \
+     (const void *)TMM_FN(gemm_outer_##name)},
+    static const TMM_FN(outer__instance) instances[] = {TMM__OUTER_LIST(TMM__ROW)};
+#undef TMM__ROW
+    const int count = (int)(sizeof instances / sizeof *instances);
+    const int direct = p->K > 0 && p->K <= TMM__OUTER_DIRECT, least = direct ? 2 : 4;
+    TMM_FN(outer__choice) best, c;
+    memset(&best, 0, sizeof best);
+    best.time = HUGE_VAL;
+    for (int n = 0; n < count; n++) {
+        c.instance = instances[n];
+        const int most = tmm__current_device()->shared / c.instance.bytes / (int)TMM__OUTER_STEP;
+        const int steps =
+            (int)((tmm__min(p->K, TMM__OUTER_MOST) + TMM__OUTER_STEP - 1) / TMM__OUTER_STEP);
+        c.depth = direct ? 0 : (steps < 1 ? 1 : steps < most ? steps : most) * (int)TMM__OUTER_STEP;
+        for (c.warps = least; c.warps <= (int)TMM__OUTER_WARPS; c.warps *= 2) {
+            c.down = ceil((double)p->M / (c.warps * c.instance.warp_rows));
+            c.across = ceil((double)p->N / c.instance.cols);
+            if (c.down > (int)TMM__MOST_GRID) continue;
+            c.time = TMM_FN(gemm__outer_guess)(&c, n, p);
+            c.time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, c.warps, c.time);
+            if (c.time < best.time) best = c;
+        }
+    }
+    return best;
+}
+
 static inline tmm_status TMM_FN(gemm__outer_takes)(const TMM_FN(gemm__product) * p,
                                                    const TMM_FN(gemm__kernel) * row)
 {
     (void)row;
-    if (p->K <= INT_MAX) return TMM_OK;
-    return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
+    if (p->K > INT_MAX)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: K (%lld) is too large for it", p->K);
+    if (TMM_FN(gemm__outer_plan)(p).time == HUGE_VAL)
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel outer: M (%lld) is too large for it", p->M);
+    return TMM_OK;
 }
 
 static inline double TMM_FN(gemm__outer_time)(const TMM_FN(gemm__product) * p,
                                               const TMM_FN(gemm__kernel) * row)
 {
-    enum { TILE = TMM__OUTER_EDGE * TMM__OUTER_EDGE * TMM__OUTER_THREADS };
-    const double line =
-        128; /* bytes of L1: of those between columns, a warp reads as many at most */
-    const int along_k = p->rsB == 1 && p->csB != 1;
-    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_OUTER, TMM__OUTER_EDGE, TMM__OUTER_EDGE);
     (void)row;
-    if (p->K > TMM__OUTER_MOST) return HUGE_VAL; /* lines leave L1 before all of them is read */
-    /* Warps without work end at once. */
-    load.blocks = ceil(load.blocks / p->batch / 32) / (TMM__OUTER_THREADS / 32) * p->batch;
-    load.area = TILE, load.copied = 0, load.odd = 0;
-    if (along_k) load.k *= fmin(line, (double)p->csB * sizeof(TMM_TYPE)) / line;
-    return tmm__launch_time(&tmm__tuned()->outer[along_k][TMM__TUNED_AS], &load);
+    return p->K > TMM__OUTER_MOST ? HUGE_VAL : TMM_FN(gemm__outer_plan)(p).time;
 }
 
 static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given,
                                              const TMM_FN(gemm__kernel) * row)
 {
     TMM_FN(gemm__product) p = *given;
+    TMM_FN(outer__choice) c = TMM_FN(gemm__outer_plan)(&p);
     void *arguments[20];
     (void)row;
-    (void)TMM_FN(gemm__arguments)(&p, arguments);
-    const double edge = TMM__OUTER_EDGE, threads = ceil(p.M / edge) * ceil(p.N / edge);
-    const double blocks = ceil(threads / (int)TMM__OUTER_THREADS);
-    return tmm__launch((const void *)TMM_FN(gemm_outer), dim3((unsigned)blocks, 1, p.batch),
-                       dim3(TMM__OUTER_THREADS), 0, arguments, p.stream);
+    arguments[TMM_FN(gemm__arguments)(&p, arguments)] = &c.depth;
+    return tmm__launch(c.instance.kernel, dim3((unsigned)c.across, (unsigned)c.down, p.batch),
+                       dim3((unsigned)(32 * c.warps)), c.depth * c.instance.bytes, arguments,
+                       p.stream);
 }
 #endif
 /* src/tiledmm/kernels/direct_launch.h. LAUNCHER of KERNEL DIRECT.
@@ -12783,7 +13083,8 @@ typedef struct TMM_FN(narrow__choice) {
 } TMM_FN(narrow__choice);
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
-   long as one after the other; one that is alone, longer. */
+   long as one after the other; one that is alone, longer. Pairs end together and are followed by
+   pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
 static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c,
                                                      const TMM_FN(gemm__product) * p)
 {
@@ -12795,7 +13096,7 @@ static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
     const double step = fmax(t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1],
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
-    const double turns = rounds - fmod(rounds, 2) + fmod(rounds, 2) * t->narrow.alone;
+    const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)c->linesP * c->linesQ;
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, 1, 1);
     double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;

@@ -1,9 +1,10 @@
-/* bench/accuracy.cu - how far the float products of tiledmm.cuh are from the exact ones, on data
-   that is kind and data that is not, beside cuBLAS.
+/* bench/accuracy.cu - how far the float or double products of tiledmm.cuh are from the exact ones, on
+   data that is kind and data that is not, beside cuBLAS.
 
    Build   nvcc -O3 -arch=native bench/accuracy.cu -DWITH_CUBLAS -lcublas -o accuracy
            (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native;
            without the last two words: no rows by cuBLAS. cpu/cucc bench/accuracy.cu for the CPU)
+           -DDOUBLE: products of double
    Run     ./accuracy                  all kinds of data, K from 1 to 100000; under a minute
            ./accuracy --kind spike_40 --k 4096
            ./accuracy --help           lists the kinds
@@ -12,17 +13,23 @@
      error = (|C - Cref| - K 2^-150) / (|A||B|)_ij / u,    u = 2^-24, at least 0
    where Cref and |A||B| are summed in double: products of floats are exact there, and the sum is
    off by K 2^-53 (|A||B|)_ij at most, 0.0002 u at K = 100000. K 2^-150 is what K operations may
-   lose where results are denormal. An element of C whose |A||B| is 0 must be 0. The largest and the
-   mean error of each contender are shown, in units of u:
+   lose where results are denormal. An element of C whose |A||B| is 0 must be 0.
+   In double it is K 2^-1075 and u = 2^-53. Cref is the sum of two doubles there, off by less than
+   K^2 2^-104 (|A||B|)_ij; A and B are scaled to the middle of the range for it, which is exact.
+   The largest and the mean error of each contender are shown, in units of u:
      strict   TMM_AUTO, which sums by multiply-adds
-     tensor   TMM_TENSOR, if the header has it for float and the device can
-     SGEMM    cublasSgemm with a default handle
-     TF32     cublasGemmEx with CUBLAS_COMPUTE_32F_FAST_TF32
+     tensor   TMM_TENSOR, if the header has it for float and the device can; of double
+              TMM_TENSOR_INT8
+     SGEMM    cublasSgemm with a default handle, of double cublasDgemm
+     TF32     cublasGemmEx with CUBLAS_COMPUTE_32F_FAST_TF32; of float alone
    The last rows are 4096 x 4096 x 4096, and timed: microseconds of each, five products in a row.
    The promise of the first two is an error of K + 2 (for integers, exactness): a row that breaks it
    is FAILED, and so is the run. The others promise nothing here; "above" says that they broke
    it. */
 #define TMM_FLOAT_TENSOR 0 /* compiled, but taken only where it is asked for */
+#ifdef DOUBLE
+#define TMM_DOUBLE_TENSOR 0
+#endif
 #include "../tiledmm.cuh"
 #ifdef WITH_CUBLAS
 #include <cublas_v2.h>
@@ -35,6 +42,30 @@
 enum { ON_CPU = 1, SIZE = 48 };
 #else
 enum { ON_CPU = 0, SIZE = 1024 };
+#endif
+
+/* ---------------------------------- the type -------------------------------------------------- */
+#ifdef DOUBLE
+typedef double number;
+#define GEMM        tmm_dgemm
+#define GEMM_WITH   tmm_dgemm_with
+#define GEMM_CHOICE tmm_dgemm_choice
+#define CUBLAS_GEMM cublasDgemm
+static const tmm_kernel TENSOR_KERNEL = TMM_TENSOR_INT8;
+static const double ONE_OVER_U = 9007199254740992.0, LARGEST_NUMBER = 1.7976931348623157e308;
+enum { IS_DOUBLE = 1, DENORMAL_STEP = -1075, SLIVER = -54, INTEGER_BITS = 53, WHOLE_BITS = 25 };
+/* Powers of two of A and B where a kind of data has them. */
+enum { DENORMAL_A = -1050, DENORMAL_B = 700, SMALL = -530, LARGE = 480, TINY = -470, MIXED = 900 };
+#else
+typedef float number;
+#define GEMM        tmm_sgemm
+#define GEMM_WITH   tmm_sgemm_with
+#define GEMM_CHOICE tmm_sgemm_choice
+#define CUBLAS_GEMM cublasSgemm
+static const tmm_kernel TENSOR_KERNEL = TMM_TENSOR;
+static const double ONE_OVER_U = 16777216.0, LARGEST_NUMBER = 3.4028234663852886e38;
+enum { IS_DOUBLE = 0, DENORMAL_STEP = -150, SLIVER = -25, INTEGER_BITS = 24, WHOLE_BITS = 11 };
+enum { DENORMAL_A = -130, DENORMAL_B = 100, SMALL = -72, LARGE = 55, TINY = -60, MIXED = 120 };
 #endif
 
 /* ---------------------------------- kinds of data --------------------------------------------- */
@@ -80,7 +111,7 @@ static const struct {
     {"phi_4", "(u - 0.5) exp(4 z)"},
     {"phi_8", "(u - 0.5) exp(8 z)"},
     {"equal", "one value to a row of A, one to a column of B: every rounding alike"},
-    {"slivers", "A is 1 at every 64th k, else just under 2^-25; B is 1"},
+    {"slivers", "A is 1 at every 64th k, else just under 2^-25 (double: 2^-54); B is 1"},
     {"spike_20", "uniform, an element of 2^20 in each row of A, which meets zeros of B"},
     {"spike_40", "the same with 2^40"},
     {"graded", "uniform, rows of A and columns of B by 2^-30 to 2^30"},
@@ -90,13 +121,13 @@ static const struct {
     {"wide_36", "both signs, exponents uniform from -36 to 0"},
     {"wide_60", "both signs, exponents uniform from -60 to 0"},
     {"cancel", "uniform, A = (X, X) and B = (Y; -Y): C is 0"},
-    {"denormal", "uniform, A by 2^-130 and B by 2^100: A is denormal"},
-    {"denormal_c", "uniform, A and B by 2^-72: C is denormal"},
-    {"huge", "uniform by 2^55"},
-    {"tiny", "uniform by 2^-60"},
-    {"mixed", "uniform, A by 2^120 and B by 2^-120"},
-    {"largest", "uniform, A by the largest float and B by 2^-20"},
-    {"integers", "whole numbers below 2^11, |A||B| below 2^24: C must be exact"},
+    {"denormal", "uniform, A by 2^-130 and B by 2^100 (2^-1050, 2^700): A is denormal"},
+    {"denormal_c", "uniform, A and B by 2^-72 (2^-530): C is denormal"},
+    {"huge", "uniform by 2^55 (2^480)"},
+    {"tiny", "uniform by 2^-60 (2^-470)"},
+    {"mixed", "uniform, A by 2^120 and B by 2^-120 (2^900, 2^-900)"},
+    {"largest", "uniform, A by the largest number and B by 2^-20"},
+    {"integers", "whole numbers below 2^11 (2^25), |A||B| below 2^24 (2^53): C must be exact"},
 };
 
 /* In (0, 1), never 0 and never 1. */
@@ -106,10 +137,27 @@ static __device__ double fraction(u64 bits)
 }
 
 /* As a float, not away from zero: 1 - 2^-53 would be 1. */
-static __device__ float shorten(double x)
+static __device__ number shorten(double x)
 {
+#ifdef DOUBLE
+    return x;
+#else
     float y = (float)x;
     return fabs((double)y) > fabs(x) ? __int_as_float(__float_as_int(y) - 1) : y;
+#endif
+}
+
+/* The power of two by which all of A, or B, is scaled. */
+static __host__ __device__ int power_of(kind what, int of_B)
+{
+    switch (what) {
+    case DENORMAL: return of_B ? DENORMAL_B : DENORMAL_A;
+    case DENORMAL_C: return SMALL;
+    case HUGE_SCALE: return LARGE;
+    case TINY_SCALE: return TINY;
+    case MIXED_SCALE: return of_B ? -MIXED : MIXED;
+    default: return 0;
+    }
 }
 
 static __device__ double normal(u64 bits)
@@ -133,7 +181,7 @@ static __device__ double element(kind what, int of_B, long long line, long long 
     case PHI_4: return 0.5 * x * exp(4 * normal(more));
     case PHI_8: return 0.5 * x * exp(8 * normal(more));
     case EQUAL: return 0.5 + 0.5 * fraction(mix(side + (u64)line));
-    case SLIVERS: return of_B || k % 64 == 0 ? 1 : ldexp(0.9995, -25);
+    case SLIVERS: return of_B || k % 64 == 0 ? 1 : ldexp(0.9995, SLIVER);
     case SPIKE_20:
     case SPIKE_40:
         if (K <= 5) return x;
@@ -154,24 +202,22 @@ static __device__ double element(kind what, int of_B, long long line, long long 
         x = 2 * fraction(mix(side + (u64)line * 0x100000001b3ull + (u64)twin)) - 1;
         return of_B && k >= half ? -(double)shorten(x) : x;
     }
-    case DENORMAL: return ldexp(x, of_B ? 100 : -130);
-    case DENORMAL_C: return ldexp(x, -72);
-    case HUGE_SCALE: return ldexp(x, 55);
-    case TINY_SCALE: return ldexp(x, -60);
-    case MIXED_SCALE: return ldexp(x, of_B ? -120 : 120);
-    case LARGEST: return of_B ? ldexp(x, -20) : x * 3.4028234663852886e38;
+    case LARGEST: return of_B ? ldexp(x, -20) : x * LARGEST_NUMBER;
     case INTEGERS: {
-        double most = of_B ? floor(8191.0 / (double)K) : 2047; /* 2047 * 8191 < 2^24 */
-        if (of_B && K > 8191) return k % (K / 8191 + 1) == 0 ? (more % 2 ? 1 : -1) : 0;
-        most = most > 2047 ? 2047 : most;
+        /* (2^11 - 1) (2^13 - 1) < 2^24 */
+        const double whole = (1 << WHOLE_BITS) - 1;
+        const long long all = (1 << (INTEGER_BITS - WHOLE_BITS)) - 1;
+        double most = of_B ? floor((double)all / (double)K) : whole;
+        if (of_B && K > all) return k % (K / all + 1) == 0 ? (more % 2 ? 1 : -1) : 0;
+        most = most > whole ? whole : most;
         return floor(x * (most + 0.5) + 0.5);
     }
-    default: return x;
+    default: return ldexp(x, power_of(what, of_B));
     }
 }
 
 /* Fills a matrix of rows x cols. */
-static __global__ void fill(kind what, int of_B, float *X, long long rows, long long cols,
+static __global__ void fill(kind what, int of_B, number *X, long long rows, long long cols,
                             long long K, u64 seed)
 {
     long long step = (long long)gridDim.x * blockDim.x;
@@ -185,22 +231,45 @@ static __global__ void fill(kind what, int of_B, float *X, long long rows, long 
 /* ---------------------------------- reference and errors -------------------------------------- */
 enum { TILE = 64, DEPTH = 16, EACH = 4 };
 
-/* R = A B and S = |A||B| in double: 256 threads to a tile of 64 x 64, 4 x 4 elements each. */
-static __global__ void reference(const float *A, const float *B, double *R, double *S, int M, int N,
+/* Adds x y to the sum of two doubles (Dekker; Knuth): what is rounded away goes to `low`. */
+static __device__ __forceinline__ void add_product(double x, double y, double *high, double *low)
+{
+#ifdef DOUBLE
+    double product = x * y, rest = fma(x, y, -product);
+    double sum = *high + product, part = sum - *high;
+    *low += (*high - (sum - part)) + (product - part) + rest;
+    *high = sum;
+#else
+    *high = fma(x, y, *high);
+    (void)low;
+#endif
+}
+
+/* What a reference is made of: A and B times 2^-power_A and 2^-power_B. */
+typedef struct operands {
+    const number *A, *B;
+    int power_A, power_B;
+} operands;
+
+/* R + L = A B and S = |A||B|: 256 threads to a tile of 64 x 64, 4 x 4 elements each. */
+static __global__ void reference(operands from, double *R, double *L, double *S, int M, int N,
                                  long long K)
 {
+    const number *A = from.A, *B = from.B;
     __shared__ double a[DEPTH][TILE + 1], b[DEPTH][TILE];
     int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE, thread = (int)threadIdx.x;
     int i0 = thread / (TILE / EACH), j0 = thread % (TILE / EACH);
-    double sum[EACH][EACH] = {{0}}, size[EACH][EACH] = {{0}};
+    double sum[EACH][EACH] = {{0}}, low[EACH][EACH] = {{0}}, size[EACH][EACH] = {{0}};
     for (long long k0 = 0; k0 < K; k0 += DEPTH) {
         for (int n = thread; n < TILE * DEPTH; n += 256) {
             int i = n / DEPTH, k = n % DEPTH;
-            a[k][i] = row0 + i < M && k0 + k < K ? A[(row0 + i) * K + k0 + k] : 0;
+            double x = row0 + i < M && k0 + k < K ? A[(row0 + i) * K + k0 + k] : 0;
+            a[k][i] = IS_DOUBLE ? ldexp(x, -from.power_A) : x;
         }
         for (int n = thread; n < TILE * DEPTH; n += 256) {
             int k = n / TILE, j = n % TILE;
-            b[k][j] = col0 + j < N && k0 + k < K ? B[(k0 + k) * N + col0 + j] : 0;
+            double y = col0 + j < N && k0 + k < K ? B[(k0 + k) * N + col0 + j] : 0;
+            b[k][j] = IS_DOUBLE ? ldexp(y, -from.power_B) : y;
         }
         __syncthreads();
         for (int k = 0; k < DEPTH; k++)
@@ -209,7 +278,7 @@ static __global__ void reference(const float *A, const float *B, double *R, doub
 #pragma unroll
                 for (int j = 0; j < EACH; j++) {
                     double x = a[k][i0 + i * (TILE / EACH)], y = b[k][j0 + j * (TILE / EACH)];
-                    sum[i][j] = fma(x, y, sum[i][j]);
+                    add_product(x, y, &sum[i][j], &low[i][j]);
                     size[i][j] = fma(fabs(x), fabs(y), size[i][j]);
                 }
         __syncthreads();
@@ -219,6 +288,7 @@ static __global__ void reference(const float *A, const float *B, double *R, doub
             int row = row0 + i0 + i * (TILE / EACH), col = col0 + j0 + j * (TILE / EACH);
             if (row >= M || col >= N) continue;
             R[(long long)row * N + col] = sum[i][j];
+            if (IS_DOUBLE) L[(long long)row * N + col] = low[i][j];
             S[(long long)row * N + col] = size[i][j];
         }
 }
@@ -229,14 +299,16 @@ typedef struct findings {
     double sums[WARPS];
 } findings;
 
-static __global__ void compare(const float *C, const double *R, const double *S, long long count,
-                               double allowed, findings *f)
+/* `power`: R, L and S are 2^-power of what C should be. */
+static __global__ void compare(const number *C, const double *R, const double *L, const double *S,
+                               long long count, int power, double allowed, findings *f)
 {
     long long step = (long long)gridDim.x * blockDim.x;
     double largest = 0, sum = 0;
     for (long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += step) {
-        double off = fabs((double)C[at] - R[at]) - allowed, error = 0;
-        if (off > 0) error = off / S[at] * 16777216.0;
+        double is = IS_DOUBLE ? ldexp((double)C[at], -power) : (double)C[at];
+        double off = fabs((is - R[at]) - (IS_DOUBLE ? L[at] : 0)) - allowed, error = 0;
+        if (off > 0) error = off / S[at] * ONE_OVER_U;
         if (!isfinite(C[at]) || !(error <= 1e99) || (S[at] == 0 && C[at] != 0)) error = 1e99;
         largest = error > largest ? error : largest;
         sum += error;
@@ -263,7 +335,7 @@ typedef struct options {
 static void print_help(void)
 {
     printf("usage: accuracy [options]\n"
-           "The error of float products of tiledmm.cuh, and of cuBLAS, against double.\n\n"
+           "The error of products of tiledmm.cuh, and of cuBLAS, against sums of more bits.\n\n"
            "  --kind NAME   this kind of data only (repeatable); see below\n"
            "  --k K         this K only (repeatable)\n"
            "  --size N      C is N x N (default %d)\n"
@@ -277,7 +349,11 @@ static void print_help(void)
 
 static int parse_options(int count, char **words, options *o)
 {
+#ifdef DOUBLE
+    static const int all[] = {1, 2, 15, 16, 31, 100, 1000, 1024, 4096, 16384, 65536};
+#else
     static const int all[] = {1, 2, 3, 5, 8, 16, 31, 64, 100, 256, 1000, 1024, 4096, 10000, 100000};
+#endif
     static const int few[] = {1, 31, 64, 1000};
     memset(o, 0, sizeof *o);
     o->seed = (u64)time(NULL);
@@ -327,16 +403,22 @@ static int parse_options(int count, char **words, options *o)
 
 /* ---------------------------------- the job --------------------------------------------------- */
 typedef enum contender { STRICT, TENSOR, SGEMM, TF32, CONTENDERS } contender;
+#ifdef DOUBLE
+static const char *const names[CONTENDERS] = {"strict", "tensor_int8", "cublas_dgemm", ""};
+static const char *const headings[CONTENDERS] = {"strict", "int8", "DGEMM", ""};
+#else
 static const char *const names[CONTENDERS] = {"strict", "tensor", "cublas_sgemm", "cublas_tf32"};
 static const char *const headings[CONTENDERS] = {"strict", "tensor", "SGEMM", "TF32"};
+#endif
 
 typedef struct bench {
     options o;
     int has[CONTENDERS];
-    float *A, *B, *C;
-    double *R, *S;
+    number *A, *B, *C;
+    double *R, *L, *S;
     findings *found, *copied;
-    char device[256], versions[96];
+    char device[256], versions[96], machine[400];
+    const char *where; /* the columns that say on which machine, in the first row */
     FILE *csv;
     int rows, failures;
 #ifdef WITH_CUBLAS
@@ -349,19 +431,19 @@ static int multiply(bench *w, contender who, int M, int N, long long K)
 {
     switch (who) {
     case STRICT:
-        if (tmm_sgemm_choice(M, N, K, 1) == TMM_TENSOR) {
+        if (GEMM_CHOICE(M, N, K, 1) == TENSOR_KERNEL) {
             fprintf(stderr,
                     "accuracy: TMM_AUTO takes tensor cores: that is not the strict kernel\n");
             exit(2);
         }
-        return tmm_sgemm(TMM_OP_N, TMM_OP_N, M, N, K, 1, w->A, K, w->B, N, 0, w->C, N, 0) == TMM_OK;
+        return GEMM(TMM_OP_N, TMM_OP_N, M, N, K, 1, w->A, K, w->B, N, 0, w->C, N, 0) == TMM_OK;
     case TENSOR:
-        return tmm_sgemm_with(TMM_TENSOR, TMM_OP_N, TMM_OP_N, M, N, K, 1, w->A, K, w->B, N, 0, w->C,
-                              N, 0) == TMM_OK;
+        return GEMM_WITH(TENSOR_KERNEL, TMM_OP_N, TMM_OP_N, M, N, K, 1, w->A, K, w->B, N, 0, w->C,
+                         N, 0) == TMM_OK;
 #ifdef WITH_CUBLAS /* column-major: C^T = B^T A^T */
     case SGEMM: {
-        float one = 1, zero = 0;
-        return cublasSgemm(w->cublas, CUBLAS_OP_N, CUBLAS_OP_N, N, M, (int)K, &one, w->B, N, w->A,
+        number one = 1, zero = 0;
+        return CUBLAS_GEMM(w->cublas, CUBLAS_OP_N, CUBLAS_OP_N, N, M, (int)K, &one, w->B, N, w->A,
                            (int)K, &zero, w->C, N) == CUBLAS_STATUS_SUCCESS;
     }
     case TF32: {
@@ -403,14 +485,16 @@ static void run_point(bench *w, kind what, int size, long long K, int timed)
     dim3 tiles((unsigned)((N - 1) / TILE + 1), (unsigned)((M - 1) / TILE + 1));
     fill<<<2048, 256>>>(what, 0, w->A, M, K, K, seed);
     fill<<<2048, 256>>>(what, 1, w->B, K, N, K, seed);
-    reference<<<tiles, 256>>>(w->A, w->B, w->R, w->S, M, N, K);
+    const operands from = {w->A, w->B, power_of(what, 0), power_of(what, 1)};
+    const int power = IS_DOUBLE ? from.power_A + from.power_B : 0;
+    reference<<<tiles, 256>>>(from, w->R, w->L, w->S, M, N, K);
     must(cudaGetLastError(), "the reference");
     double promise = what == INTEGERS ? 0 : (double)K + 2;
     const char *verdict = "ok";
     printf("%-11s %6d %7lld %8.0f", kinds[what].name, size, K, promise);
     for (int who = 0; who < CONTENDERS; who++) {
         if (!w->has[who]) continue;
-        must(cudaMemset(w->C, 0xff, (size_t)M * (size_t)N * sizeof(float)), "poison"); /* NaN */
+        must(cudaMemset(w->C, 0xff, (size_t)M * (size_t)N * sizeof(number)), "poison"); /* NaN */
         must(cudaMemset(w->found, 0, sizeof *w->found), "poison");
         if (!multiply(w, (contender)who, M, N, K)) {
             printf("  %9s %9s", "refused", "");
@@ -420,8 +504,8 @@ static void run_point(bench *w, kind what, int size, long long K, int timed)
             }
             continue;
         }
-        compare<<<BLOCKS, 256>>>(w->C, w->R, w->S, (long long)M * N, (double)K * ldexp(1, -150),
-                                 w->found);
+        compare<<<BLOCKS, 256>>>(w->C, w->R, w->L, w->S, (long long)M * N, power,
+                                 (double)K * ldexp(1, DENORMAL_STEP - power), w->found);
         must(cudaGetLastError(), "the comparison");
         must(cudaMemcpy(w->copied, w->found, sizeof *w->found, cudaMemcpyDeviceToHost),
              "the kernels that were checked");
@@ -440,10 +524,10 @@ static void run_point(bench *w, kind what, int size, long long K, int timed)
             snprintf(time, sizeof time, "%.1f", us[who]);
         }
         if (w->csv)
-            fprintf(w->csv, "%s,%d,%d,%lld,%s,%s,%.6g,%.6g,%.0f,%s,%s,\"%s\",%s,%llu\n",
-                    kinds[what].name, M, N, K, names[who],
-                    who == STRICT ? tmm_kernel_string(tmm_sgemm_choice(M, N, K, 1)) : names[who],
-                    largest, mean, promise, result, time, w->device, w->versions, w->o.seed);
+            fprintf(w->csv, "%s,%d,%lld,%s,%s,%.4g,%.4g,%s,%s,%s\n", kinds[what].name, M, K,
+                    names[who], who == STRICT ? tmm_kernel_string(GEMM_CHOICE(M, N, K, 1)) : "",
+                    largest, mean, result, time, w->where);
+        w->where = ",,,,"; /* once is enough */
     }
     printf("  %s", verdict);
     if (timed) printf("  us:");
@@ -466,27 +550,32 @@ static void set_up(bench *w)
 #ifndef _WIN32 /* settings that would let cuBLAS compute otherwise than strictly, or than in TF32 */
     unsetenv("NVIDIA_TF32_OVERRIDE");
     unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
+    unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
 #endif
     must_cublas(cublasCreate(&w->cublas), "cublasCreate");
     cublasGetVersion(w->cublas, &version);
-    w->has[SGEMM] = w->has[TF32] = 1;
+    w->has[SGEMM] = 1;
+    w->has[TF32] = !IS_DOUBLE;
 #endif
     snprintf(w->device, sizeof w->device, "%s", properties.name);
     snprintf(w->versions, sizeof w->versions, "%s,%s,%d.%d.%d", v.driver, v.toolkit,
              version / 10000, version % 10000 / 100, version % 100);
+    snprintf(w->machine, sizeof w->machine, "\"%s\",%s,%llu", w->device, w->versions, w->o.seed);
+    w->where = w->machine;
     w->csv = open_csv(w->o.csv);
     if (w->csv)
-        fprintf(w->csv, "kind,M,N,K,kernel,choice,max_u,mean_u,promise_u,result,us,device,driver,"
-                        "toolkit,cublas,seed\n");
+        fprintf(w->csv, "kind,M,K,kernel,choice,max_u,mean_u,result,us,device,driver,toolkit,"
+                        "cublas,seed\n");
 }
 
 /* For operands and results of that many elements. */
 static void get_memory(bench *w, long long most_operand, long long elements)
 {
-    must(cudaMalloc((void **)&w->A, (size_t)most_operand * sizeof(float)), "memory for A");
-    must(cudaMalloc((void **)&w->B, (size_t)most_operand * sizeof(float)), "memory for B");
-    must(cudaMalloc((void **)&w->C, (size_t)elements * sizeof(float)), "memory for C");
+    must(cudaMalloc((void **)&w->A, (size_t)most_operand * sizeof(number)), "memory for A");
+    must(cudaMalloc((void **)&w->B, (size_t)most_operand * sizeof(number)), "memory for B");
+    must(cudaMalloc((void **)&w->C, (size_t)elements * sizeof(number)), "memory for C");
     must(cudaMalloc((void **)&w->R, (size_t)elements * sizeof(double)), "memory");
+    if (IS_DOUBLE) must(cudaMalloc((void **)&w->L, (size_t)elements * sizeof(double)), "memory");
     must(cudaMalloc((void **)&w->S, (size_t)elements * sizeof(double)), "memory");
     must(cudaMalloc((void **)&w->found, sizeof *w->found), "memory");
     w->copied = (findings *)malloc(sizeof *w->copied);
@@ -511,14 +600,14 @@ int main(int count, char **words)
     operand = operand > trial * trial ? operand : trial * trial;
     most = most > trial ? most : trial;
     get_memory(w, operand, most * most);
-    /* has this header the tensor path for float, and can this device do it? */
+    /* has this header the tensor path for this type, and can this device do it? */
     fill<<<64, 256>>>(UNIFORM, 0, w->A, trial, trial, trial, 1);
     fill<<<64, 256>>>(UNIFORM, 1, w->B, trial, trial, trial, 1);
     w->has[TENSOR] = multiply(w, TENSOR, (int)trial, (int)trial, trial);
     must(cudaDeviceSynchronize(), "the first product");
 
     printf("%s; driver, CUDA, cuBLAS: %s; seed %llu\n", w->device, w->versions, w->o.seed);
-    if (!w->has[TENSOR]) printf("no TMM_TENSOR here: %s\n", tmm_last_error());
+    if (!w->has[TENSOR]) printf("no tensor path here: %s\n", tmm_last_error());
     printf("largest and mean error, in units of u (|A||B|)_ij\n%-11s %6s %7s %8s", "kind", "M = N",
            "K", "promise");
     for (int who = 0; who < CONTENDERS; who++)

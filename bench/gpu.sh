@@ -11,9 +11,9 @@
 #   gemm_cublas_sm80.csv  a few of them as GPUs from sm_80 on get them: built as compute_80 PTX
 #   shapes.csv     bench/shapes.cu: 200 shapes drawn by the date, beside cuBLAS and the limits
 #   regret.csv     the same shapes by every kernel and plan: how good TMM_AUTO's choice is
-#   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS
+#   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS; accuracy_double.csv
 #   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products; fp64_mma.csv: by
-#                  mma.sync, as on GPUs that have no wgmma
+#                  by mma.sync, as on GPUs that have no wgmma; fp64.txt: what that predicts for GeForce
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
 #   memory.csv     demos/memory, all rows; memory.txt: a line for each, as ./build.sh run memory says
@@ -80,6 +80,7 @@ if [ "$parts" != " memory " ]; then
     nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
     nvcc -O3 "${architecture[@]}" bench/shapes.cu -lcublas -o $work/shapes &
     nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DWITH_CUBLAS -lcublas -o $work/accuracy &
+    nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DDOUBLE -DWITH_CUBLAS -lcublas -o $work/accuracy_double &
     nvcc -O3 "${architecture[@]}" bench/host.cu -lcublas -o $work/host &
     nvcc -O3 -gencode arch=compute_80,code=compute_80 bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_sm80 &
     for name in overlap outofcore multigpu; do build $name demos/$name.cu & done
@@ -173,6 +174,36 @@ if wants gemm; then
     beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
 fi
 
+# What KERNEL TENSOR INT8 should give on GeForce, and, where this is one of them, what it gives. An SM
+# does 1024 multiply-adds of bytes a clock and 2 of double. By mma.sync an H200 attains 0.68 of its
+# 2048 at 8192 (bench/results/h200/tensor_int8.csv). 102 bytes an element of N x N at 0.85 of the memory's
+# rate, and 19 instructions of double. Columns: SMs, boost GHz, GB/s by the data sheets.
+predict() { # predict FP64.CSV DEVICE
+    awk -F, -v device="$2" '
+        NR == FNR { if ($1 == "tensor_int8" && $5 == $6 && $5 == $7) measured[$5] = sprintf("%.2f", $19); next }
+        FNR == 1 { printf "%-10s %6s %21s %21s\n%-10s %6s %10s %10s %10s %10s\n", "TFLOP/s", "FP64", "N = 4096", "N = 8192",
+            "", "peak", "predicted", "measured", "predicted", "measured" }
+        {
+            printf "%-10s %6.2f", $1, $2 * $3 * 4 / 1000
+            here = device == "NVIDIA GeForce " $1
+            found += here
+            for (n = 4096; n <= 8192; n *= 2) {
+                seconds = 14.125 * n ^ 3 / ($2 * $3 * 1e9 * 1024 * 0.68) + 102 * n ^ 2 / (0.85e9 * $4) + 19 * n ^ 2 / ($2 * $3 * 2e9)
+                printf " %10.1f %10s", 2 * n ^ 3 / seconds / 1e12, here && n in measured ? measured[n] : "-"
+            }
+            print ""
+        }
+        END { if (!found) printf "%s: measured %s at 4096, %s at 8192\n", device, measured[4096], measured[8192] }
+        ' "$1" - <<'END'
+RTX 3060,28,1.78,360
+RTX 3090,82,1.70,936
+RTX 4060,24,2.46,272
+RTX 4070,46,2.48,504
+RTX 4090,128,2.52,1008
+RTX 5080,84,2.62,960
+RTX 5090,170,2.41,1792
+END
+}
 if wants fp64; then
     step "double on INT8 tensor cores, beside FP64 and cuBLAS"
     sizes=(--shape 256 --shape 512 --shape 1024 --shape 2048 --shape 4096 --shape 8192)
@@ -182,6 +213,7 @@ if wants fp64; then
         seconds=300 show "$name" "$work/$built" "${kernels[@]}" "${sizes[@]}" --csv "$out/$name.csv"
         grep -E '^double|^ *type' $work/one.txt
     done
+    predict "$out/fp64.csv" "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)" | tee "$out/fp64.txt"
 fi
 
 drawn() { # drawn NAME OPTION...: bench/shapes; what it says of all shapes goes on the screen, too
@@ -202,8 +234,10 @@ fi
 
 if wants accuracy; then
     step "accuracy"
-    show accuracy $work/accuracy --csv "$out/accuracy.csv"
-    grep -E 'FAILED' $work/one.txt
+    for name in accuracy accuracy_double; do
+        seconds=180 show $name $work/$name --csv "$out/$name.csv"
+        grep -E 'FAILED' $work/one.txt
+    done
 fi
 
 if wants host; then

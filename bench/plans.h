@@ -10,7 +10,7 @@
 typedef struct plan {
     int instance, cut, slices;
 } plan;
-enum { MOST_PLANS = 128, PLAN_NAME = 32 };
+enum { MOST_PLANS = 256, PLAN_NAME = 32 };
 typedef struct plan_list {
     plan plans[MOST_PLANS];
     int count;

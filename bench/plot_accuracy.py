@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""bench/plot_accuracy.py CSV OUT.png: errors of float products, of TMM_AUTO and TMM_TENSOR and cuBLAS.
+"""bench/plot_accuracy.py CSV OUT.png: errors of products, of TMM_AUTO, tensor cores and cuBLAS.
 
 From the rows of bench/accuracy: the error by kind of data at one K, and by K for three kinds.
 From the rows of bench/gemm: the ratio to cublasSgemm and the error by size, for A and B uniform in
 (-1, 1). Which of the two follows from the columns. Errors are |C - Cref| / (|A||B|) in units of
-u = 2^-24. Needs matplotlib, which brings Pillow.
+u = 2^-24, of double 2^-53. Needs matplotlib, which brings Pillow.
 """
 import csv
 import sys
@@ -20,7 +20,9 @@ U = 2.0**-24
 STYLE = {
     "strict": ("tiledmm, strict (TMM_AUTO)", "#0060a8", "o"),
     "tensor": ("tiledmm, tensor cores (TMM_TENSOR)", "#c04000", "D"),
+    "tensor_int8": ("tiledmm, tensor cores (TMM_TENSOR_INT8)", "#c04000", "D"),
     "cublas_sgemm": ("cuBLAS SGEMM", "#222222", "s"),
+    "cublas_dgemm": ("cuBLAS DGEMM", "#222222", "s"),
     "cublas_tf32": ("cuBLAS TF32", "#999999", "^"),
 }
 BY_KIND = 4096  # the K of the plot by kind, or the nearest that is there
@@ -38,6 +40,7 @@ def clip(error):
 
 
 def plot_kinds(rows, out):
+    where = machine(rows[0])  # other rows do not repeat it
     smallest = min(int(row["M"]) for row in rows)
     rows = [row for row in rows if int(row["M"]) == smallest]  # without the large squares
     depths = sorted({int(row["K"]) for row in rows})
@@ -46,7 +49,7 @@ def plot_kinds(rows, out):
     kernels = [name for name in STYLE if any(row["kernel"] == name for row in rows)]
     places = {kind: number for number, kind in enumerate(kinds)}
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 8), dpi=110, sharex=False)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 8), dpi=90, sharex=False)
     for number, name in enumerate(kernels):
         label, colour, marker = STYLE[name]
         some = [row for row in rows if row["kernel"] == name and int(row["K"]) == chosen]
@@ -87,8 +90,8 @@ def plot_kinds(rows, out):
     handles = [plt.Line2D([], [], color=STYLE[name][1], marker=STYLE[name][2], linestyle="",
                           label=STYLE[name][0]) for name in kernels]
     handles.append(plt.Line2D([], [], color="#c00000", linewidth=1, label="promise, K + 2"))
-    figure.suptitle("|C - AB| / (|A||B|) of float products, u = 2^-24\n" + machine(rows[0]),
-                    fontsize=12)
+    what = "double products, u = 2^-53" if "cublas_dgemm" in kernels else "float products, u = 2^-24"
+    figure.suptitle(f"|C - AB| / (|A||B|) of {what}\n" + where, fontsize=12)
     figure.legend(handles=handles, loc="lower center", ncols=len(handles), fontsize=10)
     figure.tight_layout(rect=(0, 0.045, 1, 1))
     save(figure, out)

@@ -38,11 +38,11 @@
    - The limit is whatever takes longest: A, B and C once through memory, 2 M N K operations, or an
      empty kernel with a block for each multiprocessor, in a graph or on a stream as they are, measured
      in this run. Rates come from a table. Warm operands may be faster than memory.
-   - A plan is an instance of a kernel, how k is cut, and slices: "2 reduce 5". Instances are numbered in
-     the order of their list; of skinny it is the width, of pipelined 3 and of double tensor from 3 on
-     those with packed operands. --regret forces each plan that the launcher compares, one by one; of
-     numbers of slices that are less than a quarter apart, one. Plans that are 15% behind the fastest
-     after two slices are timed no further. */
+   - A plan is an instance of a kernel, how k is cut, and slices: "2 reduce 5". Instances are
+     numbered in the order of their list; of skinny it is the width, of pipelined 3, and of double
+     tensor the numbers of a second round, are with packed operands. --regret forces each plan that
+     the launcher compares, one by one; of numbers of slices that are less than a quarter apart,
+     one. Plans that are 15% behind the fastest after two slices are timed no further. */
 #include "plans.h"
 #define TMM_FLOAT_TENSOR 0 /* compiled, but taken only where it is asked for */
 #define TMM_NO_INT

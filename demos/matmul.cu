@@ -383,11 +383,11 @@ static int add_device_row(int kernel)
     snprintf(r->method, sizeof r->method, kernel == TMM_AUTO ? "%s = %s" : "%s",
              kernel == CUBLAS ? "cuBLAS" : tmm_kernel_string((tmm_kernel)kernel),
              tmm_kernel_string(types[type].choice(M, N, K, 1)));
-    r->memory = kernel == CUBLAS                                                      ? "library"
-                : kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR                     ? "as chosen"
-                : kernel == TMM_GLOBAL || kernel == TMM_OUTER || kernel == TMM_DIRECT ? "global"
-                : kernel < TMM_REGISTER                                               ? "shared"
-                                        : "shared + registers";
+    r->memory = kernel == CUBLAS                                  ? "library"
+                : kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR ? "as chosen"
+                : kernel == TMM_GLOBAL || kernel == TMM_DIRECT    ? "global"
+                : kernel < TMM_REGISTER                           ? "shared"
+                                                                  : "shared + registers";
     int good = copy_in(&m) && succeeded(cudaEventCreate(&start), "cudaEventCreate") &&
                succeeded(cudaEventCreate(&stop), "cudaEventCreate");
     for (int n = -2; n < reps && good; n++) { /* -2: warm-up; -1: how long does one take? */

@@ -19,10 +19,11 @@
 #undef TMM__WORTH_PACKING
 #define TMM__WORTH_PACKING(packing, saving) \
     ((void)(saving), (packing) >= 0) /* KERNEL PIPELINED and TENSOR at sizes where it is not */
-/* KERNEL TENSOR with large tiles where it would take small ones */
+/* KERNEL TENSOR with other tiles than it would take: 128 x 128, 64 x 64, 32 x 64, 64 x 32 */
+static const int tensor_wanted[] = {0, 1, 3, 7};
 #undef TMM__TENSOR_GUESS
 #undef TMM__CLEAR_FLAGS
-#define TMM__TENSOR_GUESS(M, instance, time) ((instance) == (M) / 8 % 2 ? 0 : (time))
+#define TMM__TENSOR_GUESS(M, instance, time) ((instance) == tensor_wanted[(M) / 8 % 4] ? 0 : (time))
 #define TMM__CLEAR_FLAGS                     1
 #define TMM_TYPE                             double
 #define TMM_NAME                             dp

@@ -92,8 +92,8 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "tmm_" letter "gemm_reduce tmm_" letter "gemm_small_16x32 tmm_" letter                     \
     "gemm_small_32x64 tmm_" letter "gemm_skinny_k_1 tmm_" letter "gemm_skinny_k_4 tmm_" letter \
     "gemm_skinny_k_16 tmm_" letter "gemm_skinny_lines_4 tmm_" letter                           \
-    "gemm_skinny_lines_16 tmm_" letter "gemm_outer tmm_" letter "gemm_direct tmm_" letter      \
-    "gemm_sum "
+    "gemm_skinny_lines_16 tmm_" letter "gemm_outer_wide tmm_" letter                           \
+    "gemm_outer_narrow tmm_" letter "gemm_direct tmm_" letter "gemm_sum "
 #define MORE(letter) \
     "tmm_" letter "pack tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 "
 

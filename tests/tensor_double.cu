@@ -395,6 +395,72 @@ static void batches(void)
     drop(&p);
 }
 
+/* Parts on several devices, or several on one: the bits of `whole`, all of C. */
+static void on_parts(const product *p, const double *whole)
+{
+    enum { COUNT = 3 };
+    static const long long rows[COUNT] = {40, 0, 60}, rows_B[COUNT] = {20, 10, 20};
+    tmm_part parts[COUNT];
+    long long row = 0, row_B = 0;
+    int devices = 1, equal = 1;
+    check(cudaGetDeviceCount(&devices));
+    memset(parts, 0, sizeof parts);
+    for (int n = 0; n < COUNT; n++) {
+        void *A, *B, *C;
+        parts[n].device = n % devices, parts[n].rows = rows[n], parts[n].rows_B = rows_B[n];
+        parts[n].lda = p->lda, parts[n].ldb = p->ldb, parts[n].ldc = p->ldc;
+        check(cudaSetDevice(parts[n].device));
+        check(cudaMalloc(&A, p->a * 8));
+        check(cudaMalloc(&B, p->b * 8));
+        check(cudaMalloc(&C, p->c * 8));
+        check(cudaMemcpy(A, p->A, p->a * 8, cudaMemcpyHostToDevice));
+        check(cudaMemcpy(B, p->B, p->b * 8, cudaMemcpyHostToDevice));
+        check(cudaMemset(C, 0xff, p->c * 8));
+        parts[n].A = (double *)A + row * (p->opA == TMM_OP_N ? p->lda : 1);
+        parts[n].B = (double *)B + row_B * p->ldb, parts[n].C = C;
+        row += rows[n], row_B += rows_B[n];
+    }
+    check(cudaSetDevice(0));
+    tmm_status status =
+        tmm_dgemm_multi(p->opA, p->opB, p->M, p->N, p->K, 1, 0, parts, COUNT, TMM_TENSOR_INT8);
+    if (status != TMM_OK) tap_note("%s", tmm_last_error());
+    double *C = (double *)malloc(p->c * 8);
+    row = row_B = 0;
+    for (int n = 0; n < COUNT; n++) {
+        check(cudaMemcpy(C, parts[n].C, p->c * 8, cudaMemcpyDeviceToHost));
+        for (long long i = 0; i < rows[n]; i++)
+            equal &= memcmp(C + i * p->ldc, whole + (row + i) * p->ldc, (size_t)p->N * 8) == 0;
+        check(cudaFree((double *)parts[n].A - row * (p->opA == TMM_OP_N ? p->lda : 1)));
+        check(cudaFree((double *)parts[n].B - row_B * p->ldb));
+        check(cudaFree(parts[n].C));
+        row += rows[n], row_B += rows_B[n];
+    }
+    free(C);
+    tap_ok(status == TMM_OK && equal, "gemm_multi, three parts: the bits of gemm_host");
+}
+
+/* What a product takes at a time: a byte of each modulus and at most one of units for each element of A
+   and B, lines and k rounded up, with some for lines; of any size, no more than the budget. */
+static void memory(void)
+{
+    static const long long sizes[][3] = {{4096, 4096, 4096},
+                                         {100, 70, 50},
+                                         {65536, 64, 65536},
+                                         {20000, 30000, 1000}};
+    int little = 1, within = 1;
+    for (int n = 0; n < 4; n++) {
+        long long M = sizes[n][0], N = sizes[n][1], K = sizes[n][2];
+        tmm__int8_layout l = tmm__int8_plan(M, N, K);
+        double padded = ((M + 63) / 64 + (N + 63) / 64) * 64.0 * ((K + 127) / 128) * 128;
+        little &= l.C - l.lines[0] <= padded * (TMM__INT8_MOST + 2);
+        size_t budget = (size_t)1 << 26;
+        tmm__int8_parts(&M, &N, &K, 1, budget);
+        within &= tmm__int8_plan(M, N, K).bytes <= budget;
+    }
+    tap_ok(little, "A and B take at most 18 bytes an element");
+    tap_ok(within, "products of any size in parts of 64 MiB");
+}
+
 /* Host memory, in blocks of different sizes. */
 static void from_host(void)
 {
@@ -415,6 +481,7 @@ static void from_host(void)
     finding f = look(&p, C[0]);
     tap_ok(status == TMM_OK && f.bad == 0 && f.exact > 0.8 && same(&p, C[0], C[1]),
            "from host memory: right, and the same bits for all blocks");
+    on_parts(&p, C[0] + GUARD);
     tmm_host_release();
     free(C[0]), free(C[1]);
     drop(&p);
@@ -493,6 +560,7 @@ int main(int argc, char **argv)
     by_residues();
     open_elements();
     parts();
+    memory();
     batches();
     from_host();
     rules();

@@ -75,8 +75,9 @@
                         share out k; double on tensor cores from sm_80 on
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: reads the large
                         operand once, at the speed of memory
-     TMM_OUTER          for a short K, where writing C is most of the work: each thread computes
-                        4 x 4 elements as outer products, straight from L1; right for K up to 2^31
+     TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
+                        products of 8 x 4 or 4 x 4 elements; right for K up to 2^31, and M to 4
+                        million
      TMM_NARROW         float, for 17 to 128 rows or columns beside thousands; one product with M
                         or N of 256 at least, everything else as TMM_PIPELINED
 

@@ -109,43 +109,56 @@ static __device__ __forceinline__ void tmm__narrow_add(TMM_SUM (*sum)[8], TMM_FN
 
 /* Stores a group of a tile, which lies in shared memory as [line of P][line of Q], neighbours along
    Q swapped: to C, or as it is to the matrix of this part. leftP, leftQ: lines that exist from the
-   tile's first ones on; those of Q before skipQ belong to another tile. */
+   tile's first ones on; those of Q before skipQ belong to another tile. A thread walks down rows of
+   C, so that an element takes a few additions; a warp has neighbours in a row. */
 static __device__ __forceinline__ void tmm__narrow_store(
     const TMM_SUM *sums, const tmm__narrow *s, int group, long long firstP, long long firstQ,
     int leftP, int leftQ, int skipQ, long long linesP, long long linesQ, TMM_TYPE alpha,
     TMM_TYPE beta, TMM_TYPE *C, long long ldc, TMM_SUM *partials)
 {
-    enum { THREADS = TMM__NARROW_THREADS, LINES = TMM__NARROW_LINES, AT_ONCE = 8 };
-    const int down_log2 = s->down_log2, first = group * 4 << down_log2, split = gridDim.y > 1;
-    const long long cols = s->turned ? linesP : linesQ, ld = split ? cols : ldc;
+    enum { THREADS = TMM__NARROW_THREADS, PITCH = TMM__NARROW_LINES + 4, AT_ONCE = 8 };
+    const int down_log2 = s->down_log2, lines = 4 << down_log2, first = group * lines;
+    const bool split = gridDim.y > 1, turned = s->turned, reads = !split && (TMM_SUM)beta != 0;
+    const long long ld = !split ? ldc : turned ? linesP : linesQ;
     TMM_TYPE *const to = split ? (TMM_TYPE *)partials + blockIdx.y * linesP * linesQ : C;
-    const bool reads = !split && (TMM_SUM)beta != 0;
     const TMM_SUM factor = reads ? (TMM_SUM)beta : (TMM_SUM)0;
-    /* All of C is read before any is stored, or each would wait for the one before. */
+    if (split) alpha = 1;
+    /* Turned: a thread has one line of P and each `step`th of Q. Upright: one line of Q, and all
+       of P. */
+    const int step = turned ? THREADS / 4 >> down_log2 : 1;
+    const int rows = turned ? 2 * TMM__NARROW_LINES >> down_log2 : lines;
+    const int next = turned ? step : PITCH; /* in shared memory */
 #pragma unroll 1
-    for (int begin = threadIdx.x; begin < 8 * LINES; begin += AT_ONCE * THREADS) {
-        TMM_TYPE old[AT_ONCE];
-        TMM_SUM sum[AT_ONCE];
-        long long row[AT_ONCE], col[AT_ONCE];
-        bool inside[AT_ONCE];
+    for (int n = threadIdx.x; n < (turned ? THREADS : 2 * TMM__NARROW_LINES >> down_log2);
+         n += THREADS) {
+        const int p = turned ? n & (lines - 1) : 0, q = turned ? n >> (2 + down_log2) : n;
+        const bool exists = turned ? first + p < leftP : q < leftQ && q >= skipQ;
+        const unsigned least = turned ? skipQ : 0, end = turned ? leftQ : leftP - first;
+        const unsigned count = exists && (int)end > (int)least ? end - least : 0;
+        unsigned line = (turned ? q : p) - least; /* wraps around before the first one */
+        long long row = turned ? firstQ + q : firstP + first;
+        const long long col = turned ? firstP + first + p : firstQ + q;
+        const TMM_SUM *from = sums + p * PITCH + (q ^ 1);
+        TMM_TYPE *at = to + row * ld + col;
+#pragma unroll 1
+        for (int left = rows; left > 0; left -= AT_ONCE * step) {
+            /* All of C is read before any is stored, or each would wait for the one before. */
+            TMM_TYPE old[AT_ONCE];
+            TMM_TYPE *place = at;
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; u++) {
-            const int n = begin + u * THREADS;
-            int p = s->turned ? n & ((4 << down_log2) - 1) : n >> (10 - down_log2);
-            int q = s->turned ? n >> (2 + down_log2) : n & ((2 * LINES >> down_log2) - 1);
-            inside[u] = first + p < leftP && q < leftQ && q >= skipQ;
-            sum[u] = sums[p * (LINES + 4) + (q ^ 1)];
-            row[u] = s->turned ? firstQ + q : firstP + first + p;
-            col[u] = s->turned ? firstP + first + p : firstQ + q;
-            old[u] = 0;
-            TMM_FN(load_if)(&old[u], to + row[u] * ld + col[u], reads && inside[u]);
-        }
+            for (int u = 0; u < AT_ONCE; u++) {
+                old[u] = 0;
+                TMM_FN(load_if)(&old[u], place, reads && line + u * step < count);
+                place += step * ld;
+            }
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; u++) {
-            TMM_SUM scaled = TMM__MUL(factor, (TMM_SUM)old[u]);
-            TMM_TYPE value = (TMM_TYPE)sum[u];
-            if (!split) value = TMM_FN(value)(sum[u], alpha, scaled, inside[u], row[u], col[u]);
-            TMM_FN(store_if)(to + row[u] * ld + col[u], value, inside[u]);
+            for (int u = 0; u < AT_ONCE; u++) {
+                const bool inside = line < count;
+                TMM_TYPE value = TMM_FN(value)(*from, alpha, TMM__MUL(factor, (TMM_SUM)old[u]),
+                                               inside && !split, row, col);
+                TMM_FN(store_if)(at, value, inside);
+                from += next, line += step, row += step, at += step * ld;
+            }
         }
     }
 }

@@ -23,7 +23,8 @@ typedef struct TMM_FN(narrow__choice) {
 } TMM_FN(narrow__choice);
 
 /* Nanoseconds of a choice's tiles and parts. Blocks that share a multiprocessor in pairs take as
-   long as one after the other; one that is alone, longer. */
+   long as one after the other; one that is alone, longer. Pairs end together and are followed by
+   pairs: of an odd number of rounds beyond one the last is half full, and takes as long as two. */
 static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice) * c,
                                                      const TMM_FN(gemm__product) * p)
 {
@@ -35,7 +36,7 @@ static inline double TMM_FN(gemm__narrow_parts_time)(const TMM_FN(narrow__choice
         tmm__rate(tmm__current_device()->capability, TMM__COST_PIPELINED, TMM__TUNED_AS_FLOAT);
     const double step = fmax(t->narrow.step[c->kQ != 1][c->groups - 3][c->s.down_log2 - 1],
                              (double)tileP * tileQ * (int)TMM__NARROW_DEPTH / rate);
-    const double turns = rounds - fmod(rounds, 2) + fmod(rounds, 2) * t->narrow.alone;
+    const double turns = rounds == 1 ? t->narrow.alone : rounds + fmod(rounds, 2);
     const double area = (double)c->linesP * c->linesQ;
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_PIPELINED, 1, 1);
     double clocks = ceil(ceil((double)p->K / (int)TMM__NARROW_DEPTH) / c->parts) * step * turns;

@@ -1,93 +1,264 @@
 /* src/tiledmm/kernels/outer.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/store.cuh. Used by: kernels/outer_launch.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+   Uses: kernels/sum.cuh. Used by: kernels/outer_launch.h. */
+/* The instances: pass, name, rows of a thread, lanes of a warp side by side. */
+#ifndef TMM__OUTER_LIST
+#define TMM__OUTER_LIST(_) _(1, wide, 8, 32) _(2, narrow, 4, 8)
+#define TMM__OUTER_ROWS    (TMM__OUTER_LIST(TMM__VALUE_1) 0)
+#define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
+#endif
+
+#ifdef TMM__PASS
+#if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
-/* For a short K: writing C is most of the work, and tiles in shared memory would cost more than
-   they save. A thread computes 4 x 4 elements of C as K outer products, with operands straight from
-   L1:
+/* For a short K: writing C is most of the work. A block copies all k of its rows of A and columns
+   of B at once, waits once, and each thread adds up K outer products of 8 or 4 rows and 4 columns:
 
-             B  K x N     c       c+G     c+2G    c+3G            G = ceil(N / 4)
-                        | |     | |     | |     | |  k
-                        +-+     +-+     +-+     +-+
-        A  M x K        | |     | |     | |     | |
-       r    +---+  ->   |X|     |X|     |X|     |X|               a thread: rows r to r + 3,
-       r+1  |   |       |X|     |X|     |X|     |X|               columns c, c + G, c + 2 G, c + 3 G
-       r+2  |   |       |X|     |X|     |X|     |X|
-       r+3  +---+       |X|     |X|     |X|     |X|
-              k
-   Neighbouring threads have neighbouring columns, so that loads of B and stores to C are coalesced
-   whatever the alignment; a narrow C gives a warp several groups of rows.
+                                       B  K x N   (narrow: 4 x 8 columns)
+                             lane: 0 1 .. 31  0 1 .. 31  0 1 .. 31  0 1 .. 31
+                                  +----------+----------+----------+----------+
+                                  |          |          |          |          | k
+                                  +----------+----------+----------+----------+
+        A  M x K      warp 0 +-+  |                                           |
+                             | |  |  8 rows (narrow: 4 times 4) of 128        |
+                             +-+  |  columns, 32 columns apart for a thread   |
+                      warp 1 +-+  +-------------------------------------------+
+                             | |  |  ...                                      |
+                             +-+  +-------------------------------------------+
+                              k     1 to 8 warps, as M and the device need
 
-   Global memory: M N elements written, (M + N) K read once each by L2. L1: 8 loads for 16
-   multiply-adds. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: for K below
-   some 8 the writing of C, then the issue of instructions; for a small C the latency of a
-   launch. */
-TMM_KERNEL void __launch_bounds__(TMM__OUTER_THREADS)
-    TMM_FN(gemm_outer)(long long M, long long N, long long K, TMM_TYPE alpha,
-                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                       long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                       long long csB, long long batchB, TMM_TYPE beta, TMM_TYPE *__restrict__ C,
-                       long long ldc, long long batchC)
+   Neighbouring lanes have neighbouring columns, so that stores to C are coalesced whatever the
+   alignment. Operands that are contiguous along k are transposed on their way to shared memory.
+   Up to TMM__OUTER_DIRECT k are read straight from L1: shared memory would only add its wait.
+
+   Global memory: M N elements written. L2: M N K (1 / rows + 1 / columns of a block) read. Shared
+   memory, a warp and k: 4 reads of B, 1 or 2 of A, which all lanes share, for 32 or 16
+   multiply-adds a lane. Arithmetic intensity: 2 K FLOP for each element of C. What bounds it: the
+   writing of C for K below some 30, then multiply-adds; for a small C the latency of a launch, of
+   one round of copies and of the stores. */
+#ifndef TMM__OUTER_WARP_ROWS
+#define TMM__OUTER_WARP_ROWS (TMM__OUTER_ROWS * (32 / TMM__OUTER_ACROSS))
+#define TMM__OUTER_TILE_COLS (TMM__OUTER_COLS * TMM__OUTER_ACROSS)
+#define TMM__OUTER_LDA       (TMM__OUTER_WARPS * TMM__OUTER_WARP_ROWS + 4) /* 4 more: see REGISTER */
+/* Twice 32 columns at least: see tmm__outer_copy. */
+#define TMM__OUTER_LDB ((TMM__OUTER_TILE_COLS < 64 ? 64 : TMM__OUTER_TILE_COLS) + 4)
+#endif
+/* Bytes of shared memory for a k. */
+enum {
+    TMM__INSTANCE(outer_bytes_, OUTER) = (TMM__OUTER_LDA + TMM__OUTER_LDB) * (int)sizeof(TMM_TYPE)
+};
+
+#define tmm__outer_copy TMM__INSTANCE(outer_copy_, OUTER)
+
+#if TMM__BODIES
+/* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
+   x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
+   Two lines and two k at a time are copied without a branch between them, for a copy waits for the
+   instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
+static __device__ __forceinline__ void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines,
+                                                       const TMM_TYPE *x, long long line_stride,
+                                                       long long k_stride, int lines_left,
+                                                       int k_left, int depth)
 {
-    enum { EDGE = TMM__OUTER_EDGE, DEEP = 4 };
-    /* 32 bits suffice: there are at most 2^31 - 1 threads with elements. */
-    const unsigned groups = (unsigned)((N + EDGE - 1) / EDGE);
-    const unsigned number = blockIdx.x * TMM__OUTER_THREADS + threadIdx.x;
-    const long long row = (long long)(number / groups) * EDGE, col = number % groups;
-    if (row >= M) return;
-
-    /* What is outside reads the last row or column instead. */
-    const TMM_TYPE *a[EDGE], *b[EDGE];
-    TMM_SUM sum[EDGE][EDGE];
-#pragma unroll
-    for (int i = 0; i < EDGE; i++) {
-        long long r = row + i < M ? row + i : M - 1;
-        long long c = col + i * (long long)groups < N ? col + i * (long long)groups : N - 1;
-        a[i] = A + blockIdx.z * batchA + r * rsA;
-        b[i] = B + blockIdx.z * batchB + c * csB;
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) sum[i][j] = 0;
-    }
-    /* All loads of DEEP k are under way before the first multiply-add. */
+    enum { WIDE = TMM__WIDE, SIZE = sizeof(TMM_TYPE) };
+    const unsigned thread = threadIdx.x, threads = blockDim.x;
+    if (line_stride != 1) { /* 8 lanes along k, 4 below each other */
+        const int step = (int)(threads / 8);
+        const long long stride = step * line_stride;
+        int line = (int)(thread / 8);
+        x += line * line_stride + thread % 8;
+        panel += thread % 8 * ld + line;
+        k_left -= thread % 8;
+        lines_left -= line;
 #pragma unroll 1
-    for (int left = (int)K; left > 0; left -= DEEP) {
-        TMM_TYPE x[DEEP][EDGE], y[DEEP][EDGE];
+        for (; line < lines; line += 2 * step) {
+#pragma unroll 1
+            for (int k = 0; k < depth; k += 16)
 #pragma unroll
-        for (int k = 0; k < DEEP; k++)
-#pragma unroll
-            for (int i = 0; i < EDGE; i++) {
-                x[k][i] = y[k][i] = 0;
-                TMM_FN(load_if)(&x[k][i], a[i], k < left);
-                TMM_FN(load_if)(&y[k][i], b[i], k < left);
-                a[i] += csA, b[i] += rsB;
-            }
-#pragma unroll
-        for (int k = 0; k < DEEP; k++)
-#pragma unroll
-            for (int i = 0; i < EDGE; i++)
-#pragma unroll
-                for (int j = 0; j < EDGE; j++)
-                    TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[k][i], (TMM_SUM)y[k][j]);
+                for (int q = 0; q < 4; q++) {
+                    const int at = k + q % 2 * 8;
+                    TMM_FN(copy_one)
+                    (&panel[at * ld + q / 2 * step], x + q / 2 * stride + at,
+                     q / 2 * step < lines_left && at < k_left);
+                }
+            x += 2 * stride;
+            panel += 2 * step;
+            lines_left -= 2 * step;
+        }
+        return;
     }
-    const TMM_SUM factor =
-        (TMM_SUM)beta == 0 ? (TMM_SUM)0 : (TMM_SUM)beta; /* -0 would change the sign of zeros */
-    C += blockIdx.z * batchC + row * ldc + col;
+    const bool vector = ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
+    const int width = vector ? WIDE : 1, step = (int)(threads / 32);
+    const long long stride = step * k_stride;
+    int k = (int)(thread / 32);
+    x += k * k_stride;
+    panel += k * ld;
+    k_left -= k;
+#pragma unroll 1
+    for (; k < depth; k += 2 * step) {
+#pragma unroll 1
+        for (int line = (int)(thread % 32) * width; line < lines; line += 32 * width) {
+            int left = lines_left - line;
+            left = left < 0 ? 0 : left > WIDE ? (int)WIDE : left;
 #pragma unroll
-    for (int i = 0; i < EDGE; i++, C += ldc) {
-        TMM_TYPE old[EDGE];
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) { /* all are read before any is stored: see load2 */
-            bool inside = row + i < M && col + j * (long long)groups < N;
-            old[j] = 0;
-            TMM_FN(load_if)(&old[j], C + j * (long long)groups, inside && (TMM_SUM)beta != 0);
+            for (int q = 0; q < 2; q++) {
+                TMM_TYPE *to = &panel[q * step * ld + line];
+                const TMM_TYPE *from = x + q * stride + line;
+                const int valid = q * step < k_left ? left : 0;
+                if (vector)
+                    tmm__copy_zfill(to, from, WIDE * SIZE, valid * (int)SIZE);
+                else
+                    TMM_FN(copy_one)(to, from, valid > 0);
+            }
         }
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) {
-            bool inside = row + i < M && col + j * (long long)groups < N;
-            TMM_TYPE value = TMM_FN(value)(sum[i][j], alpha, TMM__MUL(factor, (TMM_SUM)old[j]),
-                                           inside, row + i, col + j * (long long)groups);
-            TMM_FN(store_if)(C + j * (long long)groups, value, inside);
-        }
+        x += 2 * stride;
+        panel += 2 * step * ld;
+        k_left -= 2 * step;
     }
 }
+#endif
+
+TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
+    TMM__INSTANCE(gemm_outer_, OUTER)(long long M, long long N, long long K, TMM_TYPE alpha,
+                                      const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                                      long long batchA, const TMM_TYPE *__restrict__ B,
+                                      long long rsB, long long csB, long long batchB, TMM_TYPE beta,
+                                      TMM_TYPE *__restrict__ C, long long ldc, long long batchC,
+                                      int depth)
+{
+#if TMM__BODIES
+    enum { ROWS = TMM__OUTER_ROWS, ACROSS = TMM__OUTER_ACROSS, COLS = TMM__OUTER_COLS };
+    enum {
+        LDA = TMM__OUTER_LDA,
+        LDB = TMM__OUTER_LDB,
+        TILE_COLS = TMM__OUTER_TILE_COLS,
+        DEEP = 2,
+        TWO = 2
+    };
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    const int tile_rows = (int)(blockDim.x / 32) * TMM__OUTER_WARP_ROWS;
+    long long row = (long long)blockIdx.y * tile_rows;
+    long long col = (long long)blockIdx.x * TILE_COLS;
+    A += blockIdx.z * batchA + row * rsA;
+    B += blockIdx.z * batchB + col * csB;
+    int rows_left = M - row < tile_rows ? (int)(M - row) : tile_rows;
+    int cols_left = N - col < TILE_COLS ? (int)(N - col) : (int)TILE_COLS;
+    const int my_row = (int)(threadIdx.x / ACROSS) * ROWS, my_col = threadIdx.x % ACROSS;
+
+    TMM_SUM sum[ROWS][COLS];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < COLS; j++) sum[i][j] = 0;
+
+    int left = (int)K;
+    if (depth == 0) { /* straight from L1 */
+        A += my_row * rsA;
+        B += my_col * csB;
+#pragma unroll 1
+        do {
+            TMM_TYPE a[ROWS], b[COLS];
+#pragma unroll
+            for (int j = 0; j < COLS; j++) {
+                b[j] = 0;
+                TMM_FN(load_if)(&b[j], B + j * ACROSS * csB, my_col + j * ACROSS < cols_left);
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+                a[i] = 0;
+                TMM_FN(load_if)(&a[i], A + i * rsA, my_row + i < rows_left);
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                for (int j = 0; j < COLS; j++)
+                    TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)a[i], (TMM_SUM)b[j]);
+            A += csA;
+            B += rsB;
+        } while (--left > 0);
+    }
+    TMM_TYPE *panelA = (TMM_TYPE *)tmm__memory, *panelB = panelA + depth * LDA;
+#pragma unroll 1
+    while (left > 0) {
+#pragma unroll 1
+        for (int o = 0; o < 2; o++) /* once for both: less to compile */
+            tmm__outer_copy(o ? panelB : panelA, o ? (int)LDB : (int)LDA,
+                            o ? (int)TILE_COLS : tile_rows, o ? B : A, o ? csB : rsA, o ? rsB : csA,
+                            o ? cols_left : rows_left, left, depth);
+        tmm__copy_commit();
+        TMM__COPY_WAIT(0);
+        __syncthreads();
+        const TMM_TYPE *a = panelA + my_row, *b = panelB + my_col;
+#pragma unroll 1
+        for (int k = left < depth ? left : depth; k > 0; k -= DEEP) { /* zeros behind the last */
+            TMM_FN(elements4) x[DEEP][ROWS / 4];
+            TMM_TYPE y[DEEP][COLS];
+#pragma unroll
+            for (int d = 0; d < DEEP; d++) {
+#pragma unroll
+                for (int q = 0; q < ROWS / 4; q++)
+                    x[d][q] = *(const TMM_FN(elements4) *)&a[d * LDA + 4 * q];
+#pragma unroll
+                for (int j = 0; j < COLS; j++) y[d][j] = b[d * LDB + j * ACROSS];
+            }
+#pragma unroll
+            for (int d = 0; d < DEEP; d++)
+#pragma unroll
+                for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                    for (int j = 0; j < COLS; j++)
+                        TMM__MULTIPLY_ADD(sum[i][j], (TMM_SUM)x[d][i / 4].v[i % 4],
+                                          (TMM_SUM)y[d][j]);
+            a += DEEP * LDA;
+            b += DEEP * LDB;
+        }
+        A += depth * csA;
+        B += depth * rsB;
+        left -= depth;
+        if (left > 0) __syncthreads();
+    }
+
+    rows_left -= my_row;
+    cols_left -= my_col;
+    row += my_row;
+    col += my_col;
+    C += blockIdx.z * batchC + row * ldc + col;
+    bool inside[COLS];
+#pragma unroll
+    for (int j = 0; j < COLS; j++) inside[j] = j * ACROSS < cols_left;
+        /* Two rows, then the next two in their place: less to compile. */
+#pragma unroll 1
+    for (int first = 0; first < ROWS; first += TWO) {
+#pragma unroll
+        for (int i = 0; i < TWO; i++) {
+            if (first + i >= rows_left) return;
+            TMM_SUM old[COLS];
+#pragma unroll
+            for (int j = 0; j < COLS; j++) old[j] = 0;
+            if ((TMM_SUM)beta != 0) { /* all are read before any is stored: see load2 */
+                TMM_TYPE element[COLS];
+#pragma unroll
+                for (int j = 0; j < COLS; j++) {
+                    element[j] = 0;
+                    TMM_FN(load_if)(&element[j], C + j * ACROSS, inside[j]);
+                }
+#pragma unroll
+                for (int j = 0; j < COLS; j++)
+                    old[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)element[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < COLS; j++) TMM_FN(store_if)
+            (C + j * ACROSS,
+             TMM_FN(value)(sum[i][j], alpha, old[j], inside[j], row + first + i, col + j * ACROSS),
+             inside[j]);
+            C += ldc;
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS - (int)TWO; i++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++) sum[i][j] = sum[i + TWO][j];
+    }
+#endif
+}
+#undef tmm__outer_copy
+#endif
 #endif

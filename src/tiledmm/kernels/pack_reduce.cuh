@@ -78,7 +78,7 @@ TMM_KERNEL void __launch_bounds__(256)
    blockIdx.x says which. With few slices each thread adds up all of its group, in ascending k. With
    many, groups_k is 8: warp w adds up slices w / 8 to (w + 1) / 8 of them, and the first warp the
    eight results, always in this order. Each sum of each slice is read once: bound by L2. `tensor`:
-   the slices come from KERNEL TENSOR, and rows is 4. */
+   the slices come from KERNEL TENSOR, and rows is 4, or 2 with its smallest tiles. */
 TMM_KERNEL void __launch_bounds__(256)
     TMM_FN(gemm_reduce)(long long M, long long N, TMM_TYPE alpha, TMM_TYPE beta,
                         TMM_TYPE *__restrict__ C, long long ldc, int rows, int warps_down,
@@ -116,12 +116,15 @@ TMM_KERNEL void __launch_bounds__(256)
     }
     int down, across;
     TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
-    long long first_row = down * 64ll, first_col = across * 64ll;
+    /* A warp has 8 `rows` x 32 elements. Two are side by side, or all four above each other. */
+    const int warps_across = s.is_tall ? 1 : 2, tile_m = 32 / warps_across * rows;
+    const int tile_n = 32 * warps_across;
+    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
     long long row = first_row, col = first_col;
-    if (row > M - 64 && !s.packed_A && M >= 64) row = M - 64;
-    if (col > N - 64 && !s.packed_B && N >= 64) col = N - 64;
-    row += thread / 64 * 32 + column / 4 * 16 + thread % 32 / 4;
-    col += thread / 32 % 2 * 32 + column % 4 * 8 + thread % 4 * 2;
+    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
+    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
+    row += thread / 32 / warps_across * (8 * rows) + column / 4 * 16 + thread % 32 / 4;
+    col += thread / 32 % warps_across * 32 + column % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
         if (row >= first_row && row < M) {
             unsigned mask = tmm__column_mask(col, 2, first_col, N);

@@ -189,7 +189,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         modeA = TMM__PIPELINED_MODE_A;
         modeB = TMM__PIPELINED_MODE_B;
     }
-    const bool is_128x64 = ANY && s.is_128x64;
+    const bool is_128x64 = ANY && s.is_tall;
     const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = is_128x64 ? 64 : 128;
 

@@ -49,7 +49,7 @@ static inline void TMM_FN(gemm__pipelined_tiles)(TMM_FN(pipelined__choice) * c,
     if (N * sizeof(TMM_TYPE) % 16 != 0)
         d.load.odd = 1; /* it stores edges by fours, or one by one */
     c->blocks = tmm__plan_pipelined(&c->s, &d, &c->time);
-    c->s.is_128x64 = any && tall < wide;
+    c->s.is_tall = any && tall < wide;
 }
 
 /* The instance and the plan that should be fastest. */
@@ -133,7 +133,7 @@ static inline tmm_status TMM_FN(gemm__pipelined)(const TMM_FN(gemm__product) * g
                              p->stream);
         if (status == TMM_OK && c.s.reduce)
             status = TMM_FN(gemm__reduce)(p, &c.s, c.instance == TMM_FN(pipelined_any) ? 8 : 16,
-                                          c.s.is_128x64 ? 4 : 2,
+                                          c.s.is_tall ? 4 : 2,
                                           c.blocks / (c.s.tiles_down * c.s.tiles_across), 0);
     }
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);

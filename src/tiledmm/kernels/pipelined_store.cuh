@@ -50,7 +50,7 @@ static __device__ __forceinline__ void TMM_FN(pipelined_find_place)(
     long long N, TMM_TYPE *C, long long ldc, const bool ANY, const bool TN, const int ROWS)
 {
     enum { COLS = 8, SIZE = sizeof(TMM_TYPE) };
-    const bool is_128x64 = ANY && s->is_128x64;
+    const bool is_128x64 = ANY && s->is_tall;
     const int TILE_M = ANY && !is_128x64 ? 8 * ROWS : ANY ? 16 * ROWS : 8 * ROWS;
     const int TILE_N = is_128x64 ? 64 : 128;
     bool packed_A = TN && s->packed_A;

@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: once/ptx.cuh, kernels/store.cuh. Used by: kernels/small.cuh, kernels/skinny.cuh. */
+   Uses: once/ptx.cuh, kernels/store.cuh. Used by: kernels/small.cuh, kernels/skinny.cuh,
+   kernels/outer.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */

@@ -5,8 +5,9 @@
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
    multiply-adds, in ascending k, as in the other kernels.
 
-   Tiles of C, and their warps; a warp has 4 x 4 or 2 x 4 matrices of 16 x 8 (tmm__mma_double). Of
-   such a matrix a lane owns two neighbours in each of two rows; its four sums are c0 c1, c2 c3:
+   Tiles of C, and their warps; a warp has 4 x 4, 2 x 4 or 1 x 4 matrices of 16 x 8
+   (tmm__mma_double). Of such a matrix a lane owns two neighbours in each of two rows; its four sums
+   are c0 c1, c2 c3:
       128 x 128, for large C    64 x 64       a matrix; its lanes, L0 to L31
       +----+----+----+----+    +----+----+    columns  0 1   2 3   4 5   6 7
       | w0 | w1 | w2 | w3 | 32 | w0 | w1 |          0 | L0  | L1  | L2  | L3  | c0
@@ -15,14 +16,19 @@
       +----+----+----+----+    +----+----+          8 | L0  | L1  | L2  | L3  | c2
       | w4 | w5 | w6 | w7 |      32   32            : |  :  |  :  |  :  |  :  | c3
       |    |    |    |    |                        15 | L28 | L29 | L30 | L31 |
-      |    |    |    |    |
-      +----+----+----+----+
-        32   32   32   32
-   On a multiprocessor there is one block of the first, and three of the second.
+      |    |    |    |    |    32 x 64, or 64 x 32, for few or narrow tiles
+      +----+----+----+----+    +----+----+         +----+
+        32   32   32   32      | w0 | w1 | 16      | w0 | 16
+                               +----+----+         +----+
+                               | w2 | w3 | 16      |  : |
+                               +----+----+         | w3 |
+                                 32   32           +----+
+   On a multiprocessor there is one block of the first, three of the second, and four of the third.
+   Only the third's way is known at run time (tall).
 
-   Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory form a ring, as in KERNEL
-   PIPELINED. A lane loads its fragments of the next 8 k while it multiplies those of these 8. They
-   are 4 DOWN elements of A and 8 of B:
+   Along k in steps of DEPTH = 16. STAGES = 3 buffers of shared memory, 4 with the smallest tiles,
+   form a ring, as in KERNEL PIPELINED. A lane loads its fragments of the next 8 k while it
+   multiplies those of these 8. They are 4 DOWN elements of A and 8 of B:
        first 8 k    multiply; load the second 8; copies for the step after the next, one at a time
        second 8     two multiplications; wait for the next step's copies, barrier; multiply on, and
                     load the next step's first 8
@@ -44,17 +50,18 @@
    last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
 
-                                   128 x 128     64 x 64
-       global loads, of M N K      1/64          1/32        elements
-         FLOP per byte             16            8           of L2
-       shared loads of a warp      96 x 16       64 x 16     elements a step
-         FLOP per byte             5.3           4
-       shared memory               96 KB         48 KB       a block
-       cycles a step               2048          512         of the tensor cores
-         measured, one NVIDIA H200 2130          630
+                                   128 x 128     64 x 64     32 x 64
+       global loads, of M N K      1/64          1/32        3/64        elements
+         FLOP per byte             16            8           5.3         of L2
+       shared loads of a warp      96 x 16       64 x 16     48 x 16     elements a step
+         FLOP per byte             5.3           4           2.7
+       shared memory               96 KB         48 KB       48 KB       a block
+       cycles a step               2048          512         256         of the tensor cores
+         measured, one NVIDIA H200 2130          630         405         of a block that is alone
    What bounds it: with large tiles the tensor cores, which take 16 x 8 x 8 multiply-adds in 32
-   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, and beyond
-   a few ms the power limit of the device. Before sm_80 there is nothing to gain:
+   cycles of a scheduler (96% busy at 4096 x 4096 x 4096). With small tiles L2 bounds it, or, if a
+   multiprocessor has only one, how long a copy takes: 2 or 3 steps. Beyond a few ms it is the power
+   limit of the device. Before sm_80 there is nothing to gain:
    see tmm__mma_double.
 
    modeA and modeB are ALONG_K or ALONG_LINES, as the operand is contiguous. A launch needs
@@ -106,12 +113,14 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
    warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 2 matrices it takes operands smaller than a tile. Tiles of 128 x 64 would gain nothing. */
+   With 1 or 2 matrices it takes operands smaller than a tile. With 1 its tile can be tall. Tiles of
+   128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
-    _(3, any, 2, 2, 1, 3)
+    _(3, any, 2, 2, 1, 3)     \
+    _(4, 32x64, 2, 1, 2, 4)
 #define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
@@ -128,22 +137,35 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 #define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
 #if TMM__BODIES
 /* Copies pass `pass` of a thread, of A and then of B: see copy_pass. rows and cols: how many lines
-   exist from its first one on. */
+   exist from its first one on. With DOWN == 1 the first 32 lines are of A and the last 32 of B; the
+   32 between them are of A if the tile is tall, else of B. */
 static __device__ __forceinline__ void tmm__tensor_copy(char *stage, int pass, int toA, int eightA,
                                                         const char *fromA, unsigned strideA,
                                                         int rows, int toB, int eightB,
                                                         const char *fromB, unsigned strideB,
-                                                        int cols)
+                                                        int cols, bool tall)
 {
     enum { WIDTH = TMM__TENSOR_WIDTH, DOWN = TMM__TENSOR_DOWN, ANY = DOWN < 4 };
     enum {
         LINES = 64 * TMM__TENSOR_WARPS / TMM__TENSOR_DEPTH * WIDTH,
         PASSES_A = 32 * DOWN / LINES
     };
-    if (pass < PASSES_A) TMM_FN(copy_pass)
-    (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows);
-    else TMM_FN(copy_pass)(stage, toB, eightB, fromB, strideB, WIDTH, LINES, pass - PASSES_A,
-                           LINES * (ANY ? pass - PASSES_A : 0) < cols);
+    if (pass < PASSES_A) {
+        TMM_FN(copy_pass)
+        (stage, toA, eightA, fromA, strideA, WIDTH, LINES, pass, LINES * (ANY ? pass : 0) < rows);
+    } else if (DOWN == 1 && pass < 2 * PASSES_A) {
+        int skip = tall ? PASSES_A : 0;
+        const char *from = tall ? fromA + (unsigned long long)strideA * PASSES_A : fromB;
+        TMM_FN(copy_pass)
+        (stage, (tall ? toA : toB) + skip * LINES * 128, tall ? eightA : eightB, from,
+         tall ? strideA : strideB, WIDTH, LINES, pass - PASSES_A,
+         LINES * (pass - PASSES_A + skip) < (tall ? rows : cols));
+    } else {
+        int done = DOWN == 1 ? 2 * PASSES_A : PASSES_A, skip = DOWN == 1 && !tall ? PASSES_A : 0;
+        TMM_FN(copy_pass)
+        (stage, toB + skip * LINES * 128, eightB, fromB + (unsigned long long)strideB * skip,
+         strideB, WIDTH, LINES, pass - done, LINES * (ANY ? pass - done + skip : 0) < cols);
+    }
 }
 
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -253,19 +275,22 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                                         int modeA, int modeB, const tmm__schedule s)
 {
 #if TMM__BODIES
-    enum { WARPS_ACROSS = TMM__TENSOR_WARPS, THREADS = 64 * WARPS_ACROSS, SIZE = 8 };
+    enum { THREADS = 64 * TMM__TENSOR_WARPS, SIZE = 8, HALVES = TMM__TENSOR_DEPTH / 8 };
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, MATRICES = DOWN * ACROSS }; /* of a warp */
-    enum { TILE_M = 32 * DOWN, TILE_N = 8 * ACROSS * WARPS_ACROSS, ANY = DOWN < 4 };
-    enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES, HALVES = DEPTH / 8 };
+    enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS, ANY = DOWN < 4 };
+    enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES(LINES_M, LINES_N) };
+    const bool tall = DOWN == 1 && s.is_tall; /* 64 x 32, not 32 x 64 */
+    const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
+    const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
     /* Threads along the lines, lines that a pass copies, and passes of a step. */
     enum { WIDTH = TMM__TENSOR_WIDTH, ALONG = (int)THREADS / DEPTH, LINES = ALONG * WIDTH };
-    enum { PASSES = (TILE_M + TILE_N) / LINES };
-    enum { SLOTS = (HALVES - 1) * MATRICES }; /* multiplications after which copies start */
+    enum { PASSES = (LINES_M + LINES_N) / LINES };
+    /* Copies start after so many multiplications, one by one: from FIRST on, in SLOTS of them. */
+    enum { FIRST = DOWN > 1 ? 2 : 0, SLOTS = MATRICES * (HALVES - 1) - (DOWN == 4 ? 4 : FIRST) };
     /* Bytes of 16 lines, of A in a stage, and of a stage. */
-    enum { SQUARE = 16 * DEPTH * SIZE, STAGE_A = TILE_M / 16 * SQUARE };
-    enum { STAGE = STAGE_A + TILE_N / 16 * SQUARE };
-    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(TILE_M, TILE_N),
-                  "what the launcher asks for");
+    enum { SQUARE = 16 * DEPTH * SIZE, STAGE = (LINES_M + LINES_N) / 16 * SQUARE };
+    const int STAGE_A = TILE_M / 16 * SQUARE;
+    static_assert((int)STAGES * STAGE == TMM__TENSOR_BYTES(LINES_M, LINES_N), "as is launched");
     extern __shared__ __align__(128) char tmm__tensor_stages[];
     char *shared = tmm__tensor_stages;
 #if TMM__DOUBLE_TENSOR
@@ -336,7 +361,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
                 for (int i = 0; i < PASSES; i++)
                     tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
-                                     toB, eightB, fromB, strideB, cols);
+                                     toB, eightB, fromB, strideB, cols, tall);
             }
             fromA += depth * csA * SIZE;
             fromB += depth * rsB * SIZE;
@@ -371,7 +396,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         __syncthreads();
                         read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
                     }
-                    if (DOWN == 2) TMM__KEEP_ORDER();
+                    if (DOWN < 4) TMM__KEEP_ORDER();
                     if (last && i == 0 ? n == 1 : j == 0)
                         tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i, fourA,
                                            eightA);
@@ -381,12 +406,12 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB, next,
                                            2 * pair + 1, fourB, eightB);
                     }
-                    if (DOWN == 2) TMM__KEEP_ORDER();
+                    if (DOWN < 4) TMM__KEEP_ORDER();
 #pragma unroll
                     for (int pass = 0; pass < PASSES; pass++)
-                        if (slot == pass * (SLOTS - (DOWN == 4 ? 4 : 2)) / PASSES + 2)
+                        if (slot == pass * SLOTS / PASSES + FIRST)
                             tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                             rows, toB, eightB, fromB, strideB, cols);
+                                             rows, toB, eightB, fromB, strideB, cols, tall);
                 }
                 if (half == HALVES - 2) {
                     tmm__copy_commit();

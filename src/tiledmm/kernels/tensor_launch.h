@@ -58,31 +58,41 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
                                               const TMM_FN(gemm__product) * p, int wide)
 {
 #define TMM__ROW(pass, name, warps, down, width, blocks) \
-    {32 * down, 32 * warps, 2 * warps, width, blocks, (const void *)TMM_FN(gemm_tensor_##name)},
+    {32 * down,                                          \
+     32 * warps,                                         \
+     2 * warps,                                          \
+     width,                                              \
+     blocks,                                             \
+     down == 1,                                          \
+     (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
     c->instance = NULL;
-    for (int n = 0; n < (int)(sizeof instances / sizeof *instances); n++) {
-        const tmm__tensor_instance *i = &instances[n];
+    enum { COUNT = (int)(sizeof instances / sizeof *instances) };
+    for (int n = 0; n < 2 * COUNT; n++) {
+        const int tall = n >= COUNT; /* the tile turned */
+        const tmm__tensor_instance *i = &instances[n % COUNT];
+        const int tile_m = tall ? i->tile_n : i->tile_m, tile_n = tall ? i->tile_m : i->tile_n;
+        if (tall && !i->turns) continue;
         tmm__division d;
         tmm__schedule plan;
         double time;
-        int large =
-            i->tile_m > 64 || i->tile_n > 64; /* it takes no operands smaller than its tile */
-        if ((i->width == 2) != wide || (large && (p->M < i->tile_m || p->N < i->tile_n))) continue;
-        if (TMM__TENSOR_BYTES(i->tile_m, i->tile_n) > device->shared) continue;
+        int large = tile_m > 64 || tile_n > 64; /* it takes no operands smaller than its tile */
+        if ((i->width == 2) != wide || (large && (p->M < tile_m || p->N < tile_n))) continue;
+        if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
         memset(&d, 0, sizeof d);
-        d.tiles_down = (int)((p->M - 1) / i->tile_m + 1);
-        d.tiles_across = (int)((p->N - 1) / i->tile_n + 1);
+        d.tiles_down = (int)((p->M - 1) / tile_m + 1);
+        d.tiles_across = (int)((p->N - 1) / tile_n + 1);
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-        d.instance = n + (packed ? (int)(sizeof instances / sizeof *instances) : 0);
-        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, i->tile_m, i->tile_n);
+        d.instance = n + (packed ? 2 * COUNT : 0);
+        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, tile_m, tile_n);
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
+        plan.is_tall = tall;
         if (c->instance != NULL && time >= c->time) continue;
         c->instance = i, c->s = plan, c->blocks = blocks, c->time = time;
     }
@@ -150,8 +160,8 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * give
                              TMM__TENSOR_BYTES(c.instance->tile_m, c.instance->tile_n), arguments,
                              p->stream);
     if (status == TMM_OK && c.s.reduce)
-        status =
-            TMM_FN(gemm__reduce)(p, &c.s, 4, 2, c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
+        status = TMM_FN(gemm__reduce)(p, &c.s, c.instance->tile_m * c.instance->tile_n / 1024, 2,
+                                      c.blocks / (c.s.tiles_down * c.s.tiles_across), 1);
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }

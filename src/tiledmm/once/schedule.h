@@ -33,9 +33,11 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 #define TMM__ANY_BLOCKS(size) ((size) <= 4 ? 3 : 2)
 #endif
 
-/* KERNEL OUTER: rows and columns of a thread, and threads of a block; K for which TMM_AUTO takes it
-   at most. */
-enum { TMM__OUTER_EDGE = 4, TMM__OUTER_THREADS = 128, TMM__OUTER_MOST = 64 };
+/* KERNEL OUTER: columns of a thread, the most warps of a block, the most k that are read straight
+   from L1, the most in shared memory, beyond which it is not thought of, and a multiple of which is
+   there. */
+enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
+enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under way together;
    multiply-adds beyond which it is not thought of. What neighbouring threads are: see there. */
@@ -73,9 +75,10 @@ enum { TMM__BAND = 4, TMM__TENSOR_BAND = 8 };
 enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
-enum { TMM__TENSOR_DEPTH = 16, TMM__TENSOR_STAGES = 3 };
+enum { TMM__TENSOR_DEPTH = 16 };
+#define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
-#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
+#define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
 
 /* Which block computes what: see KERNEL PIPELINED. */
 typedef struct tmm__schedule {
@@ -85,7 +88,8 @@ typedef struct tmm__schedule {
     int streamk_blocks;           /* which these are: the last ones of the grid */
     int reduce;                   /* 1: KERNEL REDUCE adds all partial tiles */
     int packed_A, packed_B;       /* 1: KERNEL PACK has padded its lines to whole tiles */
-    int is_128x64;  /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands */
+    int is_tall;    /* tiles are 128 x 64, not 64 x 128: KERNEL PIPELINED, any operands; or 64 x 32,
+                       not 32 x 64: KERNEL TENSOR */
     int cluster;    /* blocks of a cluster, which have the slices of one tile; 0: no clusters */
     void *partials; /* partial tiles, one for each block */
     unsigned long long *flags; /* flags[block] == ticket: its partial tile is ready */

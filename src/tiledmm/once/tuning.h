@@ -43,10 +43,11 @@ static const tmm__gpu tmm__gpus[] = {
 
 /* Instances that have numbers of their own. */
 enum {
+    TMM__TUNED_OUTER = 2,
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 5,
     TMM__TUNED_PIPELINED = 3,
-    TMM__TUNED_TENSOR = 3,
+    TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4
 };
 /* Blocks of KERNEL CONVERT: 256 << n threads. */
@@ -63,6 +64,16 @@ enum { TMM__MOST_RESIDENT = 3 }; /* blocks on a multiprocessor that are told apa
 typedef struct tmm__block_costs {
     double first, more, k[TMM__MOST_RESIDENT + 1], along_k, single, odd;
 } tmm__block_costs;
+
+/* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
+   once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
+   each element that a lane copies; C, by instance, and how much longer if rows of it begin within
+   sectors; each k by shared memory, and from L1. apart: how much longer memory takes for such rows,
+   if they do not fit in L2 and a block has 32 columns. */
+typedef struct tmm__outer_costs {
+    double direct, direct_each, copy, copy_each, copied, odd, apart;
+    double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
+} tmm__outer_costs;
 
 /* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; if a member has more than
    one k, and for each round of TMM__DIRECT_DEEP k but the first; to add the sums of warps, and for
@@ -88,8 +99,7 @@ typedef struct tmm__costs {
     double host, gain;
     tmm__block_costs shared_16[TMM__TUNED_TYPES], register_64[TMM__TUNED_TYPES],
         register_128[TMM__TUNED_TYPES];
-    /* KERNEL OUTER, if op(B) is contiguous along the columns, and along k. */
-    tmm__block_costs outer[2][TMM__TUNED_TYPES];
+    tmm__outer_costs outer[TMM__TUNED_TYPES];
     /* KERNEL SMALL, by instance; and for each element of a tile, by how many times fewer than eight
        warps store it. */
     double small_few;
@@ -182,15 +192,10 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {
-        {{2000, 504, {267, 166, 116, 86.9}, 0, 0, 607},
-         {2260, 760, {318, 173, 152, 140}, 0, 0.12, 867},
-         {2080, 729, {62.5, 62.5, 62.5, 62.5}, 0.1, 0.1, 365}}, /* outer, B along the columns */
-        {{2520, 789, {296, 211, 159, 136}, 0, 0.03, 890},
-         {2650, 1100, {422, 418, 312, 240}, 0, 0, 1200},
-         {2080, 729, {208, 208, 208, 208}, 0.1, 0.1, 365}}, /* outer, B along k */
-    },
-    0.465, /* small_few */
+    {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+     {1380, 142, 2380, 39.3, 5.67, 0.058, 2, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
+     {1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}}}, /* outer */
+    0.465,                                                                           /* small_few */
     {{16,
       16,
       {{2970, 161, {10.5, 9.31, 10.9, 10}, 0.06, 0, 81.4},
@@ -259,24 +264,25 @@ static const tmm__costs tmm__measured = {
     {
         {{128, 128, 2, {10300, 9820, {128, 133, 132, 136}, 0, 0.03, 14500}},
          {64, 64, 2, {3960, 2080, {43, 35.3, 36.2, 30.2}, 0.02, 0, 2620}},
-         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}}}, /* tensor */
-        6530,                                                              /* reduce */
-        369,                                                               /* reduce_slice */
-        102,                                                               /* reduce_slice_wide */
-        32,                                                                /* reduce_wide_from */
-        5280,                                                              /* last */
-        7970,                                                              /* last_slice */
-        12700,                                                             /* even */
-        1.07,                                                              /* even_step */
-        0.262,                                                             /* even_partial */
+         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}},
+         {32, 64, 2, {4500, 1470, {25.3, 20.6, 18.1, 21.6}, 0.02, 0, 1310}}}, /* tensor */
+        6530,                                                                 /* reduce */
+        369,                                                                  /* reduce_slice */
+        102,   /* reduce_slice_wide */
+        32,    /* reduce_wide_from */
+        5280,  /* last */
+        7970,  /* last_slice */
+        12700, /* even */
+        1.07,  /* even_step */
+        0.262, /* even_partial */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
-        1.2,                                                         /* alone */
-        6390,                                                        /* launch */
-        11700,                                                       /* tile */
-        0.499,                                                       /* odd */
-        0.699e-3,                                                    /* sum_byte */
+        1.12,                                                        /* alone */
+        8080,                                                        /* launch */
+        1820,                                                        /* tile */
+        172,                                                         /* odd */
+        1.16e-3,                                                     /* sum_byte */
         600,                                                         /* most */
     },
     {{792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104},
