@@ -5,6 +5,7 @@
 #include <cuda/barrier>
 #include <cuda/pipeline>
 #include <cuda_pipeline.h>
+#include <new>
 namespace cg = cooperative_groups;
 
 enum { N = 256 };
@@ -282,6 +283,26 @@ __global__ void barrier_no_wait(int *out)
     (void)ready.arrive();
     out[threadIdx.x] = s[N - 1 - threadIdx.x]; /* arrive_r */
 }
+/* A constructor writes where the virtual functions are. */
+struct shape {
+    int size;
+    __device__ shape(int s) : size(s)
+    {
+    }
+    __device__ virtual int area(int side)
+    {
+        return size * side;
+    }
+};
+__global__ void right_placement_new(int *out)
+{
+    __shared__ __align__(8) char place[sizeof(shape)];
+    __shared__ shape *s;
+    if (threadIdx.x == 0) s = new (place) shape(3);
+    __syncthreads();
+    out[threadIdx.x] = s->area(threadIdx.x);
+}
+
 /* ---- asynchronous copies ------------------------------------------------------------------------ */
 
 /* Two tiles in turn; KEPT groups may still be on their way. */
@@ -700,7 +721,7 @@ int main(int count, char **words)
     ONE(async_no_wait) ONE(async_one_left) ONE(async_no_commit) ONE(right_async)
     ONE(async_wait_after) ONE(pipeline_no_wait) ONE(right_pipeline) ONE(stages_no_wait)
     ONE(right_stages) ONE(group_copy_no_wait) ONE(right_group_copy) ONE(barrier_copy_no_wait)
-    ONE(right_barrier_copy)
+    ONE(right_barrier_copy) ONE(right_placement_new)
     ONE(group_too_small) ONE(right_group) ONE(global_neighbour) BLOCKS(right_global_barrier)
     BLOCKS(stencil_in_place) BLOCKS(blocks_in_order) BLOCKS(counter_no_atomic)
     BLOCKS(right_counter) BLOCKS(maximum) BLOCKS(shift) BLOCKS(device_variable)
