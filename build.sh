@@ -24,7 +24,7 @@ usage() {
 ./build.sh join [--check | --where FILE:LINE]
                                    joins src/ into the two headers; says which part differs; which
                                    part a line is from
-./build.sh install PREFIX          puts the headers, the CMake package and the .pc file under PREFIX
+./build.sh install PREFIX          puts the headers, the CMake package, the .pc file and cucc under PREFIX
 ./build.sh clean                   removes what was built
 TEXT
 }
@@ -523,7 +523,7 @@ join) shift; exec bash src/join.sh "$@" ;;
 install) # from where the caller is, whose folder PREFIX may begin
     shift
     cd "$HERE" || exit 1
-    exec bash "$ROOT/cmake/install.sh" "$@"
+    bash "$ROOT/cmake/install.sh" "$@" && exec bash "$ROOT/cpu/install" "$@"
     ;;
 clean) shift; clean "$@" ;;
 -h | --help | help) usage ;;

@@ -3,6 +3,7 @@
  *
  * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
  * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
+ * check_copies.cpp   asynchronous copies that nobody has waited for
  * check_hooks.cpp    what instrumented code calls at each access
  * check_host.cpp     errors that nobody looked at, and what the host reads too early
  * check_lines.cpp    messages, with addresses of code turned into lines

@@ -53,6 +53,7 @@ void clock_block(worker &w)
         w.check = new block_check();
         w.check->words = reserve<word_record>(shared_arena_size / 4);
         w.check->written = reserve<uint8_t>(shared_arena_size / 4);
+        w.check->in_flight = reserve<uint8_t>(shared_arena_size / 4);
     }
     block_check &b = *w.check;
     dim3 grid = w.launch->request.grid;
@@ -72,6 +73,7 @@ void clock_block(worker &w)
         b.generation = 1;
     }
     forget_shared(w);
+    forget_copies(w);
 }
 
 void clock_block_ends(worker &w)

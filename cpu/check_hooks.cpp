@@ -65,8 +65,9 @@ void __tsan_func_entry(void *)
 void __tsan_func_exit()
 {
 }
-void __tsan_vptr_update(void **, void *)
+void __tsan_vptr_update(void **p, void *)
 {
+    on_access(p, sizeof *p, access_writes, CODE);
 }
 void __tsan_vptr_read(void **)
 {

@@ -357,6 +357,22 @@ static void report_bounds(worker &w, bool write, uint32_t code, const std::strin
           right);
 }
 
+static void report_in_flight(const access_event &e, const async_copy &copy,
+                             const std::string &place)
+{
+    if (!is_new(key_of(3, copy.code, e.code), true)) return;
+    bool own = copy.thread == e.thread;
+    const char *wait =
+        copy.owner ? "wait at the barrier or the pipeline that the copy was given"
+                   : "__pipeline_commit() and __pipeline_wait_prior(), or wait() of the group,";
+    found("in flight", here(e.w),
+          std::string("it ") + (e.write ? "writes " : "reads ") + place + " at " +
+              at(calling_code()) + ", which the asynchronous copy at " + at(copy.code) +
+              (own ? "" : " of another thread") + " may still be filling",
+          std::string(wait) + (own || copy.owner ? "" : " and then __syncthreads()") + " before " +
+              at(e.code));
+}
+
 /* ---- accesses -------------------------------------------------------------------------------- */
 
 static bool all_unwritten(const uint8_t *written, uintptr_t address, uintptr_t end)
@@ -392,6 +408,8 @@ static void shared_access(const access_event &e, worker &owner, uintptr_t addres
     }
     if (read && all_unwritten(b.written + first, address, end))
         report_unwritten(e, place_in_shared(owner, address));
+    if (const async_copy *copy = copy_in_flight(owner, address, end))
+        report_in_flight(e, *copy, place_in_shared(owner, address));
     for (uintptr_t a = address; a < end; a = (a & ~(uintptr_t)3) + 4) {
         size_t i = first + a / 4 - address / 4;
         unsigned int mask = bytes_of_word(a, end);

@@ -35,6 +35,15 @@ struct word_record {
     access_record writer, reader, other; /* other: a reader that is not the last one */
 };
 
+/* A copy into shared memory that nobody has waited for. */
+struct async_copy {
+    uintptr_t begin, end;
+    const void *owner; /* a barrier or a pipeline, or null: the thread */
+    uint32_t group;    /* of the thread's commits, the barrier's phases, the pipeline's stages */
+    uint16_t thread;
+    uint32_t code;
+};
+
 struct block_check {
     uint32_t block;          /* its number in the grid */
     uint32_t now = 1;        /* goes on from block to block */
@@ -53,6 +62,10 @@ struct block_check {
     uint16_t generation = 0;
     word_record *words; /* of shared memory */
     uint8_t *written;   /* a bit for each byte of a word */
+
+    std::vector<async_copy> copies;
+    uint8_t *in_flight;           /* how many of these fill each word */
+    uint32_t groups[max_threads]; /* that each thread has committed */
 };
 
 /* A piece of memory that kernels reach. */
@@ -108,6 +121,11 @@ bool happened_before(const access_event &e, const access_record &r);
 void publish(const access_event &e, uintptr_t address);
 void learn(const access_event &e, uintptr_t address);
 void fence_thread(worker &w);
+
+/* ---- asynchronous copies: check_copies.cpp ------------------------------------------------------ */
+
+const async_copy *copy_in_flight(const worker &owner, uintptr_t address, uintptr_t end);
+void forget_copies(worker &w);
 
 /* ---- memory: check_memory.cpp ---------------------------------------------------------------- */
 

@@ -623,8 +623,8 @@ static void rewrite_thrown_away(long i)
     if (close < 0 || !is(next(close), ";") || source(i).compare(0, 4, "cuda") ||
         no_errors.count(source(i)) || !begins_statement(i))
         return;
-    text(i) = "::cucc::thrown_away(\"" + source(i) + "\", " + text(i);
-    text(close) += ")";
+    text(i) = "::cucc::thrown_away(\"" + source(i) + "\", (" + text(i);
+    text(close) += ", ::cucc::no_error()))";
 }
 
 /* Tells which way a branch goes: if (c) becomes if (::cucc::took((c) ? true : false)), and so for loops. */

@@ -73,6 +73,28 @@ unsigned int query_shared_rank(const void *address);
 size_t dynamic_shared_size();
 int barrier_at(const char *file, int line, int predicate);
 
+/* Asynchronous copies are done at once. --check is told of each, and of what waits for it: OWNER is the
+ * barrier or the pipeline that it was given, with the phase or stage; or null, the thread. */
+#ifdef CUCC_CHECK
+void copy_begins(const void *to, size_t size, const void *owner, uint32_t group);
+void copies_commit();
+void copies_wait_prior(size_t last);
+void copies_arrived(const void *owner, uint32_t groups);
+#else
+inline void copy_begins(const void *, size_t, const void *, uint32_t)
+{
+}
+inline void copies_commit()
+{
+}
+inline void copies_wait_prior(size_t)
+{
+}
+inline void copies_arrived(const void *, uint32_t)
+{
+}
+#endif
+
 int new_shared_slot();
 void *shared_memory(int slot, size_t size, const char *name);
 void *dynamic_shared_memory();

@@ -115,6 +115,13 @@ template <class A, class B, class C> C dot_of_bytes(unsigned int a, unsigned int
 inline int __dp4a(int a, int b, int c) { return cucc::dot_of_bytes<signed char, signed char>((unsigned int)a, (unsigned int)b, c); }
 inline unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int c) { return cucc::dot_of_bytes<unsigned char, unsigned char>(a, b, c); }
 
+/* Vectors of four bytes stand for the words that they fill. */
+inline int __dp4a(char4 a, char4 b, int c)
+{
+    return c + (signed char)a.x * (signed char)b.x + (signed char)a.y * (signed char)b.y + (signed char)a.z * (signed char)b.z + (signed char)a.w * (signed char)b.w;
+}
+inline unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) { return c + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+
 /* Each byte or each half of a word by itself. */
 #define CUCC_LANES(name, bits, T, U, expression)                                \
     inline unsigned int name(unsigned int left, unsigned int right)             \

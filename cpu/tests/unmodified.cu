@@ -275,6 +275,8 @@ static void check_numbers(void)
     CHECK(__popcll(~0ull) == 64 && __funnelshift_l(1u << 31, 5, 1) == 11 &&
           __funnelshift_r(4, 1, 2) == 0x40000001u);
     CHECK(__sad(-3, 4, 1) == 8 && __usad(3, 4, 1) == 2 && __dp4a(0x01ff0203, 0x01010101, 10) == 15);
+    CHECK(__dp4a(make_char4(3, 2, -1, 1), make_char4(1, 1, 1, -100), 10) == -86);
+    CHECK(__dp4a(make_uchar4(3, 2, 255, 1), make_uchar4(1, 1, 255, 2), 10u) == 65042u);
     CHECK(__vadd4(0x01ff0280, 0x01010180) == 0x02000300 &&
           __vcmpgtu2(0x00020001, 0x00010001) == 0xffff0000u);
     CHECK(__hiloint2double(__double2hiint(1.25), __double2loint(1.25)) == 1.25);

@@ -1,7 +1,11 @@
 /* Races and barriers, and their right twins (names that begin with right_). */
 #include "faults.h"
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda_pipeline.h>
+#include <new>
 namespace cg = cooperative_groups;
 
 enum { N = 256 };
@@ -279,6 +283,172 @@ __global__ void barrier_no_wait(int *out)
     (void)ready.arrive();
     out[threadIdx.x] = s[N - 1 - threadIdx.x]; /* arrive_r */
 }
+/* A constructor writes where the virtual functions are. */
+struct shape {
+    int size;
+    __device__ shape(int s) : size(s)
+    {
+    }
+    __device__ virtual int area(int side)
+    {
+        return size * side;
+    }
+};
+__global__ void right_placement_new(int *out)
+{
+    __shared__ __align__(8) char place[sizeof(shape)];
+    __shared__ shape *s;
+    if (threadIdx.x == 0) s = new (place) shape(3);
+    __syncthreads();
+    out[threadIdx.x] = s->area(threadIdx.x);
+}
+
+/* ---- asynchronous copies ------------------------------------------------------------------------ */
+
+/* Two tiles in turn; KEPT groups may still be on their way. */
+static __device__ void copy_tiles(int *out, int kept, int commit, int *s)
+{
+    int sum = 0, t = threadIdx.x;
+    __pipeline_memcpy_async(&s[t], &out[t], 4); /* async_first */
+    if (commit) __pipeline_commit();
+    __pipeline_memcpy_async(&s[N + t], &out[N + t], 4); /* async_second */
+    __pipeline_commit();
+    if (kept >= 0) __pipeline_wait_prior(kept);
+    __syncthreads();
+    sum += s[(t + 1) % N]; /* async_r */
+    if (kept == 1) __pipeline_wait_prior(0);
+    __syncthreads();
+    sum += s[N + (t + 1) % N]; /* async_r2 */
+    out[t] = sum;
+}
+__global__ void async_no_wait(int *out)
+{
+    __shared__ int s[2 * N];
+    copy_tiles(out, -1, 1, s);
+}
+__global__ void async_one_left(int *out)
+{
+    __shared__ int s[2 * N];
+    copy_tiles(out, 2, 1, s);
+}
+__global__ void async_no_commit(int *out)
+{
+    __shared__ int s[2 * N];
+    copy_tiles(out, 1, 0, s);
+}
+__global__ void right_async(int *out)
+{
+    __shared__ int s[2 * N];
+    copy_tiles(out, 1, 1, s);
+}
+__global__ void async_wait_after(int *out)
+{
+    __shared__ int s[N];
+    __pipeline_memcpy_async(&s[threadIdx.x], &out[threadIdx.x], 4); /* after_w */
+    __pipeline_commit();
+    __syncthreads();
+    __pipeline_wait_prior(0);
+    out[threadIdx.x] = s[N - 1 - threadIdx.x]; /* after_r */
+}
+static __device__ void copy_by_pipeline(int *out, bool wait, int *s)
+{
+    cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
+    pipe.producer_acquire();
+    cuda::memcpy_async(&s[threadIdx.x], &out[threadIdx.x], 4, pipe); /* pipe_w */
+    pipe.producer_commit();
+    if (wait) pipe.consumer_wait();
+    out[threadIdx.x] = s[threadIdx.x] + 1; /* pipe_r */
+    if (wait) pipe.consumer_release();
+}
+__global__ void pipeline_no_wait(int *out)
+{
+    __shared__ int s[N];
+    copy_by_pipeline(out, false, s);
+}
+__global__ void right_pipeline(int *out)
+{
+    __shared__ int s[N];
+    copy_by_pipeline(out, true, s);
+}
+/* All threads of a block copy through one pipeline of two stages. */
+static __device__ void copy_by_stages(int *out, bool wait, int *s)
+{
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+    cg::thread_block block = cg::this_thread_block();
+    auto pipe = cuda::make_pipeline(block, &state);
+    int sum = 0;
+    for (int i = 0; i < 2; i++) {
+        pipe.producer_acquire();
+        cuda::memcpy_async(block, s + i * N, out + i * N, sizeof(int) * N, pipe); /* stages_w */
+        pipe.producer_commit();
+    }
+    for (int i = 0; i < 2; i++) {
+        if (wait) pipe.consumer_wait();
+        if (!wait) __syncthreads();
+        sum += s[i * N + (threadIdx.x + 1) % N]; /* stages_r */
+        pipe.consumer_release();
+    }
+    if (threadIdx.x == 0) out[3 * N] = sum;
+}
+__global__ void stages_no_wait(int *out)
+{
+    __shared__ int s[2 * N];
+    copy_by_stages(out, false, s);
+}
+__global__ void right_stages(int *out)
+{
+    __shared__ int s[2 * N];
+    copy_by_stages(out, true, s);
+}
+static __device__ void copy_by_group(int *out, bool wait, int *s)
+{
+    cg::thread_block block = cg::this_thread_block();
+    for (int i = 0; i < 2; i++) {
+        cg::memcpy_async(block, s, out + i * N, sizeof(int) * N); /* cg_w */
+        if (wait)
+            cg::wait(block);
+        else
+            block.sync();
+        out[2 * N + threadIdx.x] = s[(threadIdx.x + 1) % N]; /* cg_r */
+        block.sync();
+    }
+}
+__global__ void group_copy_no_wait(int *out)
+{
+    __shared__ int s[N];
+    copy_by_group(out, false, s);
+}
+__global__ void right_group_copy(int *out)
+{
+    __shared__ int s[N];
+    copy_by_group(out, true, s);
+}
+static __device__ void copy_by_barrier(int *out, bool wait, int *s)
+{
+    __shared__ cuda::barrier<cuda::thread_scope_block> ready;
+    if (threadIdx.x == 0) init(&ready, N);
+    __syncthreads();
+    for (int i = 0; i < 2; i++) {
+        cuda::memcpy_async(&s[threadIdx.x], &out[i * N + threadIdx.x], 4, ready); /* ready_w */
+        auto token = ready.arrive();
+        if (wait)
+            ready.wait(static_cast<decltype(token) &&>(token));
+        else
+            __syncthreads();
+        out[2 * N + threadIdx.x] = s[(threadIdx.x + 1) % N]; /* ready_r */
+        __syncthreads();
+    }
+}
+__global__ void barrier_copy_no_wait(int *out)
+{
+    __shared__ int s[N];
+    copy_by_barrier(out, false, s);
+}
+__global__ void right_barrier_copy(int *out)
+{
+    __shared__ int s[N];
+    copy_by_barrier(out, true, s);
+}
 __global__ void right_barrier_wait(int *out)
 {
     __shared__ cuda::barrier<cuda::thread_scope_block> ready;
@@ -522,8 +692,14 @@ __global__ void full_mask_in_branch(int *out)
     __syncthreads();
 }
 
+/* The name of one of the runtime's functions, and no error to look at. */
+static void cudaOfTheProgram()
+{
+}
+
 int main(int count, char **words)
 {
+    cudaOfTheProgram();
     const char *chosen = count > 1 ? words[1] : "";
     int *out, zeros[4096] = {};
     struct freed {
@@ -548,6 +724,10 @@ int main(int count, char **words)
     RUN(dynamic_no_barrier, 1, N, N * 4, out) RUN(dynamic_overlap, 1, N, N * 8, out)
     ONE(two_stages) ONE(right_two_stages) ONE(broadcast) ONE(halo) ONE(bytes) ONE(right_bytes)
     RUN(vectors, 1, 32, 0, (float4 *)out) ONE(barrier_no_wait) ONE(right_barrier_wait)
+    ONE(async_no_wait) ONE(async_one_left) ONE(async_no_commit) ONE(right_async)
+    ONE(async_wait_after) ONE(pipeline_no_wait) ONE(right_pipeline) ONE(stages_no_wait)
+    ONE(right_stages) ONE(group_copy_no_wait) ONE(right_group_copy) ONE(barrier_copy_no_wait)
+    ONE(right_barrier_copy) ONE(right_placement_new)
     ONE(group_too_small) ONE(right_group) ONE(global_neighbour) BLOCKS(right_global_barrier)
     BLOCKS(stencil_in_place) BLOCKS(blocks_in_order) BLOCKS(counter_no_atomic)
     BLOCKS(right_counter) BLOCKS(maximum) BLOCKS(shift) BLOCKS(device_variable)

@@ -32,6 +32,7 @@ kind() {
     freed) echo 'which was freed' ;;
     nowhere) echo 'it reads address 0x0, where there is no memory' ;;
     stray) echo 'it reads memory of the host' ;;
+    flight) echo 'which the asynchronous copy at .* may still be filling' ;;
     divergent) echo 'divergent barrier' ;;
     incomplete) echo 'is never complete' ;;
     outside) echo 'not in its mask' ;;
@@ -110,6 +111,15 @@ races halo race halo_w halo_r
 races bytes race bytes_w bytes_r
 races vectors race vector_w vector_f
 races barrier_no_wait race arrive_w arrive_r
+races async_no_wait flight async_first async_r
+races async_no_wait flight async_second async_r2
+races async_one_left flight async_first async_r
+races async_no_commit flight async_first async_r
+races async_wait_after flight after_w after_r
+races pipeline_no_wait flight pipe_w pipe_r
+races stages_no_wait flight stages_w stages_r
+races group_copy_no_wait flight cg_w cg_r
+races barrier_copy_no_wait flight ready_w ready_r
 races group_too_small race group_w group_r
 races global_neighbour race neighbour_w neighbour_r
 races stencil_in_place race stencil
