@@ -882,8 +882,10 @@ enum { TMM__DIRECT_WORK = 3000000 };
 enum { TMM__MEMBERS, TMM__GROUPS };
 
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
-   row, which has 4 more against bank conflicts. */
+   row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
+   time is that of storing C, which others do faster. */
 enum {
+    TMM__NARROW_LEAST = 16,
     TMM__NARROW_THREADS = 128,
     TMM__NARROW_DEPTH = 8,
     TMM__NARROW_STAGES = 3,
@@ -13162,7 +13164,8 @@ static inline double TMM_FN(gemm__narrow_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
     (void)row;
-    if (!TMM_FN(gemm__narrow_fits)(p, p->batch) || tmm__min(p->M, p->N) > tmm__tuned()->narrow.most)
+    if (!TMM_FN(gemm__narrow_fits)(p, p->batch) || p->K < TMM__NARROW_LEAST ||
+        tmm__min(p->M, p->N) > tmm__tuned()->narrow.most)
         return HUGE_VAL;
     return TMM_FN(gemm__narrow_plan)(p).time;
 }

@@ -104,7 +104,8 @@ static inline double TMM_FN(gemm__narrow_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
     (void)row;
-    if (!TMM_FN(gemm__narrow_fits)(p, p->batch) || tmm__min(p->M, p->N) > tmm__tuned()->narrow.most)
+    if (!TMM_FN(gemm__narrow_fits)(p, p->batch) || p->K < TMM__NARROW_LEAST ||
+        tmm__min(p->M, p->N) > tmm__tuned()->narrow.most)
         return HUGE_VAL;
     return TMM_FN(gemm__narrow_plan)(p).time;
 }

@@ -46,8 +46,10 @@ enum { TMM__DIRECT_WORK = 3000000 };
 enum { TMM__MEMBERS, TMM__GROUPS };
 
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
-   row, which has 4 more against bank conflicts. */
+   row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
+   time is that of storing C, which others do faster. */
 enum {
+    TMM__NARROW_LEAST = 16,
     TMM__NARROW_THREADS = 128,
     TMM__NARROW_DEPTH = 8,
     TMM__NARROW_STAGES = 3,
