@@ -43,7 +43,7 @@ static inline double elapsed(cudaEvent_t from, cudaEvent_t to)
 static inline void measure_launch(cudaStream_t stream, int processors, double launch[2])
 {
     static const double WARM_UP = 200; /* milliseconds */
-#ifdef __CUCC__ /* whose threads take turns */
+#ifdef __CUCC__                        /* whose threads take turns */
     enum { CALLS = 20, TIMES = 5, BUSY = 4000 };
 #else
     enum { CALLS = 200, TIMES = 5, BUSY = 1000000 };

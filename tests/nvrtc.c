@@ -101,7 +101,7 @@ static const char kernels[] = SIMPLE("s") FAST("s")
     MORE("s") "tmm_sgemm_pipelined tmm_sgemm_pipelined_nn tmm_sgemm_pipelined_tn "
               "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 tmm_sgemm_narrow_sum " /* float */
     SIMPLE("d") FAST("d") MORE("d") "tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
-                                    "tmm_dgemm_tensor_any " /* double */
+                                    "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_any " /* double */
     SIMPLE("i") FAST("i") "tmm_igemm_pipelined ";
 
 int main(int count, char **words)
