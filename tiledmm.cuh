@@ -78,7 +78,7 @@
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
                         products of 8 x 4 or 4 x 4 elements; right for K up to 2^31, and M to 4
                         million
-     TMM_NARROW         float, for 17 to 128 rows or columns beside thousands; one product with M
+     TMM_NARROW         float, for 17 to some 600 rows or columns beside thousands; one product with M
                         or N of 256 at least, everything else as TMM_PIPELINED
 
    RULES that callers may rely on
@@ -86,9 +86,9 @@
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a
-     single product they may sum in several slices of k, as TMM_SMALL and TMM_SKINNY always do, which
-     depend on the shape, the form and alignment of A and B, the device, and memory for them
+     k. TMM_OUTER does, too. TMM_PIPELINED, TMM_DIRECT and TMM_TENSOR for double do within each
+     product of a batch; a single product they may sum in several slices of k, as TMM_SMALL and
+     TMM_SKINNY always do, which depend on the shape, the form and alignment of A and B, the device, and memory for them
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.
@@ -875,8 +875,9 @@ enum { TMM__ALONG_K, TMM__ALONG_LINES, TMM__VECTORS };
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
-/* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under way together;
-   multiply-adds beyond which it is not thought of. What neighbouring threads are: see there. */
+/* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under
+   way together; multiply-adds beyond which it is not thought of. What neighbouring threads are: see
+   there. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
 enum { TMM__DIRECT_WORK = 3000000 };
 enum { TMM__MEMBERS, TMM__GROUPS };
@@ -1078,8 +1079,9 @@ typedef struct tmm__gpu {
     double l2_bytes; /* that are read again faster than from memory */
 } tmm__gpu;
 
-/* By bench/tune.sh; of the H100 the clock and L2 are as those of the H200, its launch is that of
-   bench/results/h100/shapes.csv, its memory that of h100/memory.csv. */
+/* The H200's as an earlier bench/tune.cu measured it, its L2 by times of arrays of all sizes. The
+   H100's: launch and memory are those of bench/results/h100/shapes.csv and memory.csv, its clock is
+   the H200's, its L2 in proportion. */
 static const tmm__gpu tmm__gpus[] = {
     {"NVIDIA H200", 90, 6016, 132, 1.98, 550, 4590, 39e6},
     {"NVIDIA H100", 90, 5120, 132, 1.98, 890, 3110, 33e6},
@@ -6945,7 +6947,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 /* For a product so small that its time is that of a launch, of one way to memory and back, and of
    whatever comes between. A group of G threads computes one element of C as a dot product. Its
    members have every G-th k. All loads of 8 k are under way before the first multiply-add. Nothing
-   goes through shared memory but the sums of groups that are larger than a warp.
+   goes through shared memory but the sums of a group whose members are in several warps.
 
               k ->  member: 0 1 2 3 0 1 2 3 0 1 2 3            B
              +-+-+-+-+-+-+-+-+-+-+-+-+                       +-+
@@ -6957,9 +6959,9 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 
    Groups are numbered along the rows of C. There are two ways to give them threads:
      TMM__MEMBERS  members are neighbours: reads contiguous along k are coalesced
-        lane  0 1 2 3 | 4 5 6 7 | ...           group 0: lanes 0 to 3
-     TMM__GROUPS   groups are neighbours: reads contiguous along the columns of op(B) are
-        lane  0 1 2 ... 63 | 64 65 ...          group 0 of 64: threads 0, 64, 128 and 192
+        thread 0 1 2 3 | 4 5 6 7 | ...          group 0: threads 0 to 3
+     TMM__GROUPS   groups are neighbours: reads contiguous along the rows of op(B) are
+        thread 0 1 2 ... 63 | 64 65 ...         group 0 of 64: threads 0, 64, 128 and 192
    Sums of lanes are added by shuffles, those of warps through shared memory, in the same order in
    every run.
 
@@ -10174,16 +10176,17 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/double/types.cuh. Doubles on INT8 tensor cores: the method, and what host and device share.
+/* src/tiledmm/kernels/double/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
+   device share.
    Uses: once/schedule.h. Used by: kernels/double/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_TYPES)
 #define TMM__PART_DOUBLE_TYPES
 /* ============================== KERNEL TENSOR INT8 ============================================ */
-/* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after Ozaki,
-   Uchino and Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix
+/* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
+   Ozaki, Uchino and Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix
    multiplication using an integer modular technique", 2025. Lines, rows of op(A) and columns of
-   op(B), are scaled and rounded to integers. Their product is computed modulo L coprime numbers of at
-   most 256, and put together by the Chinese remainder theorem. u is 2^-53 throughout.
+   op(B), are scaled and rounded to integers. Their product is computed modulo L coprime numbers of
+   at most 256, and put together by the Chinese remainder theorem. u is 2^-53 throughout.
 
    1. Scale.     a_s = 2^s a, exactly; s the largest integer with |a_s|_2 <= S(L)
    2. Integers.  a' = rint(a_s), |a'| < 2^63. |A'B'| < 0.49 P by Cauchy and Schwarz, P the product
@@ -10203,17 +10206,18 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
        line's unit, mean |x| / 32, and to 255 units at most. INT8 tensor cores multiply these bytes,
        too. Sums over some k of what is cut down are lower bounds of |a| |b|.
    All others are `open`, and computed again by FP64 multiply-adds in ascending k: lines with NaN,
-   infinity or magnitudes beyond 2^+-800 make T NaN, so all of their elements are. A line of zeros has
-   T = 0. For how many elements are open by data and L see bench/notes/tensor_int8.md.
+   infinity or magnitudes beyond 2^+-800 make T NaN, so all of their elements are. A line of zeros
+   has T = 0. For how many elements are open by data and L see bench/notes/tensor_int8.md.
 
-   How many moduli. T depends on L by s alone, and s by the line's norm, which is kept. So the products
-   of units come first, and tell of each element which L prove it. The device takes the L from 13 to
-   16, or FP64 for all, that costs least: see tmm__int8_decide. The host does not wait. Products whose
-   bits must not depend on M, N or other lines (batches, blocks of host matrices) take 16.
+   How many moduli. T depends on L by s alone, and s by the line's norm, which is kept. So the
+   products of units come first, and tell of each element which L prove it. The device takes the L
+   from 13 to 16, or FP64 for all, that costs least: see tmm__int8_decide. The host does not wait.
+   Products whose bits must not depend on M, N or other lines (batches, blocks of host matrices)
+   take 16.
 
-   Launches: norms, scales, units, products of units, choice, residues, products, sums, open elements;
-   where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at once if the
-   choice leaves it nothing to do.
+   Launches: norms, scales, units, products of units, choice, residues, products, sums, open
+   elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at
+   once if the choice leaves it nothing to do.
 
    Memory, in bytes: of A and B 16 for an element, and 1 for one of `every`; of C 17 and 1/8.
        planes of A and B   [modulus][k / 128][line / 64], blocks of 8 KB: 64 lines x 128 k. 16 bytes
@@ -10279,9 +10283,9 @@ typedef struct tmm__int8_modulus {
     unsigned first;      /* 1.5 * 2^23 as a float, plus what -2^63 gives */
 } tmm__int8_modulus;
 
-/* What depends on the moduli and K: made by the host, passed to kernels by value. Of four choices of
-   L. Moduli go by groups of up to three: n = sum y_l Q / p_l is below 3 Q, Q their product. Group 0 to
-   2 have moduli 0 to 8, group 3: 9, 10, 13; group 4: 11, 12, 14; group 5: 15. */
+/* What depends on the moduli and K: made by the host, passed to kernels by value. Of four choices
+   of L. Moduli go by groups of up to three: n = sum y_l Q / p_l is below 3 Q, Q their product.
+   Group 0 to 2 have moduli 0 to 8, group 3: 9, 10, 13; group 4: 11, 12, 14; group 5: 15. */
 typedef struct tmm__int8_residues {
     tmm__int8_modulus a[TMM__INT8_CHOICES][TMM__INT8_MOST], b[TMM__INT8_MOST];
     float reciprocal[TMM__INT8_MOST], minus_p[TMM__INT8_MOST], half[TMM__INT8_MOST];
@@ -10335,7 +10339,8 @@ typedef struct tmm__int8_job {
     double alpha, beta;
 } tmm__int8_job;
 #endif
-/* src/tiledmm/kernels/double/numbers.cuh. Residues, 128-bit sums, and which elements of C are proved.
+/* src/tiledmm/kernels/double/numbers.cuh. Residues, 128-bit sums, and which elements of C are
+   proved.
    Uses: kernels/double/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_NUMBERS)
 #define TMM__PART_DOUBLE_NUMBERS
@@ -10392,8 +10397,8 @@ static __device__ __forceinline__ long long tmm__nearest(double x)
 #endif
 }
 
-/* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 / p).
-   The quotient found is right or 1 too small. */
+/* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 /
+   p). The quotient found is right or 1 too small. */
 static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsigned p,
                                                                unsigned inverse)
 {
@@ -10402,8 +10407,8 @@ static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsig
     return x < less ? x : less;
 }
 
-/* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at least
-   tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
+/* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at
+   least tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
 static __device__ __forceinline__ unsigned tmm__int8_log(unsigned x)
 {
     /* To float by cutting off: 24 bits at most are left after that. */
@@ -10449,8 +10454,8 @@ static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, 
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`: all elements by
-   FP64; `each`: all elements one by one, if all were open; `first`: that there is one. */
+/* Which L costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`: all elements
+   by FP64; `each`: all elements one by one, if all were open; `first`: that there is one. */
 static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
                                                             float fp64, float each, float first)
 {
@@ -10465,9 +10470,9 @@ static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__
     return best;
 }
 
-/* c += a b by a warp, of bytes without sign: a 16 x 32, b 32 x 8, modulo 2^32. For lane l, g = l / 4 and
-   t = l % 4; each word of a and b is four neighbours along k (PTX ISA 9.7, "Matrix Fragments for
-   mma.m16n8k32"; before sm_80 "mma.m8n8k16", four of which are as much):
+/* c += a b by a warp, of bytes without sign: a 16 x 32, b 32 x 8, modulo 2^32. For lane l, g = l /
+   4 and t = l % 4; each word of a and b is four neighbours along k (PTX ISA 9.7, "Matrix Fragments
+   for mma.m16n8k32"; before sm_80 "mma.m8n8k16", four of which are as much):
        a[0] = a(g, 4t)  a[1] = a(g + 8, 4t)  a[2] = a(g, 4t + 16)  a[3] = a(g + 8, 4t + 16)
        b[0] = b(4t, g)  b[1] = b(4t + 16, g)
        c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
@@ -10535,11 +10540,12 @@ static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, in
     return ((size_t)row * pieces_across + col) * (TMM__INT8_PLANES * TMM__INT8_PIECE);
 }
 #endif
-/* src/tiledmm/kernels/double/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL CHOICE: how many moduli.
+/* src/tiledmm/kernels/double/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
+   CHOICE: how many moduli.
    Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The first
-   groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
+/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The
+   first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
        k contiguous        warp w has lines 8 w to 8 w + 7, its lanes neighbours along k
        lines contiguous    thread t has line t % 64, and k = t / 64, t / 64 + 4, ...
    The order of additions depends on K and the op alone, and so do the scales. Reads 8 bytes an
@@ -10660,9 +10666,9 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on diagonals if
-   there are many: it decides what is fastest, not what is right. The block that is last to count
-   decides. Reads a byte of each element that it looks at: bound by latency. */
+/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on
+   diagonals if there are many: it decides what is fastest, not what is right. The block that is
+   last to count decides. Reads a byte of each element that it looks at: bound by latency. */
 TMM_KERNEL void __launch_bounds__(128)
     TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
                              float fp64, float each, float first)
@@ -10740,8 +10746,8 @@ TMM_KERNEL void __launch_bounds__(128)
    Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
-   thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64 * 32
-   on. Zeros where there is no element. All loads of a thread are under way at once. */
+   thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
+   * 32 on. Zeros where there is no element. All loads of a thread are under way at once. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_load)(const tmm__int8_lines from,
                                                               long long line0, long long k0,
                                                               long long K, double *x)
@@ -10773,8 +10779,8 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_load)(const tmm__int8_li
     }
 }
 
-/* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower one;
-   zeros, of lines that are not to be used. */
+/* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower
+   one; zeros, of lines that are not to be used. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_scale)(const tmm__int8_line *lines,
                                                                bool along_k, int limit, bool units,
                                                                const double *x, unsigned *lo,
@@ -10818,8 +10824,8 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_bytes)(const tmm__in
     return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
 }
 
-/* KERNEL RESIDUES. A block of 256 threads has 64 lines x 128 k in registers, 32 elements a thread, and
-   makes a block of 8 KB of each modulus, through a ring in shared memory:
+/* KERNEL RESIDUES. A block of 256 threads has 64 lines x 128 k in registers, 32 elements a thread,
+   and makes a block of 8 KB of each modulus, through a ring in shared memory:
        registers      | residues 0 | residues 1 | residues 2 | ...
        bulk copies                 | 0 to memory| 1 to memory|
    The first groups_A blocks along x have lines of A. `state`: says how many moduli; NULL: units of
@@ -10880,8 +10886,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                     make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
         }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been read,
-           whose place block l + 1 takes. */
+        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been
+           read, whose place block l + 1 takes. */
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         if (thread == 0)
             asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(RING - 2) : "memory");
@@ -10934,8 +10940,8 @@ static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, 
                  : "memory");
 }
 
-/* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the barriers
-   of all of them count the bytes. */
+/* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the
+   barriers of all of them count the bytes. */
 static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const void *global,
                                                          unsigned bytes, unsigned barrier,
                                                          unsigned short blocks)
@@ -10946,8 +10952,8 @@ static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const 
                  : "memory");
 }
 
-/* c = a b + (add ? c : 0) by a warpgroup, of bytes without sign: a 64 x 32, b 32 x 192. Of c its thread
-   t has, with g = t / 32 * 16 + t % 32 / 4,
+/* c = a b + (add ? c : 0) by a warpgroup, of bytes without sign: a 64 x 32, b 32 x 192. Of c its
+   thread t has, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk32"). */
 #define TMM__R4(i)  "+r"(c[i]), "+r"(c[(i) + 1]), "+r"(c[(i) + 2]), "+r"(c[(i) + 3])
@@ -10970,8 +10976,8 @@ static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned lo
 #undef TMM__R4
 #undef TMM__R16
 
-/* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both blocks
-   have the same columns: each copies half of the lines of B, to both. */
+/* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both
+   blocks have the same columns: each copies half of the lines of B, to both. */
 static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *job, int units,
                                                       unsigned stages, unsigned fulls,
                                                       unsigned empties)
@@ -10994,8 +11000,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
                                  (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
-        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of theirs is
-           stored. */
+        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of
+           theirs is stored. */
         int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROW_BLOCKS;
         int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
         int bytes_a = (blocks_a < ROW_BLOCKS ? blocks_a : (int)ROW_BLOCKS) * TMM__INT8_BLOCK;
@@ -11087,20 +11093,20 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
 #endif
 #endif
 
-/* KERNEL TENSOR INT8 by wgmma. 384 threads, persistent, in clusters of two that are above each other in
-   C and share what is copied of B. Of the first warpgroup one thread copies, two multiply. A unit is
-   a plane of a cluster's tiles, modulus by modulus; a plane in bands of four.
+/* KERNEL TENSOR INT8 by wgmma. 384 threads, persistent, in clusters of two that are above each
+   other in C and share what is copied of B. Of the first warpgroup one thread copies, two multiply.
+   A unit is a plane of a cluster's tiles, modulus by modulus; a plane in bands of four.
                 +----------------------+              copies          | s0 | s1 | s2 | s3 | s0 |
        block 0  |   256 x 192          |              warpgroup 1,2        | s0 | s1 | s2 | s3 |
                 +----------------------+
        block 1  |   256 x 192          |   each warpgroup has 128 x 192 of it, as 2 wgmma of 64 x 192
                 +----------------------+   with 192 sums of 232 registers a thread
 
-   A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied. So
-   280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes; it reads
-   224 KB of shared memory in 768 clocks of multiplication, more than half of what that gives.
-   Longer than some ms it is bound by the power that the device may draw: so blocks keep together
-   along k (tmm__keep_pace), and what is copied twice is little. */
+   A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied.
+   So 280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes;
+   it reads 224 KB of shared memory in 768 clocks of multiplication, more than half of what that
+   gives. Longer than some ms it is bound by the power that the device may draw: so blocks keep
+   together along k (tmm__keep_pace), and what is copied twice is little. */
 TMM_KERNEL void __launch_bounds__(384, 1)
     TMM_FN(gemm_int8_wgmma)(const __grid_constant__ tmm__int8_products job)
 {
@@ -11157,9 +11163,9 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 #endif
 
 #if defined(TMM__PASS) && TMM__DOUBLE_TENSOR && (TMM__INT8_MMA_LIST(TMM__IN_PASS) 0)
-/* KERNEL TENSOR INT8 by mma.sync, unless compiled for sm_90a, where wgmma is twice as fast. A block of
-   256 threads has a tile of 128 x 256 (128 x 128) of one plane of C. Each of its eight warps has 64 x 64
-   (64 x 32) of it, as 4 x 8 (4 x 4) matrices of 16 x 8:
+/* KERNEL TENSOR INT8 by mma.sync, unless compiled for sm_90a, where wgmma is twice as fast. A block
+   of 256 threads has a tile of 128 x 256 (128 x 128) of one plane of C. Each of its eight warps has
+   64 x 64 (64 x 32) of it, as 4 x 8 (4 x 4) matrices of 16 x 8:
                    +----+----+----+----+        two stages of 128 k, filled by cp.async:
              64    | w0 | w2 | w4 | w6 |            copies        | s1 | s0 | s1 |
                    +----+----+----+----+            tensor cores  | s0 | s1 | s0 |
@@ -11168,8 +11174,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
    blockIdx.x counts tiles, modulus by modulus: L times the tiles, of 16 that are launched.
 
    A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
-   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes of
-   shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
+   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes
+   of shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
 enum { TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA) = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA
@@ -11270,8 +11276,8 @@ TMM_KERNEL void __launch_bounds__(256, 1)
 /* src/tiledmm/kernels/double/sums.cuh. KERNEL SUMS: residues become elements of C.
    Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient, which
-   has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+/* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
+   which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const unsigned *weight,
                                                              unsigned for_quotient,
                                                              unsigned quotient,
@@ -11284,8 +11290,8 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const u
     *q += __umulhi(for_quotient, quotient);
 }
 
-/* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a double.
-   For L = 16 there is a sixth group. */
+/* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
+   double. For L = 16 there is a sixth group. */
 static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
                                                                    const tmm__int8_sums *tables,
                                                                    const int choice)
@@ -11323,8 +11329,9 @@ static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigne
     return negative ? -x : x;
 }
 
-/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved. `choice` is a
-   constant: then the tables' numbers are operands of the instructions, which else had to load each. */
+/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved.
+   `choice` is a constant: then the tables' numbers are operands of the instructions, which else had
+   to load each. */
 static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__int8_job *job,
                                                                    const tmm__int8_sums *tables,
                                                                    const uint4 *four, int row,
@@ -11385,10 +11392,11 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
     return open;
 }
 
-/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
-   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
-   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
-   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
+/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see
+   kernels/double/types.cuh for their order. A thread loads 16 bytes of each plane, all before the
+   first is needed. Proved elements are stored; the others are left as they are, and a bit of each
+   is set. Reads L + 1 bytes an element and writes 8 and 1/8, for some 120 instructions: bound by
+   memory, just. */
 TMM_KERNEL void __launch_bounds__(128, 4)
     TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
 {
@@ -11422,8 +11430,9 @@ TMM_KERNEL void __launch_bounds__(128, 4)
 /* src/tiledmm/kernels/double/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
    Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it adds these
-   up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256 doubles of the warp. */
+/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it
+   adds these up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256
+   doubles of the warp. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_element)(const tmm__int8_job *job, int row,
                                                                  int col, double *memory)
 {
@@ -11455,7 +11464,8 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_element)(const tmm__int8
     (job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta, &sum);
 }
 
-/* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is nothing. */
+/* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
+   nothing. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_open_copy)(double (*to)[66],
                                                                    const tmm__int8_lines *from,
                                                                    int line0, long long k0,
@@ -11484,8 +11494,8 @@ static __device__ __forceinline__ bool TMM_FN(gemm_int8_is_open)(const tmm__int8
     return job->open[piece * 128 + thread] >> bit & 1;
 }
 
-/* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16, ...
-   Stores those elements that are open, or all. */
+/* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16,
+   ... Stores those elements that are open, or all. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_open_tile)(const tmm__int8_job *job,
                                                                    int tile_row, int tile_col,
                                                                    bool all, double (*a)[66],
@@ -11524,11 +11534,11 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_open_tile)(const tmm__in
 }
 
 /* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
-   there are few, they go to a list, and each warp computes one when there are many, or at the end; a
-   tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
-   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen and
-   nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared memory in
-   tiles, by latency in lists; with nothing open by the launch. */
+   there are few, they go to a list, and each warp computes one when there are many, or at the end;
+   a tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
+   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen
+   and nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared
+   memory in tiles, by latency in lists; with nothing open by the launch. */
 TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };
@@ -12951,9 +12961,9 @@ static inline tmm_status TMM_FN(gemm__outer)(const TMM_FN(gemm__product) * given
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* How a launch of KERNEL DIRECT is made. */
 typedef struct TMM_FN(direct__choice) {
-    int group_log2, layout;
-    double threads, blocks; /* of a block; for each product */
-    double time;            /* nanoseconds that it should take */
+    int block_log2, group_log2, layout; /* threads of a block and of a group */
+    double blocks;                      /* for each product */
+    double time;                        /* nanoseconds that it should take */
 } TMM_FN(direct__choice);
 
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
@@ -12983,21 +12993,22 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     const double group = 1 << c->group_log2, K = (double)p->K;
-    c->threads = fmax(group, (int)(1 << TMM__DIRECT_BLOCK));
-    c->blocks = ceil((double)p->M * p->N * group / c->threads);
+    c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
+    const double threads = 1 << c->block_log2;
+    c->blocks = ceil((double)p->M * p->N * group / threads);
     /* What a warp has: members of a group, groups in `rows` rows and `cols` columns of C. */
     const int members = c->layout == TMM__MEMBERS;
-    const double groups = members ? 32 / fmin(group, 32) : fmin(c->threads / group, 32);
+    const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
     const double lines = TMM_FN(gemm__direct_lines)(member, p->csA, rows, p->rsA) +
                          TMM_FN(gemm__direct_lines)(member, p->rsB, cols, p->csB);
-    const double warps = ceil(c->blocks * p->batch / load.processors) * c->threads / 32;
-    const double bytes = TMM_FN(gemm__direct_bytes)(c->threads / group, p);
+    const double warps = ceil(c->blocks * p->batch / load.processors) * threads / 32;
+    const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     if (K > group) clocks += t->loop + t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
-    clocks += t->byte * bytes * K * warps / (c->threads / 32);
+    clocks += t->byte * bytes * K * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
     const double rate = tmm__rate(device->capability, load.family, load.type);
     clocks = fmax(clocks, load.blocks * K / (rate * load.processors));
@@ -13050,12 +13061,10 @@ static inline tmm_status TMM_FN(gemm__direct)(const TMM_FN(gemm__product) * give
     void *arguments[20];
     (void)row;
     int count = TMM_FN(gemm__arguments)(&p, arguments);
-    int block_log2 = TMM__DIRECT_BLOCK;
-    while (1 << block_log2 < c.threads) block_log2++;
-    arguments[count++] = &block_log2, arguments[count++] = &c.group_log2;
+    arguments[count++] = &c.block_log2, arguments[count++] = &c.group_log2;
     arguments[count++] = &c.layout;
     return tmm__launch((const void *)TMM_FN(gemm_direct), dim3((unsigned)c.blocks, 1, p.batch),
-                       dim3((unsigned)c.threads), 0, arguments, p.stream);
+                       dim3(1u << c.block_log2), 0, arguments, p.stream);
 }
 #endif
 /* src/tiledmm/kernels/narrow_launch.h. PLAN and LAUNCHER of KERNEL NARROW.
@@ -13205,7 +13214,7 @@ static inline tmm_status TMM_FN(gemm__narrow)(const TMM_FN(gemm__product) * give
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
 enum {
-    TMM__CONVERT_HELD_K = 4096,
+    TMM__CONVERT_HELD_K = 4096, /* KERNEL CONVERT keeps so many k of its lines in registers */
     TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
@@ -13475,8 +13484,8 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
     return tmm__in_nanoseconds(least);
 }
 
-/* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32
-   has its full rate, unlike on devices for displays. */
+/* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
+   devices for displays. */
 static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
@@ -13599,13 +13608,14 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     return status;
 }
 #endif
-/* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its workspace.
+/* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
+   workspace.
    Uses: kernels/double/types.cuh, once/device.h. Used by: kernels/double/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__PART_DOUBLE_TABLES)
 #define TMM__PART_DOUBLE_TABLES
-/* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2, of
-   15 117.8, of 16 125.4. */
+/* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
+   of 15 117.8, of 16 125.4. */
 static const int tmm__int8_moduli[TMM__INT8_MOST] = {256, 255, 253, 251, 247, 241, 239, 233,
                                                      229, 227, 223, 217, 211, 199, 197, 193};
 /* The group of each: see tmm__int8_sums. */
@@ -13768,7 +13778,8 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
 }
 #endif
 /* src/tiledmm/kernels/double/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h. Used by: type/. */
+   Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h.
+   Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status TMM_FN(gemm__int8_takes)(const TMM_FN(gemm__product) * p,
                                                   const TMM_FN(gemm__kernel) * row)
@@ -13814,8 +13825,8 @@ typedef struct TMM_FN(int8_part) {
     tmm__int8_sums sums;
 } TMM_FN(int8_part);
 
-/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before still
-   works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
+/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before
+   still works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
 static inline tmm_status TMM_FN(gemm__int8_launch)(const void *kernel, dim3 grid, int threads,
                                                    int bytes, int cluster, void **arguments,
                                                    tmm_stream stream)
@@ -13909,8 +13920,9 @@ static inline int TMM_FN(gemm__int8_by_wgmma)(void)
            device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
 }
 
-/* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the launches.
-   By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of FP32. */
+/* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
+   launches. By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of
+   FP32. */
 static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
                                              const TMM_FN(gemm__kernel) * row)
 {
@@ -14047,7 +14059,8 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     return status;
 }
 
-/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for it. */
+/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for
+   it. */
 static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p, int *done)
 {
     int cut_k = 1, moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
@@ -14159,8 +14172,8 @@ static inline tmm_kernel TMM_FN(gemm__register_tile)(const TMM_FN(gemm__product)
     return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* May TMM_AUTO take this kernel? But for TMM_DIRECT the fast ones need copies of sm_80, elements of 4 bytes and sizes
-   that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
+/* May TMM_AUTO take this kernel? The fast ones but TMM_DIRECT need copies of sm_80, elements of 4
+   bytes and sizes that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
 static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
                                          const TMM_FN(gemm__product) * p, int tensor)
 {

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # bench/compile_time.sh [ARCHITECTURE]: seconds that nvcc takes for one architecture (default sm_90)
-# to compile a file that includes a header, with nothing used, with one call, with the fast kernels
-# left out (TMM_SIMPLE), with float on tensor cores (TMM_FLOAT_TENSOR; sm_90a has most of it), and by
-# all cores (-split-compile 0), beside a file with an empty main. CSV: header, use, median, fastest
-# and slowest of 3 rounds, each of all files, so that a busy moment falls on all of them.
+# to compile a file that includes a header, with nothing used, with one call, with float alone, with
+# float and double, with the fast kernels left out (TMM_SIMPLE), with float on tensor cores
+# (TMM_FLOAT_TENSOR; sm_90a has most of it), and by all cores (-split-compile 0), beside a file with
+# an empty main. CSV: header, use, architecture, median, fastest and slowest of 3 rounds, each of all
+# files, so that a busy moment falls on all of them.
 set -u
 export LC_ALL=C # numbers with a point
 cd "$(dirname "$0")/.." || exit 1
@@ -17,6 +18,8 @@ main='int main(void) { return 0; }'
 echo "$main" >"$work/none.nothing.cu"
 printf '#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.nothing.cu"
 printf '#define TMM_SIMPLE\n#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.simple.cu"
+printf '#define TMM_NO_DOUBLE\n#define TMM_NO_INT\n#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.float.cu"
+printf '#define TMM_NO_INT\n#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.float_double.cu"
 printf '#define TMM_FLOAT_TENSOR 0\n#include "tiledmm.cuh"\n%s\n' "$main" >"$work/tiledmm.float_tensor.cu"
 cp "$work/tiledmm.nothing.cu" "$work/tiledmm.all_cores.cu"
 printf '#include "raytrace.cuh"\n%s\n' "$main" >"$work/raytrace.nothing.cu"

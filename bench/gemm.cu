@@ -384,6 +384,7 @@ static __global__ void loop_dmma(double x, double *sink, int rounds, int *shape)
     }
 }
 
+/* Halves uniform in (-1, 1). */
 static __global__ void fill_halves(__half *x, long long count, u64 seed)
 {
     long long step = (long long)gridDim.x * blockDim.x;

@@ -12,7 +12,7 @@
 #   shapes.csv     bench/shapes.cu: 200 shapes drawn by the date, beside cuBLAS and the limits
 #   regret.csv     the same shapes by every kernel and plan: how good TMM_AUTO's choice is
 #   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS; accuracy_double.csv
-#   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products; fp64_mma.csv: by
+#   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products; fp64_mma.csv:
 #                  by mma.sync, as on GPUs that have no wgmma; fp64.txt: what that predicts for GeForce
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math

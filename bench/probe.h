@@ -1,5 +1,5 @@
 /* Kernels that tell what a device does: an empty one, one that keeps it busy, one that reads; and
-   how long they take. Included behind common.h. */
+   how long they take. Whoever includes it defines BENCH before. */
 #ifndef BENCH_PROBE_H
 #define BENCH_PROBE_H
 #include "common.h"

@@ -460,7 +460,7 @@ static void fill(bench *w)
 }
 
 /* ---------------------------------- a shape --------------------------------------------------- */
-/* Can a kernel do this product, and may TMM_AUTO or TMM_AUTO_TENSOR take it? */
+/* Can a kernel do this product, and might it be the fastest? */
 static int is_candidate(const problem *q, tmm_kernel kernel)
 {
     switch (kernel) {

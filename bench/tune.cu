@@ -1,5 +1,6 @@
-/* bench/tune.cu - what TMM_AUTO's model of time has to know of a GPU: prints the row of tmm__gpus in
-   src/tiledmm/once/tuning.h, measured on device 0 in some seconds. bench/tune.sh builds and runs it. */
+/* bench/tune.cu - what TMM_AUTO's model of time has to know of a GPU: prints the row of tmm__gpus
+   in src/tiledmm/once/tuning.h, measured on device 0 in some seconds. bench/tune.sh builds and runs
+   it. */
 #define BENCH "tune"
 #include <cuda_runtime.h>
 #include "probe.h"
@@ -89,8 +90,8 @@ static double measure_reading(const bench *w, char *memory, size_t bytes, int ca
     return median(rate, TIMES);
 }
 
-/* What memory gives, of an array that L2 does not hold. And the bytes, in eighths of those that CUDA
-   says L2 has, that are read again faster than that. */
+/* What memory gives, of an array that L2 does not hold. And the bytes, in eighths of those that
+   CUDA says L2 has, that are read again faster than that. */
 static void measure_memory(const bench *w, double *rate, double *l2)
 {
     enum { EIGHTHS = 8, CALLS = 20 };

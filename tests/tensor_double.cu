@@ -1,6 +1,6 @@
-/* TMM_TENSOR_INT8, of double: kinds of data, shapes, ops, instances, parts, batches, the choice of moduli
-   and elements that are not proved; the promised error against sums of more bits on random data.
-   With the argument "few": four small products, for tools that make a program very slow. */
+/* TMM_TENSOR_INT8, of double: kinds of data, shapes, ops, instances, parts, batches, the choice of
+   moduli and elements that are not proved; the promised error against sums of more bits on random
+   data. With the argument "few": four small products, for tools that make a program very slow. */
 static int fixed_wanted = -1, instance_wanted = -1, fp64_wanted = -1;
 static unsigned long long budget_wanted;
 #define TMM__INT8_FIXED(moduli)      (fixed_wanted >= 0 ? fixed_wanted : (moduli))
@@ -194,9 +194,10 @@ static int same(const product *p, const double *X, const double *Y)
     return memcmp(X, Y, p->c * 8) == 0;
 }
 
-/* What is found of a product: elements that break the promise, |C - Cref| <= (K + 2) u |alpha| |A||B|
-   and some for beta and what is denormal, or NaN and infinity as TMM_GLOBAL has them, or that are
-   written outside of C; the largest error in u |A||B|; the part that is the exact sum, rounded. */
+/* What is found of a product: elements that break the promise, |C - Cref| <= (K + 2) u |alpha|
+   |A||B| and some for beta and what is denormal, or NaN and infinity as TMM_GLOBAL has them, or
+   that are written outside of C; the largest error in u |A||B|; the part that is the exact sum,
+   rounded. */
 typedef struct finding {
     long long bad;
     double worst, exact;
@@ -296,8 +297,8 @@ static void by_residues(void)
     drop(&p);
 }
 
-/* Where nothing is proved, the bits are those of TMM_GLOBAL: of elements one by one, of tiles, of all if
-   the device chooses FP64, by KERNEL TENSOR or without. */
+/* Where nothing is proved, the bits are those of TMM_GLOBAL: of elements one by one, of tiles, of
+   all if the device chooses FP64, by KERNEL TENSOR or without. */
 static void open_elements(void)
 {
     static const int fixed[] = {16, -1, -1}, fp64[] = {-1, 0, 1};
@@ -439,8 +440,8 @@ static void on_parts(const product *p, const double *whole)
     tap_ok(status == TMM_OK && equal, "gemm_multi, three parts: the bits of gemm_host");
 }
 
-/* What a product takes at a time: a byte of each modulus and at most one of units for each element of A
-   and B, lines and k rounded up, with some for lines; of any size, no more than the budget. */
+/* What a product takes at a time: a byte of each modulus and at most one of units for each element
+   of A and B, lines and k rounded up, with some for lines; of any size, no more than the budget. */
 static void memory(void)
 {
     static const long long sizes[][3] = {{4096, 4096, 4096},

@@ -78,7 +78,7 @@
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
                         products of 8 x 4 or 4 x 4 elements; right for K up to 2^31, and M to 4
                         million
-     TMM_NARROW         float, for 17 to 128 rows or columns beside thousands; one product with M
+     TMM_NARROW         float, for 17 to some 600 rows or columns beside thousands; one product with M
                         or N of 256 at least, everything else as TMM_PIPELINED
 
    RULES that callers may rely on
@@ -86,9 +86,9 @@
      M = 0, N = 0 or batch = 0 does nothing. Nothing is written outside the M x N part of C.
      NaN and infinity propagate. Dimensions and strides are 64-bit. The same input gives the same
      bits in every run; and in every kernel up to TMM_REGISTER, which sum each element in ascending
-     k. TMM_PIPELINED and TMM_TENSOR for double do that, too, within each product of a batch; a
-     single product they may sum in several slices of k, as TMM_SMALL and TMM_SKINNY always do, which
-     depend on the shape, the form and alignment of A and B, the device, and memory for them
+     k. TMM_OUTER does, too. TMM_PIPELINED, TMM_DIRECT and TMM_TENSOR for double do within each
+     product of a batch; a single product they may sum in several slices of k, as TMM_SMALL and
+     TMM_SKINNY always do, which depend on the shape, the form and alignment of A and B, the device, and memory for them
      (LIMITS) only. TMM_TENSOR for float has bits of its own, the same at all positions in a batch;
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.

@@ -5,7 +5,7 @@
 /* For a product so small that its time is that of a launch, of one way to memory and back, and of
    whatever comes between. A group of G threads computes one element of C as a dot product. Its
    members have every G-th k. All loads of 8 k are under way before the first multiply-add. Nothing
-   goes through shared memory but the sums of groups that are larger than a warp.
+   goes through shared memory but the sums of a group whose members are in several warps.
 
               k ->  member: 0 1 2 3 0 1 2 3 0 1 2 3            B
              +-+-+-+-+-+-+-+-+-+-+-+-+                       +-+
@@ -17,9 +17,9 @@
 
    Groups are numbered along the rows of C. There are two ways to give them threads:
      TMM__MEMBERS  members are neighbours: reads contiguous along k are coalesced
-        lane  0 1 2 3 | 4 5 6 7 | ...           group 0: lanes 0 to 3
-     TMM__GROUPS   groups are neighbours: reads contiguous along the columns of op(B) are
-        lane  0 1 2 ... 63 | 64 65 ...          group 0 of 64: threads 0, 64, 128 and 192
+        thread 0 1 2 3 | 4 5 6 7 | ...          group 0: threads 0 to 3
+     TMM__GROUPS   groups are neighbours: reads contiguous along the rows of op(B) are
+        thread 0 1 2 ... 63 | 64 65 ...         group 0 of 64: threads 0, 64, 128 and 192
    Sums of lanes are added by shuffles, those of warps through shared memory, in the same order in
    every run.
 

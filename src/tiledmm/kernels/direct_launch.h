@@ -3,9 +3,9 @@
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* How a launch of KERNEL DIRECT is made. */
 typedef struct TMM_FN(direct__choice) {
-    int group_log2, layout;
-    double threads, blocks; /* of a block; for each product */
-    double time;            /* nanoseconds that it should take */
+    int block_log2, group_log2, layout; /* threads of a block and of a group */
+    double blocks;                      /* for each product */
+    double time;                        /* nanoseconds that it should take */
 } TMM_FN(direct__choice);
 
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
@@ -35,21 +35,22 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     const double group = 1 << c->group_log2, K = (double)p->K;
-    c->threads = fmax(group, (int)(1 << TMM__DIRECT_BLOCK));
-    c->blocks = ceil((double)p->M * p->N * group / c->threads);
+    c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
+    const double threads = 1 << c->block_log2;
+    c->blocks = ceil((double)p->M * p->N * group / threads);
     /* What a warp has: members of a group, groups in `rows` rows and `cols` columns of C. */
     const int members = c->layout == TMM__MEMBERS;
-    const double groups = members ? 32 / fmin(group, 32) : fmin(c->threads / group, 32);
+    const double groups = members ? 32 / fmin(group, 32) : fmin(threads / group, 32);
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
     const double lines = TMM_FN(gemm__direct_lines)(member, p->csA, rows, p->rsA) +
                          TMM_FN(gemm__direct_lines)(member, p->rsB, cols, p->csB);
-    const double warps = ceil(c->blocks * p->batch / load.processors) * c->threads / 32;
-    const double bytes = TMM_FN(gemm__direct_bytes)(c->threads / group, p);
+    const double warps = ceil(c->blocks * p->batch / load.processors) * threads / 32;
+    const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     if (K > group) clocks += t->loop + t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
-    clocks += t->byte * bytes * K * warps / (c->threads / 32);
+    clocks += t->byte * bytes * K * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
     const double rate = tmm__rate(device->capability, load.family, load.type);
     clocks = fmax(clocks, load.blocks * K / (rate * load.processors));
@@ -102,11 +103,9 @@ static inline tmm_status TMM_FN(gemm__direct)(const TMM_FN(gemm__product) * give
     void *arguments[20];
     (void)row;
     int count = TMM_FN(gemm__arguments)(&p, arguments);
-    int block_log2 = TMM__DIRECT_BLOCK;
-    while (1 << block_log2 < c.threads) block_log2++;
-    arguments[count++] = &block_log2, arguments[count++] = &c.group_log2;
+    arguments[count++] = &c.block_log2, arguments[count++] = &c.group_log2;
     arguments[count++] = &c.layout;
     return tmm__launch((const void *)TMM_FN(gemm_direct), dim3((unsigned)c.blocks, 1, p.batch),
-                       dim3((unsigned)c.threads), 0, arguments, p.stream);
+                       dim3(1u << c.block_log2), 0, arguments, p.stream);
 }
 #endif

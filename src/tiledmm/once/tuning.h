@@ -34,8 +34,9 @@ typedef struct tmm__gpu {
     double l2_bytes; /* that are read again faster than from memory */
 } tmm__gpu;
 
-/* By bench/tune.sh; of the H100 the clock and L2 are as those of the H200, its launch is that of
-   bench/results/h100/shapes.csv, its memory that of h100/memory.csv. */
+/* The H200's as an earlier bench/tune.cu measured it, its L2 by times of arrays of all sizes. The
+   H100's: launch and memory are those of bench/results/h100/shapes.csv and memory.csv, its clock is
+   the H200's, its L2 in proportion. */
 static const tmm__gpu tmm__gpus[] = {
     {"NVIDIA H200", 90, 6016, 132, 1.98, 550, 4590, 39e6},
     {"NVIDIA H100", 90, 5120, 132, 1.98, 890, 3110, 33e6},

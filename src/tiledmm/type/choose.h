@@ -58,8 +58,8 @@ static inline tmm_kernel TMM_FN(gemm__register_tile)(const TMM_FN(gemm__product)
     return small < large ? TMM_REGISTER_64 : TMM_REGISTER_128;
 }
 
-/* May TMM_AUTO take this kernel? But for TMM_DIRECT the fast ones need copies of sm_80, elements of 4 bytes and sizes
-   that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
+/* May TMM_AUTO take this kernel? The fast ones but TMM_DIRECT need copies of sm_80, elements of 4
+   bytes and sizes that they reach; TMM_TENSOR of float and TMM_TENSOR_INT8 have to be asked for. */
 static inline int TMM_FN(gemm__eligible)(const TMM_FN(gemm__kernel) * row,
                                          const TMM_FN(gemm__product) * p, int tensor)
 {

@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/double/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h. Used by: type/. */
+   Uses: kernels/double/tables.h, type/product.h, type/hooks.h, kernels/tensor_launch.h.
+   Used by: type/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status TMM_FN(gemm__int8_takes)(const TMM_FN(gemm__product) * p,
                                                   const TMM_FN(gemm__kernel) * row)
@@ -45,8 +46,8 @@ typedef struct TMM_FN(int8_part) {
     tmm__int8_sums sums;
 } TMM_FN(int8_part);
 
-/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before still
-   works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
+/* A launch. Compiled for sm_90 or later, all kernels of this family may begin while the one before
+   still works: they wait themselves. `cluster`: blocks to a cluster, or 1. */
 static inline tmm_status TMM_FN(gemm__int8_launch)(const void *kernel, dim3 grid, int threads,
                                                    int bytes, int cluster, void **arguments,
                                                    tmm_stream stream)
@@ -140,8 +141,9 @@ static inline int TMM_FN(gemm__int8_by_wgmma)(void)
            device->capability == 90 && device->shared >= TMM__INT8_WGMMA_BYTES;
 }
 
-/* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the launches.
-   By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of FP32. */
+/* 14 products of bytes, 31 bytes of memory for an element of A and B, 40 for one of C, and the
+   launches. By mma.sync, whose tiles are filled up, only where FP64 has 1/32 or 1/64 of the rate of
+   FP32. */
 static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
                                              const TMM_FN(gemm__kernel) * row)
 {
@@ -278,7 +280,8 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     return status;
 }
 
-/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for it. */
+/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for
+   it. */
 static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p, int *done)
 {
     int cut_k = 1, moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;

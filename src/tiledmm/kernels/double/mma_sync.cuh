@@ -11,9 +11,9 @@
 #endif
 
 #if defined(TMM__PASS) && TMM__DOUBLE_TENSOR && (TMM__INT8_MMA_LIST(TMM__IN_PASS) 0)
-/* KERNEL TENSOR INT8 by mma.sync, unless compiled for sm_90a, where wgmma is twice as fast. A block of
-   256 threads has a tile of 128 x 256 (128 x 128) of one plane of C. Each of its eight warps has 64 x 64
-   (64 x 32) of it, as 4 x 8 (4 x 4) matrices of 16 x 8:
+/* KERNEL TENSOR INT8 by mma.sync, unless compiled for sm_90a, where wgmma is twice as fast. A block
+   of 256 threads has a tile of 128 x 256 (128 x 128) of one plane of C. Each of its eight warps has
+   64 x 64 (64 x 32) of it, as 4 x 8 (4 x 4) matrices of 16 x 8:
                    +----+----+----+----+        two stages of 128 k, filled by cp.async:
              64    | w0 | w2 | w4 | w6 |            copies        | s1 | s0 | s1 |
                    +----+----+----+----+            tensor cores  | s0 | s1 | s0 |
@@ -22,8 +22,8 @@
    blockIdx.x counts tiles, modulus by modulus: L times the tiles, of 16 that are launched.
 
    A stage of 128 x 256 is 4.2 million multiply-adds. It brings 48 KB from L2, 87 a byte, and reads
-   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes of
-   shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
+   128 KB from shared memory, 32 a byte. sm_80 does 1024 bytes' multiply-adds a clock and 128 bytes
+   of shared memory, 8 a byte: bound by tensor cores. Each sum becomes a byte in registers. */
 enum { TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA) = 2 * TMM__INT8_MMA_STAGE };
 
 #if TMM__BODIES && !TMM__WGMMA

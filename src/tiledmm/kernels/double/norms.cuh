@@ -1,8 +1,9 @@
-/* src/tiledmm/kernels/double/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL CHOICE: how many moduli.
+/* src/tiledmm/kernels/double/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
+   CHOICE: how many moduli.
    Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The first
-   groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
+/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The
+   first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
        k contiguous        warp w has lines 8 w to 8 w + 7, its lanes neighbours along k
        lines contiguous    thread t has line t % 64, and k = t / 64, t / 64 + 4, ...
    The order of additions depends on K and the op alone, and so do the scales. Reads 8 bytes an
@@ -123,9 +124,9 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on diagonals if
-   there are many: it decides what is fastest, not what is right. The block that is last to count
-   decides. Reads a byte of each element that it looks at: bound by latency. */
+/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on
+   diagonals if there are many: it decides what is fastest, not what is right. The block that is
+   last to count decides. Reads a byte of each element that it looks at: bound by latency. */
 TMM_KERNEL void __launch_bounds__(128)
     TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
                              float fp64, float each, float first)

@@ -1,4 +1,5 @@
-/* src/tiledmm/kernels/double/numbers.cuh. Residues, 128-bit sums, and which elements of C are proved.
+/* src/tiledmm/kernels/double/numbers.cuh. Residues, 128-bit sums, and which elements of C are
+   proved.
    Uses: kernels/double/types.cuh, kernels/tensor_ptx.cuh. Used by: kernels/double/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_NUMBERS)
 #define TMM__PART_DOUBLE_NUMBERS
@@ -55,8 +56,8 @@ static __device__ __forceinline__ long long tmm__nearest(double x)
 #endif
 }
 
-/* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 / p).
-   The quotient found is right or 1 too small. */
+/* What remains of a sum of products of bytes, in [0, 2^32): modulo p, inverse being floor(2^32 /
+   p). The quotient found is right or 1 too small. */
 static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsigned p,
                                                                unsigned inverse)
 {
@@ -65,8 +66,8 @@ static __device__ __forceinline__ unsigned tmm__int8_remainder(unsigned x, unsig
     return x < less ? x : less;
 }
 
-/* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at least
-   tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
+/* A byte for a sum of products of units: 8 times its logarithm, rounded down. Of what it was at
+   least tmm__int8_from_log tells: 7/8 of it or more. 0 may be 0 or 1. */
 static __device__ __forceinline__ unsigned tmm__int8_log(unsigned x)
 {
     /* To float by cutting off: 24 bits at most are left after that. */
@@ -112,8 +113,8 @@ static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, 
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`: all elements by
-   FP64; `each`: all elements one by one, if all were open; `first`: that there is one. */
+/* Which L costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`: all elements
+   by FP64; `each`: all elements one by one, if all were open; `first`: that there is one. */
 static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
                                                             float fp64, float each, float first)
 {
@@ -128,9 +129,9 @@ static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__
     return best;
 }
 
-/* c += a b by a warp, of bytes without sign: a 16 x 32, b 32 x 8, modulo 2^32. For lane l, g = l / 4 and
-   t = l % 4; each word of a and b is four neighbours along k (PTX ISA 9.7, "Matrix Fragments for
-   mma.m16n8k32"; before sm_80 "mma.m8n8k16", four of which are as much):
+/* c += a b by a warp, of bytes without sign: a 16 x 32, b 32 x 8, modulo 2^32. For lane l, g = l /
+   4 and t = l % 4; each word of a and b is four neighbours along k (PTX ISA 9.7, "Matrix Fragments
+   for mma.m16n8k32"; before sm_80 "mma.m8n8k16", four of which are as much):
        a[0] = a(g, 4t)  a[1] = a(g + 8, 4t)  a[2] = a(g, 4t + 16)  a[3] = a(g + 8, 4t + 16)
        b[0] = b(4t, g)  b[1] = b(4t + 16, g)
        c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */

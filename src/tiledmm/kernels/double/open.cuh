@@ -1,8 +1,9 @@
 /* src/tiledmm/kernels/double/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
    Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it adds these
-   up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256 doubles of the warp. */
+/* One element of C by a warp, which loads 128 k of A and of B at a time, the next ones while it
+   adds these up: one chain of multiply-adds in ascending k, that all lanes do. `memory`: 256
+   doubles of the warp. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_element)(const tmm__int8_job *job, int row,
                                                                  int col, double *memory)
 {
@@ -34,7 +35,8 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_element)(const tmm__int8
     (job->C + row * job->ldc + col, row, col, 1, lane == 0, job->alpha, job->beta, &sum);
 }
 
-/* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is nothing. */
+/* 256 threads copy 64 lines x 16 k to shared memory, as [k][line], with zeros where there is
+   nothing. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_open_copy)(double (*to)[66],
                                                                    const tmm__int8_lines *from,
                                                                    int line0, long long k0,
@@ -63,8 +65,8 @@ static __device__ __forceinline__ bool TMM_FN(gemm_int8_is_open)(const tmm__int8
     return job->open[piece * 128 + thread] >> bit & 1;
 }
 
-/* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16, ...
-   Stores those elements that are open, or all. */
+/* A tile of 64 x 64, of which a thread has 4 x 4: rows 4 (t / 16) .., columns t % 16, t % 16 + 16,
+   ... Stores those elements that are open, or all. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_open_tile)(const tmm__int8_job *job,
                                                                    int tile_row, int tile_col,
                                                                    bool all, double (*a)[66],
@@ -103,11 +105,11 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_open_tile)(const tmm__in
 }
 
 /* KERNEL OPEN. Blocks of 256 threads go over tiles of 64 x 64 and count their open elements. Where
-   there are few, they go to a list, and each warp computes one when there are many, or at the end; a
-   tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
-   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen and
-   nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared memory in
-   tiles, by latency in lists; with nothing open by the launch. */
+   there are few, they go to a list, and each warp computes one when there are many, or at the end;
+   a tile with more is computed as a whole. Either way an element is one chain of multiply-adds in
+   ascending k, as of KERNEL GLOBAL: its bits do not depend on its neighbours. If FP64 was chosen
+   and nothing else computes it, all elements are open. Bound by FP64 multiply-adds and shared
+   memory in tiles, by latency in lists; with nothing open by the launch. */
 TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_job job)
 {
     enum { FLUSH = 64, LIST = FLUSH + TMM__INT8_SPARSE };

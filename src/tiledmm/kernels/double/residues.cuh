@@ -2,8 +2,8 @@
    Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
-   thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64 * 32
-   on. Zeros where there is no element. All loads of a thread are under way at once. */
+   thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
+   * 32 on. Zeros where there is no element. All loads of a thread are under way at once. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_load)(const tmm__int8_lines from,
                                                               long long line0, long long k0,
                                                               long long K, double *x)
@@ -35,8 +35,8 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_load)(const tmm__int8_li
     }
 }
 
-/* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower one;
-   zeros, of lines that are not to be used. */
+/* Elements become integers of 64 bits, in two words, or (`units`) numbers of units in the lower
+   one; zeros, of lines that are not to be used. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_scale)(const tmm__int8_line *lines,
                                                                bool along_k, int limit, bool units,
                                                                const double *x, unsigned *lo,
@@ -80,8 +80,8 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_bytes)(const tmm__in
     return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
 }
 
-/* KERNEL RESIDUES. A block of 256 threads has 64 lines x 128 k in registers, 32 elements a thread, and
-   makes a block of 8 KB of each modulus, through a ring in shared memory:
+/* KERNEL RESIDUES. A block of 256 threads has 64 lines x 128 k in registers, 32 elements a thread,
+   and makes a block of 8 KB of each modulus, through a ring in shared memory:
        registers      | residues 0 | residues 1 | residues 2 | ...
        bulk copies                 | 0 to memory| 1 to memory|
    The first groups_A blocks along x have lines of A. `state`: says how many moduli; NULL: units of
@@ -142,8 +142,8 @@ TMM_KERNEL void __launch_bounds__(256, 2)
                     make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]);
         }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been read,
-           whose place block l + 1 takes. */
+        /* PTX ISA 9.7, "cp.async.bulk". All have stored block l; and block l + 1 - RING has been
+           read, whose place block l + 1 takes. */
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         if (thread == 0)
             asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(RING - 2) : "memory");

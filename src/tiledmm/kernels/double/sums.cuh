@@ -1,8 +1,8 @@
 /* src/tiledmm/kernels/double/sums.cuh. KERNEL SUMS: residues become elements of C.
    Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient, which
-   has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
+/* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
+   which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const unsigned *weight,
                                                              unsigned for_quotient,
                                                              unsigned quotient,
@@ -15,8 +15,8 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const u
     *q += __umulhi(for_quotient, quotient);
 }
 
-/* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a double.
-   For L = 16 there is a sixth group. */
+/* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
+   double. For L = 16 there is a sixth group. */
 static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
                                                                    const tmm__int8_sums *tables,
                                                                    const int choice)
@@ -54,8 +54,9 @@ static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigne
     return negative ? -x : x;
 }
 
-/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved. `choice` is a
-   constant: then the tables' numbers are operands of the instructions, which else had to load each. */
+/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved.
+   `choice` is a constant: then the tables' numbers are operands of the instructions, which else had
+   to load each. */
 static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__int8_job *job,
                                                                    const tmm__int8_sums *tables,
                                                                    const uint4 *four, int row,
@@ -116,10 +117,11 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
     return open;
 }
 
-/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see kernels/double/types.cuh
-   for their order. A thread loads 16 bytes of each plane, all before the first is needed. Proved
-   elements are stored; the others are left as they are, and a bit of each is set. Reads L + 1 bytes an
-   element and writes 8 and 1/8, for some 120 instructions: bound by memory, just. */
+/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see
+   kernels/double/types.cuh for their order. A thread loads 16 bytes of each plane, all before the
+   first is needed. Proved elements are stored; the others are left as they are, and a bit of each
+   is set. Reads L + 1 bytes an element and writes 8 and 1/8, for some 120 instructions: bound by
+   memory, just. */
 TMM_KERNEL void __launch_bounds__(128, 4)
     TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
 {

@@ -1,10 +1,11 @@
-/* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its workspace.
+/* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
+   workspace.
    Uses: kernels/double/types.cuh, once/device.h. Used by: kernels/double/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__PART_DOUBLE_TABLES)
 #define TMM__PART_DOUBLE_TABLES
-/* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2, of
-   15 117.8, of 16 125.4. */
+/* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
+   of 15 117.8, of 16 125.4. */
 static const int tmm__int8_moduli[TMM__INT8_MOST] = {256, 255, 253, 251, 247, 241, 239, 233,
                                                      229, 227, 223, 217, 211, 199, 197, 193};
 /* The group of each: see tmm__int8_sums. */

@@ -1,13 +1,14 @@
-/* src/tiledmm/kernels/double/types.cuh. Doubles on INT8 tensor cores: the method, and what host and device share.
+/* src/tiledmm/kernels/double/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
+   device share.
    Uses: once/schedule.h. Used by: kernels/double/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__PART_DOUBLE_TYPES)
 #define TMM__PART_DOUBLE_TYPES
 /* ============================== KERNEL TENSOR INT8 ============================================ */
-/* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after Ozaki,
-   Uchino and Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix
+/* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
+   Ozaki, Uchino and Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix
    multiplication using an integer modular technique", 2025. Lines, rows of op(A) and columns of
-   op(B), are scaled and rounded to integers. Their product is computed modulo L coprime numbers of at
-   most 256, and put together by the Chinese remainder theorem. u is 2^-53 throughout.
+   op(B), are scaled and rounded to integers. Their product is computed modulo L coprime numbers of
+   at most 256, and put together by the Chinese remainder theorem. u is 2^-53 throughout.
 
    1. Scale.     a_s = 2^s a, exactly; s the largest integer with |a_s|_2 <= S(L)
    2. Integers.  a' = rint(a_s), |a'| < 2^63. |A'B'| < 0.49 P by Cauchy and Schwarz, P the product
@@ -27,17 +28,18 @@
        line's unit, mean |x| / 32, and to 255 units at most. INT8 tensor cores multiply these bytes,
        too. Sums over some k of what is cut down are lower bounds of |a| |b|.
    All others are `open`, and computed again by FP64 multiply-adds in ascending k: lines with NaN,
-   infinity or magnitudes beyond 2^+-800 make T NaN, so all of their elements are. A line of zeros has
-   T = 0. For how many elements are open by data and L see bench/notes/tensor_int8.md.
+   infinity or magnitudes beyond 2^+-800 make T NaN, so all of their elements are. A line of zeros
+   has T = 0. For how many elements are open by data and L see bench/notes/tensor_int8.md.
 
-   How many moduli. T depends on L by s alone, and s by the line's norm, which is kept. So the products
-   of units come first, and tell of each element which L prove it. The device takes the L from 13 to
-   16, or FP64 for all, that costs least: see tmm__int8_decide. The host does not wait. Products whose
-   bits must not depend on M, N or other lines (batches, blocks of host matrices) take 16.
+   How many moduli. T depends on L by s alone, and s by the line's norm, which is kept. So the
+   products of units come first, and tell of each element which L prove it. The device takes the L
+   from 13 to 16, or FP64 for all, that costs least: see tmm__int8_decide. The host does not wait.
+   Products whose bits must not depend on M, N or other lines (batches, blocks of host matrices)
+   take 16.
 
-   Launches: norms, scales, units, products of units, choice, residues, products, sums, open elements;
-   where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at once if the
-   choice leaves it nothing to do.
+   Launches: norms, scales, units, products of units, choice, residues, products, sums, open
+   elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at
+   once if the choice leaves it nothing to do.
 
    Memory, in bytes: of A and B 16 for an element, and 1 for one of `every`; of C 17 and 1/8.
        planes of A and B   [modulus][k / 128][line / 64], blocks of 8 KB: 64 lines x 128 k. 16 bytes
@@ -103,9 +105,9 @@ typedef struct tmm__int8_modulus {
     unsigned first;      /* 1.5 * 2^23 as a float, plus what -2^63 gives */
 } tmm__int8_modulus;
 
-/* What depends on the moduli and K: made by the host, passed to kernels by value. Of four choices of
-   L. Moduli go by groups of up to three: n = sum y_l Q / p_l is below 3 Q, Q their product. Group 0 to
-   2 have moduli 0 to 8, group 3: 9, 10, 13; group 4: 11, 12, 14; group 5: 15. */
+/* What depends on the moduli and K: made by the host, passed to kernels by value. Of four choices
+   of L. Moduli go by groups of up to three: n = sum y_l Q / p_l is below 3 Q, Q their product.
+   Group 0 to 2 have moduli 0 to 8, group 3: 9, 10, 13; group 4: 11, 12, 14; group 5: 15. */
 typedef struct tmm__int8_residues {
     tmm__int8_modulus a[TMM__INT8_CHOICES][TMM__INT8_MOST], b[TMM__INT8_MOST];
     float reciprocal[TMM__INT8_MOST], minus_p[TMM__INT8_MOST], half[TMM__INT8_MOST];

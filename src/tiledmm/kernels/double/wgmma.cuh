@@ -29,8 +29,8 @@ static __device__ __forceinline__ void tmm__barrier_arrive_at(unsigned barrier, 
                  : "memory");
 }
 
-/* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the barriers
-   of all of them count the bytes. */
+/* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the
+   barriers of all of them count the bytes. */
 static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const void *global,
                                                          unsigned bytes, unsigned barrier,
                                                          unsigned short blocks)
@@ -41,8 +41,8 @@ static __device__ __forceinline__ void tmm__copy_bulk_to(unsigned shared, const 
                  : "memory");
 }
 
-/* c = a b + (add ? c : 0) by a warpgroup, of bytes without sign: a 64 x 32, b 32 x 192. Of c its thread
-   t has, with g = t / 32 * 16 + t % 32 / 4,
+/* c = a b + (add ? c : 0) by a warpgroup, of bytes without sign: a 64 x 32, b 32 x 192. Of c its
+   thread t has, with g = t / 32 * 16 + t % 32 / 4,
        c[4 j + 2 h + i] = c(g + 8 h, 8 j + 2 (t % 4) + i)
    (PTX ISA 9.7, "wgmma.mma_async", and "Register Fragments for wgmma.mma_async.m64nNk32"). */
 #define TMM__R4(i)  "+r"(c[i]), "+r"(c[(i) + 1]), "+r"(c[(i) + 2]), "+r"(c[(i) + 3])
@@ -65,8 +65,8 @@ static __device__ __forceinline__ void tmm__wgmma_bytes(unsigned *c, unsigned lo
 #undef TMM__R4
 #undef TMM__R16
 
-/* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both blocks
-   have the same columns: each copies half of the lines of B, to both. */
+/* What one thread of a block does: copies stage after stage, for all tiles of its cluster. Both
+   blocks have the same columns: each copies half of the lines of B, to both. */
 static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *job, int units,
                                                       unsigned stages, unsigned fulls,
                                                       unsigned empties)
@@ -89,8 +89,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
                                  (size_t)(row * CLUSTER + rank) * ROW_BLOCKS * TMM__INT8_BLOCK;
         const unsigned char *b = job->b + modulus * job->k_blocks * step_b +
                                  (size_t)col * TMM__INT8_WGMMA_B + rank * HALF;
-        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of theirs is
-           stored. */
+        /* Blocks of lines that exist; the others of a stage keep what they have, and no sum of
+           theirs is stored. */
         int blocks_a = job->a_blocks - (row * CLUSTER + rank) * ROW_BLOCKS;
         int lines_b = (job->b_blocks - col * (TMM__INT8_WGMMA_COLS / 64)) * 64;
         int bytes_a = (blocks_a < ROW_BLOCKS ? blocks_a : (int)ROW_BLOCKS) * TMM__INT8_BLOCK;
@@ -182,20 +182,20 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
 #endif
 #endif
 
-/* KERNEL TENSOR INT8 by wgmma. 384 threads, persistent, in clusters of two that are above each other in
-   C and share what is copied of B. Of the first warpgroup one thread copies, two multiply. A unit is
-   a plane of a cluster's tiles, modulus by modulus; a plane in bands of four.
+/* KERNEL TENSOR INT8 by wgmma. 384 threads, persistent, in clusters of two that are above each
+   other in C and share what is copied of B. Of the first warpgroup one thread copies, two multiply.
+   A unit is a plane of a cluster's tiles, modulus by modulus; a plane in bands of four.
                 +----------------------+              copies          | s0 | s1 | s2 | s3 | s0 |
        block 0  |   256 x 192          |              warpgroup 1,2        | s0 | s1 | s2 | s3 |
                 +----------------------+
        block 1  |   256 x 192          |   each warpgroup has 128 x 192 of it, as 2 wgmma of 64 x 192
                 +----------------------+   with 192 sums of 232 registers a thread
 
-   A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied. So
-   280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes; it reads
-   224 KB of shared memory in 768 clocks of multiplication, more than half of what that gives.
-   Longer than some ms it is bound by the power that the device may draw: so blocks keep together
-   along k (tmm__keep_pace), and what is copied twice is little. */
+   A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied.
+   So 280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes;
+   it reads 224 KB of shared memory in 768 clocks of multiplication, more than half of what that
+   gives. Longer than some ms it is bound by the power that the device may draw: so blocks keep
+   together along k (tmm__keep_pace), and what is copied twice is little. */
 TMM_KERNEL void __launch_bounds__(384, 1)
     TMM_FN(gemm_int8_wgmma)(const __grid_constant__ tmm__int8_products job)
 {

@@ -4,7 +4,7 @@
 #ifndef TMM__FLOAT_LAUNCH_ONCE
 #define TMM__FLOAT_LAUNCH_ONCE
 enum {
-    TMM__CONVERT_HELD_K = 4096,
+    TMM__CONVERT_HELD_K = 4096, /* KERNEL CONVERT keeps so many k of its lines in registers */
     TMM__FLOAT_LEAST_K = 64,    /* the bound does not hold for shorter sums */
     TMM__FLOAT_PACE_BYTES = 16, /* of the workspace, for one counter */
     TMM__FLOAT_SIZE_MAX = INT_MAX - 8192,
@@ -274,8 +274,8 @@ static inline double TMM_FN(gemm__float_plan)(long long M, long long N, long lon
     return tmm__in_nanoseconds(least);
 }
 
-/* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32
-   has its full rate, unlike on devices for displays. */
+/* With KERNEL CONVERT. By mma.sync only where FP16 with sums in FP32 has its full rate, unlike on
+   devices for displays. */
 static inline double TMM_FN(gemm__tensor_time)(const TMM_FN(gemm__product) * p,
                                                const TMM_FN(gemm__kernel) * row)
 {
