@@ -77,8 +77,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
         ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
     };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
-    const size_t step_a = (size_t)job->a_blocks * TMM__INT8_BLOCK;
-    const size_t step_b = (size_t)job->b_blocks * TMM__INT8_BLOCK;
+    const size_t step_a = (size_t)job->a_pitch * TMM__INT8_BLOCK;
+    const size_t step_b = (size_t)job->b_pitch * TMM__INT8_BLOCK;
     int stage = 0;
     unsigned parity = 1, due = 0;
     bool paced = job->keep_pace;
