@@ -186,6 +186,13 @@ static void drop(product *p)
     cudaFree(p->dA), cudaFree(p->dB), cudaFree(p->dC);
 }
 
+/* Alpha, beta and, where they matter, what C has. */
+static void set_scalars(product *p, double alpha, double beta)
+{
+    p->alpha = alpha, p->beta = beta;
+    for (size_t i = 0; i < p->c - 2 * GUARD; i++) p->C[GUARD + i] = tap_uniform();
+}
+
 static double *run(const product *p, tmm_kernel kernel)
 {
     double *C = (double *)malloc(p->c * 8);
@@ -315,8 +322,7 @@ static void open_elements(void)
     product p;
     double *C, *strict;
     make(&p, 130, 75, 90, 0, 1, GRADED_K);
-    p.alpha = -2, p.beta = 0.5;
-    for (size_t i = 0; i < p.c - 2 * GUARD; i++) p.C[GUARD + i] = tap_uniform();
+    set_scalars(&p, -2, 0.5);
     strict = run(&p, TMM_GLOBAL);
     for (int n = 0; n < 3; n++) {
         fixed_wanted = fixed[n], fp64_wanted = fp64[n];
@@ -358,8 +364,7 @@ static void parts(void)
         drop(&p);
     }
     make(&p, 20, 30, 1100, 1, 1, PHI_1);
-    p.beta = 0.5;
-    for (size_t i = 0; i < p.c - 2 * GUARD; i++) p.C[GUARD + i] = tap_uniform();
+    set_scalars(&p, 1, 0.5);
     budget_wanted = 1, fixed_wanted = -1;
     C = run(&p, TMM_TENSOR_INT8);
     finding f = look(&p, C);
@@ -401,6 +406,65 @@ static void batches(void)
     }
     free(C);
     cudaFree(dA), cudaFree(dC);
+    drop(&p);
+}
+
+/* A batch whose products are blocks on the diagonal of one product: its bits, and nothing beside
+   them; by both tiles of mma.sync. */
+static void diagonal(int ops)
+{
+    enum { COUNT = 3, DOWN = 70, ACROSS = 50 };
+    product p;
+    make(&p, COUNT * DOWN, COUNT * ACROSS, 60, ops, 1, PHI_1);
+    set_scalars(&p, -2, 0.5);
+    fixed_wanted = 16;
+    double *like = run(&p, TMM_TENSOR_INT8), *C = (double *)malloc(p.c * 8);
+    fixed_wanted = -1, instance_wanted = ops % 2;
+    check(cudaMemcpy(p.dC, p.C, p.c * 8, cudaMemcpyHostToDevice));
+    tmm_status status =
+        tmm_dgemm_batched_with(TMM_TENSOR_INT8, p.opA, p.opB, DOWN, ACROSS, p.K, p.alpha, p.dA,
+                               p.lda, p.dB, p.ldb, p.beta, p.dC + GUARD, p.ldc,
+                               DOWN * (p.opA == TMM_OP_N ? p.lda : 1),
+                               ACROSS * (p.opB == TMM_OP_N ? 1 : p.ldb), DOWN * p.ldc + ACROSS,
+                               COUNT, 0);
+    check(cudaMemcpy(C, p.dC, p.c * 8, cudaMemcpyDeviceToHost));
+    instance_wanted = -1;
+    for (long long i = 0; i < p.M; i++)
+        for (long long j = 0; j < p.ldc; j++)
+            if (j >= p.N || i / DOWN != j / ACROSS)
+                memcpy(&like[GUARD + i * p.ldc + j], &p.C[GUARD + i * p.ldc + j], 8);
+    tap_ok(status == TMM_OK && same(&p, C, like),
+           "a batch, %c%c, alpha and beta: the bits of its parts of one product",
+           ops & 1 ? 'T' : 'N', ops & 2 ? 'T' : 'N');
+    free(C), free(like);
+    drop(&p);
+}
+
+/* Host memory by several devices, or several times by one: the bits of a product. */
+static void from_host_by_devices(int ops)
+{
+    enum { COUNT = 3 };
+    product p;
+    make(&p, 150, 70, 60, ops, 1, PHI_1);
+    set_scalars(&p, 1.5, -0.5);
+    fixed_wanted = 16;
+    double *like = run(&p, TMM_TENSOR_INT8), *C = (double *)malloc(p.c * 8);
+    fixed_wanted = -1;
+    int devices = 1, numbers[COUNT];
+    check(cudaGetDeviceCount(&devices));
+    for (int i = 0; i < COUNT; i++) numbers[i] = i % devices;
+    tmm_host_options options;
+    memset(&options, 0, sizeof options);
+    options.kernel = TMM_TENSOR_INT8, options.device_count = COUNT, options.devices = numbers;
+    memcpy(C, p.C, p.c * 8);
+    tmm_status status = tmm_dgemm_host(p.opA, p.opB, p.M, p.N, p.K, p.alpha, p.A, p.lda, p.B, p.ldb,
+                                       p.beta, C + GUARD, p.ldc, &options);
+    if (status != TMM_OK) tap_note("%s", tmm_last_error());
+    tap_ok(status == TMM_OK && same(&p, C, like),
+           "from host memory by three devices, %c%c, alpha and beta: the bits of one product",
+           ops & 1 ? 'T' : 'N', ops & 2 ? 'T' : 'N');
+    tmm_host_release();
+    free(C), free(like);
     drop(&p);
 }
 
@@ -542,8 +606,7 @@ static void prepared_operands(void)
     double *like;
     for (int n = 0; n < BOTH_PARTS; n++) { /* tiles that begin and end within what is prepared */
         make(&p, n ? 40 : 530, n ? 390 : 40, 30, 2 * n, 1, GRADED);
-        p.alpha = -2, p.beta = 0.5;
-        for (size_t i = 0; i < p.c - 2 * GUARD; i++) p.C[GUARD + i] = tap_uniform();
+        set_scalars(&p, -2, 0.5);
         fixed_wanted = 16;
         like = run(&p, TMM_TENSOR_INT8);
         fixed_wanted = -1;
@@ -740,7 +803,9 @@ int main(int argc, char **argv)
     prepared_errors();
     query();
     batches();
+    for (int ops = 0; ops < 4; ops++) diagonal(ops);
     from_host();
+    for (int ops = 1; ops < 3; ops++) from_host_by_devices(ops);
     rules();
     return tap_done();
 }
