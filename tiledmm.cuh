@@ -10316,7 +10316,8 @@ typedef struct tmm__int8_residues {
 } tmm__int8_residues;
 
 typedef struct tmm__int8_sums {
-    unsigned factor[TMM__INT8_CHOICES][TMM__INT8_MOST];      /* Q / p_l; 0: no such modulus */
+    /* Q / p_l of the three of a group: low and high bytes; 0: no such modulus. */
+    unsigned low[TMM__INT8_CHOICES][TMM__INT8_GROUPS], high[TMM__INT8_CHOICES][TMM__INT8_GROUPS];
     unsigned weight[TMM__INT8_CHOICES][TMM__INT8_GROUPS][4]; /* P / Q, low word first */
     unsigned quotient[TMM__INT8_CHOICES][TMM__INT8_GROUPS];  /* 2^44 / Q; of group 5, 2^24 / p */
     unsigned minus_P[TMM__INT8_CHOICES][4];                  /* 2^128 - P */
@@ -10400,6 +10401,20 @@ static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b
     return d;
 #else
     for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (unsigned)(int)(signed char)(b >> i);
+    return c;
+#endif
+}
+
+/* The same of unsigned bytes alone. */
+static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigned b)
+{
+#if defined(__CUDA_ARCH__)
+    unsigned d;
+    asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(0));
+    return d;
+#else
+    unsigned c = 0;
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b >> i & 255);
     return c;
 #endif
 }
@@ -10952,7 +10967,8 @@ enum {
     TMM__INT8_WGMMA_B = TMM__INT8_WGMMA_COLS * TMM__INT8_K,
     TMM__INT8_WGMMA_STAGE = TMM__INT8_WGMMA_A + TMM__INT8_WGMMA_B,
     TMM__INT8_WGMMA_BYTES = TMM__INT8_WGMMA_STAGES * TMM__INT8_WGMMA_STAGE + 1024, /* to align */
-    TMM__INT8_PACE = 4 /* blocks of k from one tmm__keep_pace to the next */
+    TMM__INT8_PACE = 4, /* blocks of k from one tmm__keep_pace to the next */
+    TMM__INT8_LEAD = 2  /* stages that the first warpgroup is ahead of the second */
 };
 
 #if TMM__WGMMA
@@ -11052,7 +11068,19 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
     if (job->keep_pace) atomicMax(&job->state->pace, 1u << 30); /* no more to wait for */
 }
 
-/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
+/* Named barrier 1 of the warpgroups that multiply: the first arrives, the second waits (PTX ISA 9.7,
+   "bar"). */
+static __device__ __forceinline__ void tmm__int8_lead(int group)
+{
+    if (group == 0)
+        asm volatile("bar.arrive 1, 256;" ::: "memory");
+    else
+        asm volatile("bar.sync 1, 256;" ::: "memory");
+}
+
+/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. The first
+   one is TMM__INT8_LEAD stages ahead, if it cannot be a tile ahead: while one makes bytes of its
+   sums, the other multiplies. */
 static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
                                                           unsigned stages, unsigned fulls,
                                                           unsigned empties)
@@ -11061,6 +11089,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const int group = threadIdx.x / 128 - 1, t = threadIdx.x % 128, lane = t % 32;
+    const bool leads = job->k_blocks >= TMM__INT8_WGMMA_STAGES;
     int stage = 0;
     unsigned parity = 0;
     for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
@@ -11069,6 +11098,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
 #pragma unroll 1
         for (int k = 0; k < job->k_blocks; k++) {
             unsigned at = stages + stage * TMM__INT8_WGMMA_STAGE;
+            if (leads && k == (group == 0 ? (int)TMM__INT8_LEAD : 0)) tmm__int8_lead(group);
             tmm__barrier_wait(fulls + 8 * stage, parity);
             unsigned long long a = tmm__descriptor(at + group * (DOWN * TMM__INT8_BLOCK));
             unsigned long long b = tmm__descriptor(at + TMM__INT8_WGMMA_A);
@@ -11316,29 +11346,38 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const u
     *q += __umulhi(for_quotient, quotient);
 }
 
+/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
+   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_group)(unsigned a, unsigned b,
+                                                                   unsigned c, int byte,
+                                                                   unsigned low, unsigned high)
+{
+    const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
+    const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
+    return tmm__dot_unsigned(y, low) + (tmm__dot_unsigned(y, high) << 8);
+}
+
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
 static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
                                                                    const tmm__int8_sums *tables,
                                                                    const int choice)
 {
-    const unsigned *f = tables->factor[choice];
-    unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
+    static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
+    unsigned n, q = 1u << 11, top = 0;
     unsigned long long e[3] = {0, 0, 0};
 #pragma unroll
-    for (int l = 0; l < TMM__INT8_MOST; l++)
-        y[l] = l < TMM__INT8_LEAST + choice ? words[l] >> 8 * byte & 255 : 0;
-#pragma unroll
-    for (int g = 0; g < 3; g++)
-        n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
-    n[3] = y[9] * f[9] + y[10] * f[10] + y[13] * f[13];
-    n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
-    n[5] = y[15];
-#pragma unroll
-    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
-    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    for (int g = 0; g < 5; g++) {
+        const int third = members[g][2];
+        n = TMM_FN(gemm_int8_group)(words[members[g][0]], words[members[g][1]],
+                                    third < TMM__INT8_LEAST + choice ? words[third] : 0, byte,
+                                    tables->low[choice][g], tables->high[choice][g]);
+        TMM_FN(gemm_int8_add)
+        (n, tables->weight[choice][g], n, tables->quotient[choice][g], e, &top, &q);
+    }
+    n = words[15] >> 8 * byte & 255;
     if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
-    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
+    (n, tables->weight[choice][5], n << 20, tables->quotient[choice][5], e, &top, &q);
     q >>= 12;
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
@@ -13711,6 +13750,7 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
     for (int c = 0; c < TMM__INT8_CHOICES; c++) {
         const int count = TMM__INT8_LEAST + c;
         unsigned Q[TMM__INT8_GROUPS] = {1, 1, 1, 1, 1, 1}, P[4] = {1, 0, 0, 0};
+        int place[TMM__INT8_GROUPS] = {0, 0, 0, 0, 0, 0};
         double bits = 0;
         for (int g = 0; g < TMM__INT8_GROUPS; g++) s->weight[c][g][0] = 1;
         for (int l = 0; l < count; l++) {
@@ -13725,7 +13765,10 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
             for (int j = 0; j < count; j++)
                 if (j != l) rest = rest * p[j] % p[l];
             r->a[c][l] = tmm__int8_make_modulus(p[l], tmm__int8_inverse(rest, p[l]));
-            s->factor[c][l] = Q[tmm__int8_group[l]] / (unsigned)p[l];
+            const int g = tmm__int8_group[l];
+            const unsigned factor = Q[g] / (unsigned)p[l];
+            s->low[c][g] |= (factor & 255) << 8 * place[g];
+            s->high[c][g] |= factor >> 8 << 8 * place[g]++;
         }
         for (int g = 0; g < TMM__INT8_GROUPS; g++) {
             unsigned long long one = 1ull << (g == TMM__INT8_GROUPS - 1 ? 24 : 44);

@@ -39,6 +39,20 @@ static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b
 #endif
 }
 
+/* The same of unsigned bytes alone. */
+static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigned b)
+{
+#if defined(__CUDA_ARCH__)
+    unsigned d;
+    asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(0));
+    return d;
+#else
+    unsigned c = 0;
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b >> i & 255);
+    return c;
+#endif
+}
+
 /* The lowest bytes of four words, a's first. */
 static __device__ __forceinline__ unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c,
                                                           unsigned d)

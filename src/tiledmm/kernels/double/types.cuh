@@ -121,7 +121,8 @@ typedef struct tmm__int8_residues {
 } tmm__int8_residues;
 
 typedef struct tmm__int8_sums {
-    unsigned factor[TMM__INT8_CHOICES][TMM__INT8_MOST];      /* Q / p_l; 0: no such modulus */
+    /* Q / p_l of the three of a group: low and high bytes; 0: no such modulus. */
+    unsigned low[TMM__INT8_CHOICES][TMM__INT8_GROUPS], high[TMM__INT8_CHOICES][TMM__INT8_GROUPS];
     unsigned weight[TMM__INT8_CHOICES][TMM__INT8_GROUPS][4]; /* P / Q, low word first */
     unsigned quotient[TMM__INT8_CHOICES][TMM__INT8_GROUPS];  /* 2^44 / Q; of group 5, 2^24 / p */
     unsigned minus_P[TMM__INT8_CHOICES][4];                  /* 2^128 - P */
