@@ -198,7 +198,7 @@ int8_table() { # int8_table FP64.CSV
             for (n = 1; n <= count; n++) {
                 split(rows[n], part, ",")
                 key = rows[n]
-                printf "sm_%-5s %-8s %6d %8.1f", part[1], part[2] > 0 ? "phi " part[2] : "uniform", part[3], cublas[key]
+                printf "sm_%-5s %-8s %6d %8.1f", part[1], (part[2] > 0 ? "phi " part[2] : "uniform"), part[3], cublas[key]
                 if (native[key]) printf " %8.1f %8.1f %13.2f %11.2f\n", rate[key], int8[key], times[key], times[key] / native[key]
                 else printf " %8s %8.1f %13.2f %11s\n", "-", int8[key], times[key], "-"
             }

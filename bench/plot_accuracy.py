@@ -181,6 +181,8 @@ def plot_double(rows, out):
         elif row["name"] == "auto" and phi == 0:
             error = float(row["cublas_error"]) / U_DOUBLE
             cublas[size] = (size, rate / float(row["ratio"]), error)
+    if not cublas:
+        sys.exit("plot_accuracy.py: no rows of auto beside cuBLAS in this file")
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.8, 4.2), dpi=110, width_ratios=(3, 2))
     series = [(INT8[key], sorted(ours[key])) for key in INT8 if key in ours]
     series.append((STYLE["cublas_dgemm"], [cublas[size] for size in sorted(cublas)]))
@@ -189,7 +191,7 @@ def plot_double(rows, out):
         left.plot(size, rate, "-", marker=marker, color=colour, markersize=5, label=label)
         right.plot(size, error, "-", marker=marker, color=colour, markersize=5)
     sizes = sorted({point[0] for _, some in series for point in some})
-    right.plot(sizes, [size + 2 for size in sizes], color="#c00000", linewidth=1,
+    right.plot(sizes, [size + 2 for size in sizes], "--", color="#222222", linewidth=1,
                label="promise, K + 2")
     left.set_title("TFLOP/s, sustained (higher is better)", fontsize=10)
     left.set_ylim(bottom=0)
