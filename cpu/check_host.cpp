@@ -14,6 +14,19 @@ uint64_t host_now()
     return ++host_time;
 }
 
+static thread_local uint64_t callback_began; /* 0: outside of callbacks */
+
+called_back::called_back(cudaStream_t stream, uint64_t begun) : outer(callback_began)
+{
+    host_waits(stream);
+    callback_began = begun;
+}
+
+called_back::~called_back()
+{
+    callback_began = outer;
+}
+
 static bool is_new_place(uint32_t code)
 {
     static std::unordered_set<uint32_t> *known = new std::unordered_set<uint32_t>;
@@ -48,7 +61,7 @@ void host_access(uintptr_t address, bool write, uint32_t code)
                   "cudaMemcpy, or managed memory");
         return;
     }
-    m->touched = host_now();
+    m->touched = callback_began ? callback_began : host_now();
     m->touched_at = code;
     m->touched_to_write = write;
     if (m->busy.empty() || !(write || m->busy_writes) || !is_new_place(code)) return;

@@ -1,5 +1,6 @@
 /* The host's mistakes; right twins begin with right_. */
 #include "faults.h"
+#include <semaphore.h>
 #include <cooperative_groups.h>
 #include <stdlib.h>
 
@@ -22,6 +23,18 @@ __global__ void much_shared(int *data)
 __global__ void __cluster_dims__(2, 1, 1) in_clusters(int *data)
 {
     data[blockIdx.x] = (int)cooperative_groups::this_cluster().block_rank();
+}
+
+/* What a callback touches, and how it wakes the host. */
+struct called {
+    int *memory;
+    sem_t done;
+};
+static void call_back(void *data)
+{
+    called *c = (called *)data;
+    c->memory[1]++;
+    sem_post(&c->done);
 }
 
 int main(int count, char **words)
@@ -64,6 +77,18 @@ int main(int count, char **words)
     if (IS(source_changed)) {
         CHECK(cudaMemcpyAsync(device, pinned, 64, cudaMemcpyDefault, stream)); /* source_c */
         pinned[0] = 1;                                                         /* source_h */
+    }
+    if (IS(right_callback)) { /* which alone tells the host how far the stream is */
+        called c = {pinned, {}};
+        sem_init(&c.done, 0, 0);
+        CHECK(cudaMemcpyAsync(pinned, device, sizeof zeros, cudaMemcpyDeviceToHost, stream));
+        CHECK(cudaLaunchHostFunc(stream, call_back, &c));
+        increment<<<1, N, 0, stream>>>(pinned);
+        CHECK(cudaGetLastError());
+        CHECK(cudaLaunchHostFunc(stream, call_back, &c));
+        sem_wait(&c.done);
+        sem_wait(&c.done);
+        if (pinned[1] != 3) return 1;
     }
     if (IS(streams_apart)) {                    /* a kernel in one stream, a copy in another */
         increment<<<1, N, 0, stream>>>(device); /* apart_k */
