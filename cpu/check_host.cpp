@@ -41,8 +41,9 @@ static const char *verb(bool write)
 }
 
 /* Called at each access of the host's code. */
-void host_access(uintptr_t address, bool write, uint32_t code)
+void host_access(uintptr_t address, int kind, uint32_t code)
 {
+    bool write = (kind & access_writes) != 0;
     const auto &all = all_watched();
     if (all.empty() || address < all.front()->begin || address >= all.back()->end) return;
     watched *m = find_watched(all, address);
@@ -61,6 +62,8 @@ void host_access(uintptr_t address, bool write, uint32_t code)
                   "cudaMemcpy, or managed memory");
         return;
     }
+    if (kind & access_strong)
+        return; /* atomic or volatile: the program knows that others are there */
     m->touched = callback_began ? callback_began : host_now();
     m->touched_at = code;
     m->touched_to_write = write;

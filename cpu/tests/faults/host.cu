@@ -3,6 +3,7 @@
 #include <semaphore.h>
 #include <cooperative_groups.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { N = 256 };
 __device__ int variable = 3;
@@ -10,6 +11,12 @@ __device__ int variable = 3;
 __global__ void increment(int *data)
 {
     data[threadIdx.x] += 1;
+}
+__global__ void count_and_tell(int *data)
+{
+    atomicAdd_system(data, 1);
+    __threadfence_system();
+    if (threadIdx.x == 0) atomicExch_system(data + 1, 1);
 }
 __global__ void nothing(int *)
 {
@@ -77,6 +84,15 @@ int main(int count, char **words)
     if (IS(source_changed)) {
         CHECK(cudaMemcpyAsync(device, pinned, 64, cudaMemcpyDefault, stream)); /* source_c */
         pinned[0] = 1;                                                         /* source_h */
+    }
+    if (IS(right_together)) { /* both count, and the host waits for a flag of the kernel */
+        pinned[1] = 0;
+        count_and_tell<<<1, N, 0, stream>>>(pinned);
+        CHECK(cudaGetLastError());
+        __sync_fetch_and_add(pinned, 1);
+        while (*(volatile int *)(pinned + 1) != 1) usleep(1000);
+        CHECK(cudaStreamSynchronize(stream));
+        if (pinned[0] != N + 1) return 1;
     }
     if (IS(right_callback)) { /* which alone tells the host how far the stream is */
         called c = {pinned, {}};

@@ -560,6 +560,7 @@ __global__ void right_table_changes(int *out)
     if (atomicAdd(&blocks_done, 1) != (int)gridDim.x - 1) return;
     __threadfence();
     out[5] = s[5];
+    blocks_done = 0;
 }
 __global__ void right_counter(int *out)
 {
