@@ -65,6 +65,7 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
     for (int c = 0; c < TMM__INT8_CHOICES; c++) {
         const int count = TMM__INT8_LEAST + c;
         unsigned Q[TMM__INT8_GROUPS] = {1, 1, 1, 1, 1, 1}, P[4] = {1, 0, 0, 0};
+        int place[TMM__INT8_GROUPS] = {0, 0, 0, 0, 0, 0};
         double bits = 0;
         for (int g = 0; g < TMM__INT8_GROUPS; g++) s->weight[c][g][0] = 1;
         for (int l = 0; l < count; l++) {
@@ -79,7 +80,10 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
             for (int j = 0; j < count; j++)
                 if (j != l) rest = rest * p[j] % p[l];
             r->a[c][l] = tmm__int8_make_modulus(p[l], tmm__int8_inverse(rest, p[l]));
-            s->factor[c][l] = Q[tmm__int8_group[l]] / (unsigned)p[l];
+            const int g = tmm__int8_group[l];
+            const unsigned factor = Q[g] / (unsigned)p[l];
+            s->low[c][g] |= (factor & 255) << 8 * place[g];
+            s->high[c][g] |= factor >> 8 << 8 * place[g]++;
         }
         for (int g = 0; g < TMM__INT8_GROUPS; g++) {
             unsigned long long one = 1ull << (g == TMM__INT8_GROUPS - 1 ? 24 : 44);

@@ -38,10 +38,10 @@
    take 16.
 
    Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s: planes of
-   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves 32
-   bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for M up
-   to 32 bytes' time over that of 4 operations, some 3000 on an H200. Sums longer than 65536 are cut
-   when they are prepared, and their products likewise.
+   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves
+   32 bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for a
+   small M, up to 2000 on an H200. Sums longer than 65536 are cut when they are prepared, and their
+   products likewise.
 
    Launches: norms, scales, units, products of units, choice, residues, products, sums, open
    elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at
@@ -121,7 +121,8 @@ typedef struct tmm__int8_residues {
 } tmm__int8_residues;
 
 typedef struct tmm__int8_sums {
-    unsigned factor[TMM__INT8_CHOICES][TMM__INT8_MOST];      /* Q / p_l; 0: no such modulus */
+    /* Q / p_l of the three of a group: low and high bytes; 0: no such modulus. */
+    unsigned low[TMM__INT8_CHOICES][TMM__INT8_GROUPS], high[TMM__INT8_CHOICES][TMM__INT8_GROUPS];
     unsigned weight[TMM__INT8_CHOICES][TMM__INT8_GROUPS][4]; /* P / Q, low word first */
     unsigned quotient[TMM__INT8_CHOICES][TMM__INT8_GROUPS];  /* 2^44 / Q; of group 5, 2^24 / p */
     unsigned minus_P[TMM__INT8_CHOICES][4];                  /* 2^128 - P */
