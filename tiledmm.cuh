@@ -1243,28 +1243,28 @@ static const tmm__costs tmm__measured = {
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
     {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 2, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
-     {1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}}}, /* outer */
-    0.465,                                                                           /* small_few */
+     {1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {13.7, 5.7}, {39, 5.24}}}, /* outer */
+    0.465,                                                                          /* small_few */
     {{16,
       16,
       {{2970, 161, {10.5, 9.31, 10.9, 10}, 0.06, 0, 81.4},
        {3050, 155, {8.43, 8.82, 8.48, 9.16}, 0.25, 0, 54.1},
-       {2880, 686, {10.3, 10.3, 10.3, 10.3}, 0.1, 0.1, 343}}},
+       {2880, 207, {10.3, 10.3, 10.3, 10.3}, 0.1, 0.1, 343}}},
      {16,
       32,
       {{3320, 238, {12.7, 12, 13.8, 12.9}, 0.1, 0.04, 96.8},
        {3780, 390, {10.7, 11.6, 13.3, 12.3}, 0.24, 0.06, 109},
-       {3470, 1060, {13.7, 13.7, 13.7, 13.7}, 0.1, 0.1, 529}}},
+       {3470, 320, {13.7, 13.7, 13.7, 13.7}, 0.1, 0.1, 529}}},
      {32,
       32,
       {{3620, 395, {21.1, 18.7, 19.6, 20.1}, 0.09, 0, 215},
        {4540, 1270, {15.3, 17.7, 18.1, 19.2}, 0.18, 0, 313},
-       {3870, 1800, {25.7, 25.7, 25.7, 25.7}, 0.1, 0.1, 904}}},
+       {3870, 543, {25.7, 25.7, 25.7, 25.7}, 0.1, 0.1, 904}}},
      {32,
       64,
       {{4690, 1160, {31.2, 34.8, 35.8, 34.7}, 0.09, 0.06, 560},
        {6270, 2220, {23.4, 26.4, 28.2, 26.7}, 0.24, 0.02, 645},
-       {4260, 3300, {38.5, 38.5, 38.5, 38.5}, 0.1, 0.1, 1650}}}}, /* small_c */
+       {4260, 996, {38.5, 38.5, 38.5, 38.5}, 0.1, 0.1, 1650}}}}, /* small_c */
     {{1,
       1,
       {{{1620, 367, {8.14, 8.28, 7.98, 7.88}, 0, 0, 433},
@@ -1441,11 +1441,20 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
     known->gpu = tmm__gpu_for(&sheet);
 }
 
+/* The device of the product that this thread makes, NULL outside of one: CUDA is asked once for a
+   product, not for each of the hundred guesses of its plan, at some 30 ns each. */
+static inline tmm__device **tmm__device_of_product(void)
+{
+    static thread_local tmm__device *device;
+    return &device;
+}
+
 static inline tmm__device *tmm__current_device(void)
 {
     static thread_local tmm__device devices[TMM__KNOWN]; /* processors is 0: not known yet */
     static thread_local tmm__kernel_facts kernels[TMM__KNOWN][TMM__KNOWN_KERNELS];
     int number = 0;
+    if (*tmm__device_of_product() != NULL) return *tmm__device_of_product();
     if (!tmm__succeeded(cudaGetDevice(&number))) number = -1;
     int place = number > 0 ? number % TMM__KNOWN : 0;
     tmm__device *known = &devices[place];
@@ -10968,7 +10977,8 @@ enum {
     TMM__INT8_WGMMA_B = TMM__INT8_WGMMA_COLS * TMM__INT8_K,
     TMM__INT8_WGMMA_STAGE = TMM__INT8_WGMMA_A + TMM__INT8_WGMMA_B,
     TMM__INT8_WGMMA_BYTES = TMM__INT8_WGMMA_STAGES * TMM__INT8_WGMMA_STAGE + 1024, /* to align */
-    TMM__INT8_PACE = 4 /* blocks of k from one tmm__keep_pace to the next */
+    TMM__INT8_PACE = 4, /* blocks of k from one tmm__keep_pace to the next */
+    TMM__INT8_LEAD = 2  /* stages that the first warpgroup is ahead of the second */
 };
 
 #if TMM__WGMMA
@@ -11068,7 +11078,19 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
     if (job->keep_pace) atomicMax(&job->state->pace, 1u << 30); /* no more to wait for */
 }
 
-/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
+/* Named barrier 1 of the warpgroups that multiply: the first arrives, the second waits (PTX ISA 9.7,
+   "bar"). */
+static __device__ __forceinline__ void tmm__int8_lead(int group)
+{
+    if (group == 0)
+        asm volatile("bar.arrive 1, 256;" ::: "memory");
+    else
+        asm volatile("bar.sync 1, 256;" ::: "memory");
+}
+
+/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. The first
+   one is TMM__INT8_LEAD stages ahead, if it cannot be a tile ahead: while one makes bytes of its
+   sums, the other multiplies. */
 static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
                                                           unsigned stages, unsigned fulls,
                                                           unsigned empties)
@@ -11077,6 +11099,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const int group = threadIdx.x / 128 - 1, t = threadIdx.x % 128, lane = t % 32;
+    const bool leads = job->k_blocks >= TMM__INT8_WGMMA_STAGES;
     int stage = 0;
     unsigned parity = 0;
     for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
@@ -11085,6 +11108,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
 #pragma unroll 1
         for (int k = 0; k < job->k_blocks; k++) {
             unsigned at = stages + stage * TMM__INT8_WGMMA_STAGE;
+            if (leads && k == (group == 0 ? (int)TMM__INT8_LEAD : 0)) tmm__int8_lead(group);
             tmm__barrier_wait(fulls + 8 * stage, parity);
             unsigned long long a = tmm__descriptor(at + group * (DOWN * TMM__INT8_BLOCK));
             unsigned long long b = tmm__descriptor(at + TMM__INT8_WGMMA_A);
@@ -13040,12 +13064,13 @@ static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm
     return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
 }
 
-/* Nanoseconds with groups of 2^group_log2 threads. */
+/* Nanoseconds with groups of 2^group_log2 threads. `load`: of the product, with a block for each
+   element. */
 static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
-                                                const TMM_FN(gemm__product) * p)
+                                                const TMM_FN(gemm__product) * p,
+                                                const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
-    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     const double group = 1 << c->group_log2, K = (double)p->K;
     c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
     const double threads = 1 << c->block_log2;
@@ -13056,7 +13081,7 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
     const double lines = TMM_FN(gemm__direct_lines)(member, p->csA, rows, p->rsA) +
                          TMM_FN(gemm__direct_lines)(member, p->rsB, cols, p->csB);
-    const double warps = ceil(c->blocks * p->batch / load.processors) * threads / 32;
+    const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
     const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     if (K > group) clocks += t->loop + t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
@@ -13064,10 +13089,10 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
-    const double rate = tmm__rate(device->capability, load.family, load.type);
-    clocks = fmax(clocks, load.blocks * K / (rate * load.processors));
+    const double rate = tmm__rate(device->capability, load->family, load->type);
+    clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
     return device->gpu.launch +
-           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
+           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(load));
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
@@ -13076,13 +13101,14 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
 {
     TMM_FN(direct__choice) best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     memset(&best, 0, sizeof best);
     best.time = HUGE_VAL;
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
         for (int n = layout == TMM__GROUPS;
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
             c.group_log2 = n, c.layout = layout;
-            c.time = TMM_FN(gemm__direct_guess)(&c, p);
+            c.time = TMM_FN(gemm__direct_guess)(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
             if (c.time < best.time) best = c;
         }
@@ -14537,6 +14563,32 @@ static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
 }
 #endif
 
+/* Products of a batch whose arguments have been checked. */
+static inline tmm_status TMM_FN(gemm__batch)(tmm_kernel kernel, const TMM_FN(gemm__product) * given,
+                                             long long batch)
+{
+    TMM_FN(gemm__product) p = *given;
+    kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
+    tmm_status status = TMM_FN(gemm__takes)(kernel, &p);
+    if (status != TMM_OK || p.M == 0 || p.N == 0 || batch == 0) return status;
+    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
+       that may be NULL. */
+    if ((TMM_SUM)p.alpha == 0) p.K = 0;
+    if (p.K == 0) {
+        p.alpha = 0;
+        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
+    }
+    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
+    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
+        p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
+        p.C = given->C + first * p.strideC;
+        p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
+        status = TMM_FN(gemm__run)(kernel, &p);
+    }
+    return status;
+}
+
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                              long long N, long long K, TMM_TYPE alpha,
                                              const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
@@ -14555,23 +14607,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
     p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
-    kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
-    status = TMM_FN(gemm__takes)(kernel, &p);
-    if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;
-    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
-       that may be NULL. */
-    if ((TMM_SUM)alpha == 0) p.K = 0;
-    if (p.K == 0) {
-        p.alpha = 0;
-        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
-    }
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
-    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
-        p.A = A + first * p.strideA, p.B = B + first * p.strideB, p.C = C + first * strideC;
-        p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
-        status = TMM_FN(gemm__run)(kernel, &p);
-    }
+    *tmm__device_of_product() = tmm__current_device();
+    status = TMM_FN(gemm__batch)(kernel, &p, batch);
+    *tmm__device_of_product() = NULL;
     return status;
 }
 
