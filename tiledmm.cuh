@@ -4151,12 +4151,12 @@ TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, lo
 #if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
 /* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
    with TMM_FLOAT_TENSOR. For double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers,
-   shapes and leading dimensions as for gemm. `options` as above, or NULL. For a prepared operand its
-   op, pointer and leading dimension are ignored: they are those it was prepared with.
+   shapes and leading dimensions as for gemm. `options` as above, or NULL. For a prepared operand
+   its op, pointer and leading dimension are ignored: they are those it was prepared with.
      Bits: of float those of gemm_with. Of double, too, if nothing is prepared; else those of a
    product in a batch, whatever else A and B hold, unless the device finds FP64 to be faster.
-     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N or
-   K is above 2^31 - 8193 (also of the functions below). */
+     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
+   or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                        long long lda, const TMM_TYPE *B, long long ldb,
@@ -4165,8 +4165,8 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
 
 /* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
    complete. `options`: as there, or NULL; what is prepared takes nothing more. 0 where the kernel
-   stands for TMM_AUTO (short sums). Of double by the current device, a quarter of whose memory is the
-   most: a product that needs more is done in parts. */
+   stands for TMM_AUTO (short sums). Of double by the current device, a quarter of whose memory is
+   the most: a product that needs more is done in parts. */
 TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
                                               const tmm_tensor_options *options, size_t *bytes);
 
@@ -4175,10 +4175,10 @@ TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long lon
    or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where what
    is kept does not suffice for an element of C, products read them.
      Kept are, of float, two halves an element, 4 bytes. Of double, residues modulo 16 numbers, 1/8
-   to 1 byte of units, and what is known of a line: 17 bytes an element for K of 2048 and more. 16 is
-   the most that any data need, so nothing is converted again. It may be more than 13 or 14 that the
-   same product chooses if nothing is prepared: with B prepared it saves time for M up to some
-   thousands, and the more the smaller M is.
+   to 1 byte of units, and what is known of a line: 17 bytes an element for K of 2048 and more. 16
+   is the most that any data need, so nothing is converted again. It may be more than 13 or 14 that
+   the same product chooses if nothing is prepared: on one NVIDIA H200 a prepared B saves time for M
+   up to 2000.
      Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
 TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                           long long lda, void *memory, size_t bytes,
@@ -10242,10 +10242,10 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
    take 16.
 
    Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s: planes of
-   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves 32
-   bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for M up
-   to 32 bytes' time over that of 4 operations, some 3000 on an H200. Sums longer than 65536 are cut
-   when they are prepared, and their products likewise.
+   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves
+   32 bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for a
+   small M, up to 2000 on an H200. Sums longer than 65536 are cut when they are prepared, and their
+   products likewise.
 
    Launches: norms, scales, units, products of units, choice, residues, products, sums, open
    elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at
@@ -10502,9 +10502,9 @@ static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, 
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`:
-   all elements by FP64; `each`: all elements one by one, if all were open; `first`: that there is
-   one. */
+/* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes;
+   `fp64`: all elements by FP64; `each`: all elements one by one, if all were open; `first`: that
+   there is one. */
 static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
                                                             int least, float fp64, float each,
                                                             float first)
@@ -10716,9 +10716,10 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of `every` on
-   diagonals if there are many: it decides what is fastest, not what is right. The block that is
-   last to count decides. Reads a byte of each element that it looks at: bound by latency. */
+/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of
+   `every` on diagonals if there are many: it decides what is fastest, not what is right. The block
+   that is last to count decides. Reads a byte of each element that it looks at: bound by
+   latency. */
 TMM_KERNEL void __launch_bounds__(128)
     TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
                              int least, float fp64, float each, float first)
@@ -10976,8 +10977,7 @@ enum {
     TMM__INT8_WGMMA_B = TMM__INT8_WGMMA_COLS * TMM__INT8_K,
     TMM__INT8_WGMMA_STAGE = TMM__INT8_WGMMA_A + TMM__INT8_WGMMA_B,
     TMM__INT8_WGMMA_BYTES = TMM__INT8_WGMMA_STAGES * TMM__INT8_WGMMA_STAGE + 1024, /* to align */
-    TMM__INT8_PACE = 4, /* blocks of k from one tmm__keep_pace to the next */
-    TMM__INT8_LEAD = 2  /* stages that the first warpgroup is ahead of the second */
+    TMM__INT8_PACE = 4 /* blocks of k from one tmm__keep_pace to the next */
 };
 
 #if TMM__WGMMA
@@ -11077,19 +11077,7 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
     if (job->keep_pace) atomicMax(&job->state->pace, 1u << 30); /* no more to wait for */
 }
 
-/* Named barrier 1 of the warpgroups that multiply: the first arrives, the second waits (PTX ISA 9.7,
-   "bar"). */
-static __device__ __forceinline__ void tmm__int8_lead(int group)
-{
-    if (group == 0)
-        asm volatile("bar.arrive 1, 256;" ::: "memory");
-    else
-        asm volatile("bar.sync 1, 256;" ::: "memory");
-}
-
-/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. The first
-   one is TMM__INT8_LEAD stages ahead, if it cannot be a tile ahead: while one makes bytes of its
-   sums, the other multiplies. */
+/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
 static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
                                                           unsigned stages, unsigned fulls,
                                                           unsigned empties)
@@ -11098,7 +11086,6 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const int group = threadIdx.x / 128 - 1, t = threadIdx.x % 128, lane = t % 32;
-    const bool leads = job->k_blocks >= TMM__INT8_WGMMA_STAGES;
     int stage = 0;
     unsigned parity = 0;
     for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
@@ -11107,7 +11094,6 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
 #pragma unroll 1
         for (int k = 0; k < job->k_blocks; k++) {
             unsigned at = stages + stage * TMM__INT8_WGMMA_STAGE;
-            if (leads && k == (group == 0 ? (int)TMM__INT8_LEAD : 0)) tmm__int8_lead(group);
             tmm__barrier_wait(fulls + 8 * stage, parity);
             unsigned long long a = tmm__descriptor(at + group * (DOWN * TMM__INT8_BLOCK));
             unsigned long long b = tmm__descriptor(at + TMM__INT8_WGMMA_A);
@@ -11168,8 +11154,8 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
                 +----------------------+   with 192 sums of 232 registers a thread
 
    A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied.
-   So 280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes;
-   it reads 224 KB of shared memory in 768 clocks of multiplication, more than half of what that
+   So 280 operations a byte from L2. A multiprocessor does 8192 a clock, and would take 29 bytes;
+   it reads 128 KB of shared memory in 1536 clocks of multiplication, two thirds of what that
    gives. Longer than some ms it is bound by the power that the device may draw: so blocks keep
    together along k (tmm__keep_pace), and what is copied twice is little. */
 TMM_KERNEL void __launch_bounds__(384, 1)
@@ -11396,19 +11382,18 @@ static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigne
     top += (unsigned)(e[2] >> 32);
     unsigned long long low = (e[1] << 32) | (unsigned)e[0];
     unsigned long long high = ((unsigned long long)top << 32) | (unsigned)e[2];
-    /* The magnitude first: then a small negative number has no bits to be rounded away. */
-    bool negative = (long long)high < 0;
-    if (negative) low = 0 - low, high = ~high + (low == 0);
-    double x = (double)high * 18446744073709551616.0 + (double)low;
-    return negative ? -x : x;
+    /* The lower half with a sign, too: then a small negative number has no bits to be rounded away,
+       for the upper half is 0. */
+    high += low >> 63;
+    return (double)(long long)high * 18446744073709551616.0 + (double)(long long)low;
 }
 
-/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved.
-   `choice` is a constant: then the tables' numbers are operands of the instructions, which else had
-   to load each. */
+/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
+   bits of the others. `choice` is a constant: then the tables' numbers are operands of the
+   instructions, which else had to load each. */
 static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__int8_job *job,
                                                                    const tmm__int8_sums *tables,
-                                                                   const uint4 *four, int row,
+                                                                   const uint2 *two, int row,
                                                                    int col, const int choice)
 {
     const int limit = tables->limit[choice];
@@ -11426,11 +11411,10 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
     const bool aligned = ((size_t)C | (size_t)job->ldc * 8) % 16 == 0;
     unsigned open = 0;
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < 2; j++) {
         unsigned words[TMM__INT8_PLANES];
 #pragma unroll
-        for (int l = 0; l < TMM__INT8_PLANES; l++)
-            words[l] = j == 0 ? four[l].x : j == 1 ? four[l].y : j == 2 ? four[l].z : four[l].w;
+        for (int l = 0; l < TMM__INT8_PLANES; l++) words[l] = j == 0 ? two[l].x : two[l].y;
         float col_g[2], col_one[2], col_unit[2];
         double col_scale[2];
 #pragma unroll
@@ -11466,38 +11450,39 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
     return open;
 }
 
-/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see
-   kernels/double/types.cuh for their order. A thread loads 16 bytes of each plane, all before the
-   first is needed. Proved elements are stored; the others are left as they are, and a bit of each
-   is set. Reads L + 1 bytes an element and writes 8 and 1/8, for some 120 instructions: bound by
-   memory, just. */
-TMM_KERNEL void __launch_bounds__(128, 4)
+/* KERNEL SUMS. 256 threads have a piece of 64 x 32 elements, 8 a thread: two have what
+   kernels/double/types.cuh says of one. A thread loads 8 bytes of each plane, all before the first
+   is needed. Proved elements are stored; the others are left as they are, and a bit of each is set.
+   Reads L + 1 bytes an element and writes 8 and 1/8, for some 160 instructions: bound by memory and
+   instructions alike. */
+TMM_KERNEL void __launch_bounds__(256, 3)
     TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
 {
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const unsigned moduli = job.state->moduli;
-    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
+    const int n = blockIdx.x, t = threadIdx.x / 2, half = threadIdx.x % 2, lane = t % 32;
     if (moduli == 0) return;
     const int piece_row = n / job.pieces_across, piece_col = n - piece_row * job.pieces_across;
-    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+    const int row = piece_row * 64 + t / 32 * 16 + lane / 4,
+              col = piece_col * 32 + half * 16 + lane % 4 * 2;
     const unsigned char *from =
-        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
-    uint4 four[TMM__INT8_PLANES];
+        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + threadIdx.x * 8;
+    uint2 two[TMM__INT8_PLANES];
 #pragma unroll
     for (int l = 0; l < TMM__INT8_PLANES; l++) {
-        four[l] = make_uint4(0, 0, 0, 0);
+        two[l] = make_uint2(0, 0);
         if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
-            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
+            two[l] = __ldcs((const uint2 *)(from + l * TMM__INT8_PIECE));
     }
     unsigned open = 0;
     switch (moduli) {
-    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 0); break;
-    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 1); break;
-    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 2); break;
-    default: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 3); break;
+    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 0); break;
+    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 1); break;
+    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 2); break;
+    default: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 3); break;
     }
-    job.open[(size_t)n * 128 + t] = (unsigned short)open;
+    ((unsigned char *)job.open)[(size_t)n * 256 + threadIdx.x] = (unsigned char)open;
     if (open != 0) job.state->open = 1;
 }
 #endif
@@ -11738,8 +11723,9 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
-/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; how many moduli, 0 for the choice of the device; the
-   number of its instance; whether KERNEL TENSOR computes what FP64 was chosen for. */
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; how many moduli, 0 for the choice of
+   the device; the number of its instance; whether KERNEL TENSOR computes what FP64 was chosen
+   for. */
 #ifndef TMM__INT8_BUDGET
 #define TMM__INT8_BUDGET(bytes) (bytes)
 #endif
@@ -13954,7 +13940,7 @@ static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
-    TMM__INT8_LOOKS = 1024,              /* pieces of C that the choice of moduli looks at */
+    TMM__INT8_LOOKS = 256,               /* pieces of C that the choice of moduli looks at */
     TMM__INT8_MMA_128x256 = 0,           /* instances */
     TMM__INT8_MMA_128x128
 };
@@ -14197,7 +14183,7 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 128,
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 256,
                                            0, 1, of_sums, p->stream);
     if (status == TMM_OK)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_open),
@@ -14641,14 +14627,14 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
                              stream);
 }
 #endif
-/* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float in
-   halves, of double in residues.
+/* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
+   in halves, of double in residues.
    Uses: kernels/float/launch.h, kernels/double/launch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 #if TMM__FLOAT_TENSOR
-/* What this type has, under one name: the most lines or k; whether the kernel takes a product; bytes
-   of what is kept of an operand; its conversion; a product. */
+/* What this type has, under one name: the most lines or k; whether the kernel takes a product;
+   bytes of what is kept of an operand; its conversion; a product. */
 enum { TMM_FN(gemm__converted_most) = TMM__FLOAT_SIZE_MAX };
 
 static inline int TMM_FN(gemm__converted_fits)(long long M, long long N, long long K)

@@ -137,8 +137,8 @@ static double at(const char *X, size_t n)
     return type == TMM_FLOAT ? ((const float *)X)[n] : ((const double *)X)[n];
 }
 
-/* The largest error of random elements over (K + 2) u |A||B|, u = 2^-24 or 2^-53; infinity if any of
-   C is NaN. The reference has 64 bits or more. */
+/* The largest error of random elements over (K + 2) u |A||B|, u = 2^-24 or 2^-53; infinity if any
+   of C is NaN. The reference has 64 bits or more. */
 static double largest_error(void)
 {
     const double u = type == TMM_FLOAT ? ldexp(1, -24) : ldexp(1, -53);

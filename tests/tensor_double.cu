@@ -1,6 +1,7 @@
 /* TMM_TENSOR_INT8, of double: kinds of data, shapes, ops, instances, parts, batches, the choice of
    moduli and elements that are not proved; prepared operands and the memory that is asked for; the
-   promised error against sums of more bits on random data. With the argument "few": four small products, for tools that make a program very slow. */
+   promised error against sums of more bits on random data. With the argument "few": four small
+   products, for tools that make a program very slow. */
 static int fixed_wanted = -1, instance_wanted = -1, fp64_wanted = -1;
 static unsigned long long budget_wanted;
 static long long depth_wanted;

@@ -1,11 +1,11 @@
-/* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float in
-   halves, of double in residues.
+/* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
+   in halves, of double in residues.
    Uses: kernels/float/launch.h, kernels/double/launch.h. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 #if TMM__FLOAT_TENSOR
-/* What this type has, under one name: the most lines or k; whether the kernel takes a product; bytes
-   of what is kept of an operand; its conversion; a product. */
+/* What this type has, under one name: the most lines or k; whether the kernel takes a product;
+   bytes of what is kept of an operand; its conversion; a product. */
 enum { TMM_FN(gemm__converted_most) = TMM__FLOAT_SIZE_MAX };
 
 static inline int TMM_FN(gemm__converted_fits)(long long M, long long N, long long K)

@@ -29,7 +29,7 @@ static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
-    TMM__INT8_LOOKS = 1024,              /* pieces of C that the choice of moduli looks at */
+    TMM__INT8_LOOKS = 256,               /* pieces of C that the choice of moduli looks at */
     TMM__INT8_MMA_128x256 = 0,           /* instances */
     TMM__INT8_MMA_128x128
 };
@@ -272,7 +272,7 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 128,
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 256,
                                            0, 1, of_sums, p->stream);
     if (status == TMM_OK)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_open),

@@ -124,9 +124,10 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of `every` on
-   diagonals if there are many: it decides what is fastest, not what is right. The block that is
-   last to count decides. Reads a byte of each element that it looks at: bound by latency. */
+/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of
+   `every` on diagonals if there are many: it decides what is fastest, not what is right. The block
+   that is last to count decides. Reads a byte of each element that it looks at: bound by
+   latency. */
 TMM_KERNEL void __launch_bounds__(128)
     TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
                              int least, float fp64, float each, float first)

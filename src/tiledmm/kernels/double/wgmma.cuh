@@ -15,8 +15,7 @@ enum {
     TMM__INT8_WGMMA_B = TMM__INT8_WGMMA_COLS * TMM__INT8_K,
     TMM__INT8_WGMMA_STAGE = TMM__INT8_WGMMA_A + TMM__INT8_WGMMA_B,
     TMM__INT8_WGMMA_BYTES = TMM__INT8_WGMMA_STAGES * TMM__INT8_WGMMA_STAGE + 1024, /* to align */
-    TMM__INT8_PACE = 4, /* blocks of k from one tmm__keep_pace to the next */
-    TMM__INT8_LEAD = 2  /* stages that the first warpgroup is ahead of the second */
+    TMM__INT8_PACE = 4 /* blocks of k from one tmm__keep_pace to the next */
 };
 
 #if TMM__WGMMA
@@ -116,19 +115,7 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
     if (job->keep_pace) atomicMax(&job->state->pace, 1u << 30); /* no more to wait for */
 }
 
-/* Named barrier 1 of the warpgroups that multiply: the first arrives, the second waits (PTX ISA 9.7,
-   "bar"). */
-static __device__ __forceinline__ void tmm__int8_lead(int group)
-{
-    if (group == 0)
-        asm volatile("bar.arrive 1, 256;" ::: "memory");
-    else
-        asm volatile("bar.sync 1, 256;" ::: "memory");
-}
-
-/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. The first
-   one is TMM__INT8_LEAD stages ahead, if it cannot be a tile ahead: while one makes bytes of its
-   sums, the other multiplies. */
+/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
 static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
                                                           unsigned stages, unsigned fulls,
                                                           unsigned empties)
@@ -137,7 +124,6 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const int group = threadIdx.x / 128 - 1, t = threadIdx.x % 128, lane = t % 32;
-    const bool leads = job->k_blocks >= TMM__INT8_WGMMA_STAGES;
     int stage = 0;
     unsigned parity = 0;
     for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
@@ -146,7 +132,6 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
 #pragma unroll 1
         for (int k = 0; k < job->k_blocks; k++) {
             unsigned at = stages + stage * TMM__INT8_WGMMA_STAGE;
-            if (leads && k == (group == 0 ? (int)TMM__INT8_LEAD : 0)) tmm__int8_lead(group);
             tmm__barrier_wait(fulls + 8 * stage, parity);
             unsigned long long a = tmm__descriptor(at + group * (DOWN * TMM__INT8_BLOCK));
             unsigned long long b = tmm__descriptor(at + TMM__INT8_WGMMA_A);
@@ -207,8 +192,8 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
                 +----------------------+   with 192 sums of 232 registers a thread
 
    A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied.
-   So 280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes;
-   it reads 224 KB of shared memory in 768 clocks of multiplication, more than half of what that
+   So 280 operations a byte from L2. A multiprocessor does 8192 a clock, and would take 29 bytes;
+   it reads 128 KB of shared memory in 1536 clocks of multiplication, two thirds of what that
    gives. Longer than some ms it is bound by the power that the device may draw: so blocks keep
    together along k (tmm__keep_pace), and what is copied twice is little. */
 TMM_KERNEL void __launch_bounds__(384, 1)
