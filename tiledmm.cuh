@@ -22,11 +22,12 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
-   With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for
-   many products:
-     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
-                                              tmm_tensor_options or NULL
-     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
+   With TMM_FLOAT_TENSOR, or TMM_DOUBLE_TENSOR for tmm_d... (OPTIONS): tensor cores with operands
+   that are converted once for many products:
+     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...), of double
+                                              TMM_TENSOR_INT8; options: tmm_tensor_options or NULL
+     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what that takes of the device's memory
+     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   converts op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
    Device pointers on several devices, complete when it returns:
@@ -93,7 +94,8 @@
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.
      TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
-     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli.
+     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
+     prepared operand 16, or FP64 for all).
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -402,23 +404,24 @@ typedef enum tmm_kernel TMM__INT {
 #undef TMM__NAME
 #undef TMM__KERNEL
 
-/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR; its members are
-   theirs. */
+typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
+
+/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR, of double for
+   TMM_TENSOR_INT8; its members are theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
-    void *memory;  /* FP16 and scales */
+    void *memory;  /* FP16 and scales, or bytes and norms */
     int owned;     /* from the pool */
     int is_B;
     tmm_op op;
     long long lines, K, ld; /* lines: rows of op(A), columns of op(B) */
+    tmm_type type;
 } tmm_prepared;
 
 /* Options of tmm_?gemm_tensor. All zeros are the defaults. */
 typedef struct tmm_tensor_options {
     const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
 } tmm_tensor_options;
-
-typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
 #ifdef __CUDACC__
 typedef cudaStream_t tmm_stream;
@@ -4136,11 +4139,13 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
    TMM_REGISTER instead. */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
-#if TMM__FLOAT_TENSOR
+#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
 /* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
-   alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions as for gemm.
-   `options` as above, or NULL. For a prepared operand its op, pointer and leading dimension are
-   ignored: they are those it was prepared with. The bits are those of gemm_with.
+   with TMM_FLOAT_TENSOR. For double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers,
+   shapes and leading dimensions as for gemm. `options` as above, or NULL. For a prepared operand its
+   op, pointer and leading dimension are ignored: they are those it was prepared with.
+     Bits: of float those of gemm_with. Of double, too, if nothing is prepared; else those of a
+   product in a batch, whatever else A and B hold, unless the device finds FP64 to be faster.
      Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N or
    K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -4149,11 +4154,23 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream);
 
-/* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
+/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
+   complete. `options`: as there, or NULL; what is prepared takes nothing more. 0 where the kernel
+   stands for TMM_AUTO (short sums). Of double by the current device, a quarter of whose memory is the
+   most: a product that needs more is done in parts. */
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes);
+
+/* Converts op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
    `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
-   or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where
-   halves do not suffice, products read them. Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is
-   all zeros. */
+   or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where what
+   is kept does not suffice for an element of C, products read them.
+     Kept are, of float, two halves an element, 4 bytes. Of double, residues modulo 16 numbers, 1/8
+   to 1 byte of units, and what is known of a line: 17 bytes an element for K of 2048 and more. 16 is
+   the most that any data need, so nothing is converted again. It may be more than 13 or 14 that the
+   same product chooses if nothing is prepared: with B prepared it saves time for M up to some
+   thousands, and the more the smaller M is.
+     Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
 TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream);
@@ -10215,6 +10232,12 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
    Products whose bits must not depend on M, N or other lines (batches, blocks of host matrices)
    take 16.
 
+   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s: planes of
+   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves 32
+   bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for M up
+   to 32 bytes' time over that of 4 operations, some 3000 on an H200. Sums longer than 65536 are cut
+   when they are prepared, and their products likewise.
+
    Launches: norms, scales, units, products of units, choice, residues, products, sums, open
    elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at
    once if the choice leaves it nothing to do.
@@ -10274,7 +10297,7 @@ typedef struct tmm__int8_operand {
     tmm__int8_line *lines; /* 64 line_blocks of them */
     unsigned char *units;  /* one plane of every `every`-th block of k */
     unsigned char *planes;
-    int line_blocks;
+    int pitch; /* blocks of 64 lines from one block of k to the next */
 } tmm__int8_operand;
 
 /* How a residue is computed: see TMM_FN(gemm_int8_bytes). */
@@ -10293,7 +10316,8 @@ typedef struct tmm__int8_residues {
 } tmm__int8_residues;
 
 typedef struct tmm__int8_sums {
-    unsigned factor[TMM__INT8_CHOICES][TMM__INT8_MOST];      /* Q / p_l; 0: no such modulus */
+    /* Q / p_l of the three of a group: low and high bytes; 0: no such modulus. */
+    unsigned low[TMM__INT8_CHOICES][TMM__INT8_GROUPS], high[TMM__INT8_CHOICES][TMM__INT8_GROUPS];
     unsigned weight[TMM__INT8_CHOICES][TMM__INT8_GROUPS][4]; /* P / Q, low word first */
     unsigned quotient[TMM__INT8_CHOICES][TMM__INT8_GROUPS];  /* 2^44 / Q; of group 5, 2^24 / p */
     unsigned minus_P[TMM__INT8_CHOICES][4];                  /* 2^128 - P */
@@ -10317,7 +10341,8 @@ typedef struct tmm__int8_products {
     const unsigned char *a, *b; /* planes */
     unsigned char *C;           /* planes */
     tmm__int8_state *state;     /* whose `moduli` says how many; NULL: the plane of units */
-    int a_blocks, b_blocks;     /* of 64 lines */
+    int a_blocks, b_blocks;     /* of 64 lines, that there are */
+    int a_pitch, b_pitch;       /* of them, from one block of k to the next */
     int k_blocks;
     int pieces_down, pieces_across; /* of C: 64 rows, 32 columns */
     int tiles_down, tiles_across;   /* of the kernel */
@@ -10376,6 +10401,20 @@ static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b
     return d;
 #else
     for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (unsigned)(int)(signed char)(b >> i);
+    return c;
+#endif
+}
+
+/* The same of unsigned bytes alone. */
+static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigned b)
+{
+#if defined(__CUDA_ARCH__)
+    unsigned d;
+    asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(0));
+    return d;
+#else
+    unsigned c = 0;
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b >> i & 255);
     return c;
 #endif
 }
@@ -10454,18 +10493,20 @@ static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, 
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`: all elements
-   by FP64; `each`: all elements one by one, if all were open; `first`: that there is one. */
+/* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`:
+   all elements by FP64; `each`: all elements one by one, if all were open; `first`: that there is
+   one. */
 static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
-                                                            float fp64, float each, float first)
+                                                            int least, float fp64, float each,
+                                                            float first)
 {
     unsigned best = 0;
-    float least = fp64;
+    float lowest = fp64;
     double all = (double)state->looked;
-    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+    for (int i = least - TMM__INT8_LEAST; i < TMM__INT8_CHOICES; i++) {
         float cost = TMM__INT8_LEAST + i + each * (float)((double)state->failed[i] / all);
         if (state->failed[i] > 0) cost += first;
-        if (cost < least) least = cost, best = TMM__INT8_LEAST + i;
+        if (cost < lowest) lowest = cost, best = TMM__INT8_LEAST + i;
     }
     return best;
 }
@@ -10666,12 +10707,12 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on
+/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of `every` on
    diagonals if there are many: it decides what is fastest, not what is right. The block that is
    last to count decides. Reads a byte of each element that it looks at: bound by latency. */
 TMM_KERNEL void __launch_bounds__(128)
     TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
-                             float fp64, float each, float first)
+                             int least, float fp64, float each, float first)
 {
     enum { CHOICES = TMM__INT8_CHOICES };
     __shared__ unsigned of_warps[CHOICES + 1][4];
@@ -10738,7 +10779,7 @@ TMM_KERNEL void __launch_bounds__(128)
     __syncthreads();
     if (t == 0 && atomicAdd(&state->arrived, 1u) == gridDim.x - 1) {
         __threadfence();
-        state->moduli = tmm__int8_decide(state, fp64, each, first);
+        state->moduli = tmm__int8_decide(state, least, fp64, each, first);
     }
 }
 #endif
@@ -10853,9 +10894,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     double x[32];
     TMM_FN(gemm_int8_load)(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
     TMM_FN(gemm_int8_scale)(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
-    size_t step = (size_t)gridDim.y * to.line_blocks * TMM__INT8_BLOCK;
-    unsigned char *out = (units ? to.units : to.planes) +
-                         ((size_t)blockIdx.y * to.line_blocks + group) * TMM__INT8_BLOCK;
+    size_t step = (size_t)gridDim.y * to.pitch * TMM__INT8_BLOCK;
+    unsigned char *out =
+        (units ? to.units : to.planes) + ((size_t)blockIdx.y * to.pitch + group) * TMM__INT8_BLOCK;
 #pragma unroll 1
     for (int l = 0; l < moduli; l++, out += step) {
         unsigned char *at = ring[l % RING];
@@ -10926,7 +10967,8 @@ enum {
     TMM__INT8_WGMMA_B = TMM__INT8_WGMMA_COLS * TMM__INT8_K,
     TMM__INT8_WGMMA_STAGE = TMM__INT8_WGMMA_A + TMM__INT8_WGMMA_B,
     TMM__INT8_WGMMA_BYTES = TMM__INT8_WGMMA_STAGES * TMM__INT8_WGMMA_STAGE + 1024, /* to align */
-    TMM__INT8_PACE = 4 /* blocks of k from one tmm__keep_pace to the next */
+    TMM__INT8_PACE = 4, /* blocks of k from one tmm__keep_pace to the next */
+    TMM__INT8_LEAD = 2  /* stages that the first warpgroup is ahead of the second */
 };
 
 #if TMM__WGMMA
@@ -10988,8 +11030,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
         ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
     };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
-    const size_t step_a = (size_t)job->a_blocks * TMM__INT8_BLOCK;
-    const size_t step_b = (size_t)job->b_blocks * TMM__INT8_BLOCK;
+    const size_t step_a = (size_t)job->a_pitch * TMM__INT8_BLOCK;
+    const size_t step_b = (size_t)job->b_pitch * TMM__INT8_BLOCK;
     int stage = 0;
     unsigned parity = 1, due = 0;
     bool paced = job->keep_pace;
@@ -11026,7 +11068,19 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
     if (job->keep_pace) atomicMax(&job->state->pace, 1u << 30); /* no more to wait for */
 }
 
-/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
+/* Named barrier 1 of the warpgroups that multiply: the first arrives, the second waits (PTX ISA 9.7,
+   "bar"). */
+static __device__ __forceinline__ void tmm__int8_lead(int group)
+{
+    if (group == 0)
+        asm volatile("bar.arrive 1, 256;" ::: "memory");
+    else
+        asm volatile("bar.sync 1, 256;" ::: "memory");
+}
+
+/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. The first
+   one is TMM__INT8_LEAD stages ahead, if it cannot be a tile ahead: while one makes bytes of its
+   sums, the other multiplies. */
 static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
                                                           unsigned stages, unsigned fulls,
                                                           unsigned empties)
@@ -11035,6 +11089,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const int group = threadIdx.x / 128 - 1, t = threadIdx.x % 128, lane = t % 32;
+    const bool leads = job->k_blocks >= TMM__INT8_WGMMA_STAGES;
     int stage = 0;
     unsigned parity = 0;
     for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
@@ -11043,6 +11098,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
 #pragma unroll 1
         for (int k = 0; k < job->k_blocks; k++) {
             unsigned at = stages + stage * TMM__INT8_WGMMA_STAGE;
+            if (leads && k == (group == 0 ? (int)TMM__INT8_LEAD : 0)) tmm__int8_lead(group);
             tmm__barrier_wait(fulls + 8 * stage, parity);
             unsigned long long a = tmm__descriptor(at + group * (DOWN * TMM__INT8_BLOCK));
             unsigned long long b = tmm__descriptor(at + TMM__INT8_WGMMA_A);
@@ -11187,8 +11243,8 @@ static __device__ __forceinline__ void TMM__INSTANCE(gemm_int8_mma_copy_,
 {
     enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
     size_t block = (size_t)modulus * job->k_blocks + k;
-    const unsigned char *a = job->a + (block * job->a_blocks + row * ROWS) * TMM__INT8_BLOCK;
-    const unsigned char *b = job->b + (block * job->b_blocks + col * COLS) * TMM__INT8_BLOCK;
+    const unsigned char *a = job->a + (block * job->a_pitch + row * ROWS) * TMM__INT8_BLOCK;
+    const unsigned char *b = job->b + (block * job->b_pitch + col * COLS) * TMM__INT8_BLOCK;
     const int at = threadIdx.x * 16;
 #pragma unroll
     for (int i = 0; i < 2 * (ROWS + COLS); i++) { /* half a block of 8 KB */
@@ -11290,29 +11346,38 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const u
     *q += __umulhi(for_quotient, quotient);
 }
 
+/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
+   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_group)(unsigned a, unsigned b,
+                                                                   unsigned c, int byte,
+                                                                   unsigned low, unsigned high)
+{
+    const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
+    const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
+    return tmm__dot_unsigned(y, low) + (tmm__dot_unsigned(y, high) << 8);
+}
+
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
 static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
                                                                    const tmm__int8_sums *tables,
                                                                    const int choice)
 {
-    const unsigned *f = tables->factor[choice];
-    unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
+    static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
+    unsigned n, q = 1u << 11, top = 0;
     unsigned long long e[3] = {0, 0, 0};
 #pragma unroll
-    for (int l = 0; l < TMM__INT8_MOST; l++)
-        y[l] = l < TMM__INT8_LEAST + choice ? words[l] >> 8 * byte & 255 : 0;
-#pragma unroll
-    for (int g = 0; g < 3; g++)
-        n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
-    n[3] = y[9] * f[9] + y[10] * f[10] + y[13] * f[13];
-    n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
-    n[5] = y[15];
-#pragma unroll
-    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
-    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    for (int g = 0; g < 5; g++) {
+        const int third = members[g][2];
+        n = TMM_FN(gemm_int8_group)(words[members[g][0]], words[members[g][1]],
+                                    third < TMM__INT8_LEAST + choice ? words[third] : 0, byte,
+                                    tables->low[choice][g], tables->high[choice][g]);
+        TMM_FN(gemm_int8_add)
+        (n, tables->weight[choice][g], n, tables->quotient[choice][g], e, &top, &q);
+    }
+    n = words[15] >> 8 * byte & 255;
     if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
-    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
+    (n, tables->weight[choice][5], n << 20, tables->quotient[choice][5], e, &top, &q);
     q >>= 12;
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
@@ -11664,10 +11729,13 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
-/* KERNEL TENSOR INT8: bytes of its workspace; how many moduli, 0 for the choice of the device; the
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; how many moduli, 0 for the choice of the device; the
    number of its instance; whether KERNEL TENSOR computes what FP64 was chosen for. */
 #ifndef TMM__INT8_BUDGET
 #define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_DEPTH
+#define TMM__INT8_DEPTH(most) (most)
 #endif
 #ifndef TMM__INT8_FIXED
 #define TMM__INT8_FIXED(moduli) (moduli)
@@ -13550,6 +13618,25 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
            K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
+/* What so many products at a time take: operands that are not ready, from `memory` on, bits of
+   doubtful elements, a counter. Returns the bytes. */
+static inline size_t TMM_FN(gemm__float_place)(const TMM_FN(gemm__product) * p,
+                                               const tmm__fp16_operand *const *ready,
+                                               unsigned products, char *memory,
+                                               tmm__fp16_operand *operands)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        const long long lines = i == 0 ? p->M : p->N, stride = i == 0 ? p->strideA : p->strideB;
+        if (ready != NULL && ready[i] != NULL)
+            operands[i] = *ready[i];
+        else
+            operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, lines, p->K,
+                                                     p->batch > 1 && stride ? products : 1);
+    }
+    return bytes + TMM_FN(gemm__doubt_bytes)(p->M, p->N) * products + TMM__FLOAT_PACE_BYTES;
+}
+
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
    converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
@@ -13562,29 +13649,17 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
     tmm__fp16_operand operands[2];
-    unsigned *doubt = NULL;
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t each = TMM_FN(gemm__doubt_bytes)(M, N), bytes = 0;
+    size_t each = TMM_FN(gemm__doubt_bytes)(M, N);
     for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    char *memory = NULL;
-    for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
-        if (pass == 1) {
-            memory = (char *)tmm__workspace(bytes, stream);
-            *missing = memory == NULL ? bytes : 0;
-            if (memory == NULL) return TMM_OK;
-        }
-        bytes = 0;
-        for (int i = 0; i < 2; i++) {
-            if (ready != NULL && ready[i] != NULL)
-                operands[i] = *ready[i];
-            else
-                operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, from[i].lines, K,
-                                                         from[i].product_stride ? most : 1);
-        }
-        if (memory != NULL) doubt = (unsigned *)(memory + bytes);
-        bytes += TMM_FN(gemm__doubt_bytes)(M, N) * most + TMM__FLOAT_PACE_BYTES;
-    }
+    const size_t bytes = TMM_FN(gemm__float_place)(p, ready, most, NULL, operands);
+    char *memory = (char *)tmm__workspace(bytes, stream);
+    *missing = memory == NULL ? bytes : 0;
+    if (memory == NULL) return TMM_OK;
+    (void)TMM_FN(gemm__float_place)(p, ready, most, memory, operands);
+    char *pace = memory + bytes - TMM__FLOAT_PACE_BYTES;
+    unsigned *doubt = (unsigned *)(pace - TMM_FN(gemm__doubt_bytes)(M, N) * most);
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
@@ -13601,7 +13676,7 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
         job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
         job.doubt = doubt, job.doubt_pitch = (int)((N + 15) / 16);
-        job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
+        job.pace = (unsigned *)pace;
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }
     (void)cudaFreeAsync(memory, stream);
@@ -13610,7 +13685,7 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
 #endif
 /* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
    workspace.
-   Uses: kernels/double/types.cuh, once/device.h. Used by: kernels/double/launch.h. */
+   Uses: kernels/double/types.cuh, once/device.h, type/hooks.h. Used by: kernels/double/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__PART_DOUBLE_TABLES)
 #define TMM__PART_DOUBLE_TABLES
@@ -13675,6 +13750,7 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
     for (int c = 0; c < TMM__INT8_CHOICES; c++) {
         const int count = TMM__INT8_LEAST + c;
         unsigned Q[TMM__INT8_GROUPS] = {1, 1, 1, 1, 1, 1}, P[4] = {1, 0, 0, 0};
+        int place[TMM__INT8_GROUPS] = {0, 0, 0, 0, 0, 0};
         double bits = 0;
         for (int g = 0; g < TMM__INT8_GROUPS; g++) s->weight[c][g][0] = 1;
         for (int l = 0; l < count; l++) {
@@ -13689,7 +13765,10 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
             for (int j = 0; j < count; j++)
                 if (j != l) rest = rest * p[j] % p[l];
             r->a[c][l] = tmm__int8_make_modulus(p[l], tmm__int8_inverse(rest, p[l]));
-            s->factor[c][l] = Q[tmm__int8_group[l]] / (unsigned)p[l];
+            const int g = tmm__int8_group[l];
+            const unsigned factor = Q[g] / (unsigned)p[l];
+            s->low[c][g] |= (factor & 255) << 8 * place[g];
+            s->high[c][g] |= factor >> 8 << 8 * place[g]++;
         }
         for (int g = 0; g < TMM__INT8_GROUPS; g++) {
             unsigned long long one = 1ull << (g == TMM__INT8_GROUPS - 1 ? 24 : 44);
@@ -13708,36 +13787,70 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
     s->half_K = (float)K / 2;
 }
 
-/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. */
-typedef struct tmm__int8_layout {
-    size_t norms, lines[2], units[2], planes[2], C, open, bytes; /* of A and B; the state is at 0 */
-    int line_blocks[2], k_blocks, unit_blocks, every, chunks, pieces_down, pieces_across;
-} tmm__int8_layout;
+/* How K is cut: blocks, and of those every how many has units. */
+typedef struct tmm__int8_depth {
+    int k_blocks, unit_blocks, every;
+    int chunks; /* of KERNEL NORMS */
+} tmm__int8_depth;
 
-enum { TMM__INT8_STATE_BYTES = 256 };
+static inline tmm__int8_depth tmm__int8_cut(long long K)
+{
+    tmm__int8_depth d;
+    d.k_blocks = (int)((K - 1) / TMM__INT8_K + 1);
+    d.every = d.k_blocks >= 16 ? 8 : d.k_blocks >= 8 ? 4 : d.k_blocks >= 4 ? 2 : 1;
+    d.unit_blocks = (d.k_blocks - 1) / d.every + 1;
+    d.chunks = (int)((K - 1) / TMM__INT8_NORM_K + 1);
+    return d;
+}
+
+/* An operand: its lines, units and planes lie one behind the other, from memory + *at on, which is
+   then the end of it. */
+static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
+                                                     const tmm__int8_depth *depth)
+{
+    tmm__int8_operand o;
+    o.pitch = (int)((lines - 1) / 64 + 1);
+    const size_t padded = 64 * (size_t)o.pitch, to = *at + padded * sizeof(tmm__int8_line);
+    const size_t units = padded * (size_t)depth->unit_blocks * TMM__INT8_K;
+    o.lines = (tmm__int8_line *)(memory + *at);
+    o.units = (unsigned char *)memory + to;
+    o.planes = o.units + units;
+    *at = to + units + padded * (size_t)depth->k_blocks * TMM__INT8_K * TMM__INT8_MOST;
+    return o;
+}
+
+enum {
+    TMM__INT8_A = 1, /* operands that are prepared */
+    TMM__INT8_B = 2,
+    TMM__INT8_STATE_BYTES = 256
+};
 static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
 
-static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K)
+/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. What is
+   `ready` lies elsewhere. */
+typedef struct tmm__int8_layout {
+    size_t operands[2], C, open, norms, bytes; /* the state is at 0 */
+    int line_blocks[2], pieces_down, pieces_across, ready;
+    tmm__int8_depth depth;
+} tmm__int8_layout;
+
+static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K, int ready)
 {
     tmm__int8_layout l;
     memset(&l, 0, sizeof l);
     l.line_blocks[0] = (int)((M - 1) / 64 + 1), l.line_blocks[1] = (int)((N - 1) / 64 + 1);
-    l.k_blocks = (int)((K - 1) / TMM__INT8_K + 1);
-    l.every = l.k_blocks >= 16 ? 8 : l.k_blocks >= 8 ? 4 : l.k_blocks >= 4 ? 2 : 1;
-    l.unit_blocks = (l.k_blocks - 1) / l.every + 1;
-    l.chunks = (int)((K - 1) / TMM__INT8_NORM_K + 1);
     l.pieces_down = l.line_blocks[0], l.pieces_across = (int)((N - 1) / 32 + 1);
-    size_t at = TMM__INT8_STATE_BYTES, lines[2], pieces = (size_t)l.pieces_down * l.pieces_across;
+    l.depth = tmm__int8_cut(K), l.ready = ready;
+    size_t at = TMM__INT8_STATE_BYTES, pieces = (size_t)l.pieces_down * l.pieces_across, norms = 0;
     for (int i = 0; i < 2; i++) {
-        lines[i] = 64 * (size_t)l.line_blocks[i];
-        l.lines[i] = at, at += lines[i] * sizeof(tmm__int8_line);
+        l.operands[i] = at;
+        if (ready >> i & 1) continue;
+        (void)tmm__int8_operand_at(NULL, &at, i == 0 ? M : N, &l.depth);
+        norms += 64 * (size_t)l.line_blocks[i] * l.depth.chunks * sizeof(tmm__int8_norm);
     }
-    for (int i = 0; i < 2; i++) l.units[i] = at, at += lines[i] * l.unit_blocks * TMM__INT8_K;
-    for (int i = 0; i < 2; i++)
-        l.planes[i] = at, at += lines[i] * l.k_blocks * TMM__INT8_K * TMM__INT8_MOST;
     l.C = at, at += pieces * TMM__INT8_PLANES * TMM__INT8_PIECE;
     l.open = at, at += pieces * 128 * sizeof(unsigned short);
-    l.norms = at, at += (lines[0] + lines[1]) * l.chunks * sizeof(tmm__int8_norm);
+    l.norms = at, at += norms;
     l.bytes = at;
     return l;
 }
@@ -13757,13 +13870,35 @@ static inline size_t tmm__int8_budget(void)
     return known[place];
 }
 
+/* The k of a launch at most, the same for all but the last. */
+static inline long long tmm__int8_part_of_k(long long K)
+{
+    long long parts = (K - 1) / TMM__INT8_DEPTH(TMM__INT8_K_MOST) + 1;
+    return ((K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
+}
+
+/* What is kept of a prepared operand: a state, then an operand for each part of k. That of the part
+   from k0 on; *bytes is where it ends. */
+static inline tmm__int8_operand tmm__int8_prepared(char *memory, size_t *bytes, long long lines,
+                                                   long long K, long long k0)
+{
+    const long long k = tmm__int8_part_of_k(K);
+    tmm__int8_operand o;
+    memset((void *)&o, 0, sizeof o);
+    *bytes = TMM__INT8_STATE_BYTES;
+    for (long long from = 0; from <= k0; from += k) {
+        const tmm__int8_depth depth = tmm__int8_cut(tmm__min(k, K - from));
+        o = tmm__int8_operand_at(memory, bytes, lines, &depth);
+    }
+    return o;
+}
+
 /* The largest parts of a product that stay within so many bytes. */
-static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int cut_k,
+static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int cut_k, int ready,
                                    size_t budget)
 {
-    long long parts = (*K - 1) / TMM__INT8_K_MOST + 1;
-    *K = ((*K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
-    while (tmm__int8_plan(*M, *N, *K).bytes > budget) {
+    *K = tmm__int8_part_of_k(*K);
+    while (tmm__int8_plan(*M, *N, *K, ready).bytes > budget) {
         if (*M > 512 && *M >= *N)
             *M = ((*M - 1) / 2 / 512 + 1) * 512;
         else if (*N > 384)
@@ -13819,6 +13954,7 @@ typedef struct TMM_FN(int8_part) {
     TMM_FN(gemm__product) p;
     tmm__int8_layout layout;
     char *memory;
+    tmm__int8_norm *norms;
     tmm__int8_lines from[2];
     tmm__int8_operand operands[2];
     tmm__int8_residues residues;
@@ -13866,24 +14002,27 @@ static inline int TMM_FN(gemm__int8_fits)(long long M, long long N, long long K)
            tmm__current_device()->shared >= bytes;
 }
 
-/* Norms, scales and units, or residues: `state` is NULL for units. */
+/* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
+   units. */
 static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                                                     const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     long long K = part->p.K;
-    int groups_A = l->line_blocks[0], every = state == NULL ? l->every : 1, chunks = l->chunks;
-    unsigned groups = (unsigned)(l->line_blocks[0] + l->line_blocks[1]);
-    int lines_A = 64 * l->line_blocks[0], lines_B = 64 * l->line_blocks[1];
+    int groups_A = l->ready & TMM__INT8_A ? 0 : l->line_blocks[0];
+    int groups_B = l->ready & TMM__INT8_B ? 0 : l->line_blocks[1];
+    int every = state == NULL ? l->depth.every : 1, chunks = l->depth.chunks;
+    unsigned groups = (unsigned)(groups_A + groups_B);
+    int lines_A = 64 * groups_A, lines_B = 64 * groups_B;
     tmm_status status = TMM_OK;
+    if (groups == 0) return TMM_OK;
     if (state == NULL) {
-        tmm__int8_norm *norms = (tmm__int8_norm *)(part->memory + l->norms);
-        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &norms};
+        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &part->norms};
         void *of_scales[] = {&K,
                              &chunks,
                              &lines_A,
                              &lines_B,
-                             &norms,
+                             &part->norms,
                              &part->operands[0].lines,
                              &part->operands[1].lines};
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_norms),
@@ -13903,7 +14042,7 @@ static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                          &part->operands[1],
                          &state,
                          &part->residues};
-    int k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_residues),
                                            dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
@@ -13954,7 +14093,8 @@ static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * p
     job.C = (unsigned char *)part->memory + l->C;
     job.state = state;
     job.a_blocks = l->line_blocks[0], job.b_blocks = l->line_blocks[1];
-    job.k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    job.a_pitch = part->operands[0].pitch, job.b_pitch = part->operands[1].pitch;
+    job.k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
     for (int i = 0; i < TMM__INT8_MOST; i++) {
         job.p[i] = (unsigned)tmm__int8_moduli[i];
@@ -14034,9 +14174,10 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
     if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, NULL);
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, NULL);
+    int least = l->ready ? TMM__INT8_MOST : TMM__INT8_LEAST;
     int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
     if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
-    void *of_choice[] = {&job, &part->sums, &looks, &fp64, &each, &first};
+    void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_choice),
                                            dim3(pieces < 2 * processors ? pieces : 2 * processors),
@@ -14059,22 +14200,87 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     return status;
 }
 
-/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for
-   it. */
-static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p, int *done)
+/* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
+   all moduli. `memory` has what tmm__int8_prepared says. */
+static inline tmm_status TMM_FN(gemm__int8_prepare)(const tmm__int8_lines *from, long long K,
+                                                    int is_B, char *memory, tmm_stream stream)
 {
-    int cut_k = 1, moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+    const long long k = tmm__int8_part_of_k(K), lines = from->lines;
+    tmm__int8_state *state = (tmm__int8_state *)memory;
+    TMM_FN(int8_part) part;
+    memset((void *)&part, 0, sizeof part);
+    part.p.stream = stream, part.from[is_B] = *from;
+    tmm_status status =
+        tmm__cuda(cudaMemsetAsync(state, 0, TMM__INT8_STATE_BYTES, stream), "cudaMemsetAsync");
+    if (status == TMM_OK)
+        status = tmm__cuda(cudaMemsetAsync(&state->moduli, TMM__INT8_MOST, 1, stream),
+                           "cudaMemsetAsync");
+    for (long long k0 = 0; k0 < K && status == TMM_OK; k0 += k) {
+        size_t end = 0;
+        part.p.K = tmm__min(k, K - k0);
+        part.from[is_B].X = from->X + k0 * from->k_stride;
+        part.layout = tmm__int8_plan(lines, lines, part.p.K, is_B ? TMM__INT8_A : TMM__INT8_B);
+        part.operands[is_B] = tmm__int8_prepared(memory, &end, lines, K, k0);
+        part.norms = (tmm__int8_norm *)part.operands[is_B].planes; /* before residues come there */
+        tmm__int8_make_tables(&part.residues, &part.sums, part.p.K);
+        status = TMM_FN(gemm__int8_convert)(&part, NULL);
+        if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(&part, state);
+    }
+    return status;
+}
+
+/* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
+   prepared, whose k is cut as they are. */
+static inline tmm__int8_layout TMM_FN(gemm__int8_parts)(long long *M, long long *N, long long *K,
+                                                        int ready)
+{
+    int cut_k = !ready;
 #ifdef TMM_EPILOGUE
     cut_k = 0;
 #endif
+    tmm__int8_parts(M, N, K, cut_k, ready, TMM__INT8_BUDGET(tmm__int8_budget()));
+    return tmm__int8_plan(*M, *N, *K, ready);
+}
+
+/* Operand number i of a part whose first line and k these are: from where, and where it is. */
+static inline void TMM_FN(gemm__int8_place)(TMM_FN(int8_part) * part, int i,
+                                            const tmm_prepared *ready, long long line0,
+                                            long long k0)
+{
+    const TMM_FN(gemm__product) *q = &part->p;
+    const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
+    const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
+    tmm__int8_operand *o = &part->operands[i];
+    size_t at = part->layout.operands[i];
+    part->from[i] = i == 0 ? of_A : of_B;
+    if (ready == NULL) {
+        *o = tmm__int8_operand_at(part->memory, &at, part->from[i].lines, &part->layout.depth);
+        return;
+    }
+    *o = tmm__int8_prepared((char *)ready->memory, &at, ready->lines, ready->K, k0);
+    o->lines += line0;
+    o->units += line0 / 64 * TMM__INT8_BLOCK, o->planes += line0 / 64 * TMM__INT8_BLOCK;
+}
+
+/* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
+   are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
+   nothing is done; else 0. */
+static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p,
+                                                     const tmm_prepared *const *prepared,
+                                                     size_t *missing)
+{
+    const tmm_prepared *none[2] = {NULL, NULL}, *const *ready = prepared ? prepared : none;
+    int moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+    int is_ready = (ready[0] ? TMM__INT8_A : 0) | (ready[1] ? TMM__INT8_B : 0);
     long long m = p->M, n = p->N, k = p->K;
-    tmm__int8_parts(&m, &n, &k, cut_k, TMM__INT8_BUDGET(tmm__int8_budget()));
+    const size_t bytes = TMM_FN(gemm__int8_parts)(&m, &n, &k, is_ready).bytes;
     TMM_FN(int8_part) part;
     memset((void *)&part, 0, sizeof part);
-    part.memory = (char *)tmm__workspace(tmm__int8_plan(m, n, k).bytes, p->stream);
-    *done = part.memory != NULL;
+    part.memory = (char *)tmm__workspace(bytes, p->stream);
+    *missing = part.memory == NULL ? bytes : 0;
+    if (part.memory == NULL) return TMM_OK;
     tmm_status status = TMM_OK;
-    for (long long b = 0; b < p->batch && *done; b++)
+    for (long long b = 0; b < p->batch; b++)
         for (long long k0 = 0; k0 < p->K; k0 += k)
             for (long long m0 = 0; m0 < p->M; m0 += m)
                 for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
@@ -14087,20 +14293,13 @@ static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product)
                     q->B += b * p->strideB + n0 * p->csB + k0 * p->rsB;
                     q->C += b * p->strideC + m0 * p->ldc + n0;
                     if (k0 > 0) q->beta = 1;
-                    part.layout = tmm__int8_plan(q->M, q->N, q->K);
-                    for (int i = 0; i < 2; i++) {
-                        tmm__int8_operand *o = &part.operands[i];
-                        const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
-                        const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
-                        part.from[i] = i == 0 ? of_A : of_B;
-                        o->lines = (tmm__int8_line *)(part.memory + part.layout.lines[i]);
-                        o->units = (unsigned char *)part.memory + part.layout.units[i];
-                        o->planes = (unsigned char *)part.memory + part.layout.planes[i];
-                        o->line_blocks = part.layout.line_blocks[i];
-                    }
+                    part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
+                    part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
+                    TMM_FN(gemm__int8_place)(&part, 0, ready[0], m0, k0);
+                    TMM_FN(gemm__int8_place)(&part, 1, ready[1], n0, k0);
                     status = TMM_FN(gemm__int8_run)(&part, TMM__INT8_FIXED(moduli));
                 }
-    if (part.memory != NULL) (void)cudaFreeAsync(part.memory, p->stream);
+    (void)cudaFreeAsync(part.memory, p->stream);
     return status;
 }
 #else
@@ -14341,10 +14540,10 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
 static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
                                             const TMM_FN(gemm__kernel) * row)
 {
-    int done = 0;
+    size_t missing = 0;
     (void)row;
-    tmm_status status = TMM_FN(gemm__int8_products)(p, &done);
-    if (done || status != TMM_OK) return status;
+    tmm_status status = TMM_FN(gemm__int8_products)(p, NULL, &missing);
+    if (missing == 0 || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
     status = TMM_FN(gemm__takes)(kernel, p);
@@ -14419,19 +14618,111 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
                              stream);
 }
 #endif
-/* src/tiledmm/type/prepared.h. Float on tensor cores with operands that are converted once.
-   Uses: kernels/float/launch.h. Used by: callers. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FLOAT_TENSOR
+/* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float in
+   halves, of double in residues.
+   Uses: kernels/float/launch.h, kernels/double/launch.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
+    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
+#if TMM__FLOAT_TENSOR
+/* What this type has, under one name: the most lines or k; whether the kernel takes a product; bytes
+   of what is kept of an operand; its conversion; a product. */
+enum { TMM_FN(gemm__converted_most) = TMM__FLOAT_SIZE_MAX };
+
+static inline int TMM_FN(gemm__converted_fits)(long long M, long long N, long long K)
+{
+    return TMM_FN(gemm__float_fits)(M, N, K);
+}
+
+static inline size_t TMM_FN(gemm__prepared_bytes)(long long lines, long long K)
+{
+    size_t bytes = 0;
+    (void)TMM_FN(gemm__fp16_operand)(NULL, &bytes, lines, K, 1);
+    return bytes;
+}
+
+static inline tmm_status TMM_FN(gemm__convert_once)(const tmm_prepared *request, char *memory,
+                                                    tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
+                             along_k ? 1 : ld, 0};
+    size_t offset = 0;
+    const tmm__fp16_operand to =
+        TMM_FN(gemm__fp16_operand)(memory, &offset, request->lines, request->K, 1);
+    const tmm__lines both[2] = {from, from};
+    const tmm__fp16_operand operands[2] = {to, to};
+    const int groups[2] = {8 * to.line_blocks, 0};
+    return TMM_FN(gemm__convert)(request->K, both, operands, groups, 1, stream);
+}
+
+/* Its bytes if `missing` is NULL; else the product, as gemm__float. */
+static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p,
+                                                 const tmm_prepared *const *prepared,
+                                                 size_t *missing, size_t *bytes)
+{
+    tmm__fp16_operand halves[2], operands[2];
+    const tmm__fp16_operand *ready[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const tmm_prepared *from = prepared[i];
+        size_t offset = 0;
+        if (from == NULL) continue;
+        halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, p->K, 1);
+        ready[i] = &halves[i];
+    }
+    if (missing != NULL) return TMM_FN(gemm__float)(p, ready, missing);
+    *bytes = TMM_FN(gemm__float_place)(p, ready, 1, NULL, operands);
+    return TMM_OK;
+}
+#else
+enum { TMM_FN(gemm__converted_most) = TMM__INT8_SIZE_MAX };
+
+static inline int TMM_FN(gemm__converted_fits)(long long M, long long N, long long K)
+{
+    return TMM_FN(gemm__int8_fits)(M, N, K);
+}
+
+static inline size_t TMM_FN(gemm__prepared_bytes)(long long lines, long long K)
+{
+    size_t bytes = 0;
+    (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
+    return bytes;
+}
+
+static inline tmm_status TMM_FN(gemm__convert_once)(const tmm_prepared *request, char *memory,
+                                                    tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
+                                  along_k ? 1 : ld};
+    return TMM_FN(gemm__int8_prepare)(&from, request->K, request->is_B, memory, stream);
+}
+
+static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p,
+                                                 const tmm_prepared *const *prepared,
+                                                 size_t *missing, size_t *bytes)
+{
+    long long M = p->M, N = p->N, K = p->K;
+    const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
+    if (missing != NULL) return TMM_FN(gemm__int8_products)(p, prepared, missing);
+    *bytes = TMM_FN(gemm__int8_parts)(&M, &N, &K, ready).bytes;
+    return TMM_OK;
+}
+#endif
+
 TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
 {
+    const long long most = TMM_FN(gemm__converted_most), elements = 1ll << 58; /* in size_t */
+    const tmm_kernel kernel = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
-    if (lines > TMM__FLOAT_SIZE_MAX || K > TMM__FLOAT_SIZE_MAX)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor: %lld x %lld is too large for it",
-                         lines, K);
-    if (lines > 0 && K > 0) (void)TMM_FN(gemm__fp16_operand)(NULL, bytes, lines, K, 1);
+    if (lines > most || K > most || (K > 0 && lines > elements / K))
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
+                         tmm_kernel_string(kernel), lines, K);
+    if (lines > 0 && K > 0) *bytes = TMM_FN(gemm__prepared_bytes)(lines, K);
     return TMM_OK;
 }
 
@@ -14442,7 +14733,7 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size
     const int is_B = request->is_B;
     const tmm_op op = request->op;
     const long long lines = request->lines, K = request->K, ld = request->ld;
-    const float *X = (const float *)request->X;
+    const TMM_TYPE *X = (const TMM_TYPE *)request->X;
     void *memory = request->memory;
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
@@ -14464,17 +14755,7 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
-    int along_k = (op == TMM_OP_N) != is_B;
-    if (needed > 0) {
-        size_t offset = 0;
-        const tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
-        const tmm__fp16_operand to =
-            TMM_FN(gemm__fp16_operand)((char *)memory, &offset, lines, K, 1);
-        const tmm__lines both[2] = {from, from};
-        const tmm__fp16_operand operands[2] = {to, to};
-        const int groups[2] = {8 * to.line_blocks, 0};
-        status = TMM_FN(gemm__convert)(K, both, operands, groups, 1, stream);
-    }
+    if (needed > 0) status = TMM_FN(gemm__convert_once)(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
@@ -14488,7 +14769,8 @@ TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, c
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda};
+    const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
+    const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda, type};
     return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
@@ -14496,7 +14778,8 @@ TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, c
                                           long long ldb, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb};
+    const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
+    const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb, type};
     return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
@@ -14513,6 +14796,7 @@ TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream strea
 static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, long long K,
                                                       const tmm_tensor_options *options)
 {
+    const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     if (M < 0 || N < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", M < 0 ? "M" : N < 0 ? "N" : "K");
     for (int is_B = 0; is_B < 2; is_B++) {
@@ -14528,9 +14812,30 @@ static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, 
                              "of %lld here",
                              is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
                              lines, K);
+        } else if (ready->type != type) {
+            return tmm__fail(TMM_ERROR_ARGUMENT, "%c was not prepared for products of %s",
+                             is_B ? 'B' : 'A', TMM__FLOAT_TENSOR ? "float" : "double");
         }
     }
     return TMM_OK;
+}
+
+/* What options are if there are none. */
+static const tmm_tensor_options TMM_FN(gemm__no_options) = {NULL, NULL};
+
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    *bytes = 0;
+    if (options == NULL) options = &TMM_FN(gemm__no_options);
+    tmm_status status = TMM_FN(gemm__check_prepared)(M, N, K, options);
+    if (status != TMM_OK || M == 0 || N == 0 || !TMM_FN(gemm__converted_fits)(M, N, K))
+        return status;
+    const tmm_prepared *const prepared[2] = {options->A, options->B};
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    p.batch = 1;
+    return TMM_FN(gemm__converted)(&p, prepared, NULL, bytes);
 }
 
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -14539,8 +14844,7 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream)
 {
-    static const tmm_tensor_options defaults = {NULL, NULL};
-    if (options == NULL) options = &defaults;
+    if (options == NULL) options = &TMM_FN(gemm__no_options);
     tmm_status status = TMM_FN(gemm__check_prepared)(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
@@ -14553,23 +14857,15 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
     status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
-    if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
-        return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
-                                 stream);
-    tmm__fp16_operand halves[2];
-    const tmm__fp16_operand *ready[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        const tmm_prepared *from = i == 0 ? options->A : options->B;
-        size_t offset = 0;
-        if (from == NULL) continue;
-        halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, K, 1);
-        ready[i] = &halves[i];
-    }
+    if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__converted_fits)(M, N, K))
+        return TMM_FN(gemm_with)(TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8, opA, opB, M, N,
+                                 K, alpha, A, lda, B, ldb, beta, C, ldc, stream);
+    const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = TMM_FN(gemm__float)(&p, ready, &missing);
+    status = TMM_FN(gemm__converted)(&p, prepared, &missing, NULL);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
@@ -14685,11 +14981,13 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
 #endif
 #if TMM__DOUBLE_TENSOR
     if (kernel == TMM_TENSOR_INT8) {
-        int done;
-        tmm_status status = TMM_FN(gemm__int8_products)(&p, &done);
-        if (status == TMM_OK && !done)
+        size_t missing = 0;
+        tmm_status status = TMM_FN(gemm__int8_products)(&p, NULL, &missing);
+        if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor_int8: no memory for residues of blocks of A and B");
+                             "kernel tensor_int8: no memory for residues of blocks of A and B: %zu "
+                             "bytes",
+                             missing);
         return status;
     }
 #endif

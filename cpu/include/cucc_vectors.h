@@ -27,6 +27,13 @@
     CUCC_MADE(name##2, base x, base y) {x, y}; }                                  \
     CUCC_MADE(name##3, base x, base y, base z) {x, y, z}; }                       \
     CUCC_MADE(name##4, base x, base y, base z, base w) {x, y, z, w}; }
+
+/* CUDA 13's names, which say the alignment. */
+#define CUCC_VECTORS_OF_FOUR(base, name)                                                        \
+    typedef struct CUCC_ALIGNED(16) name##4_16a { base x, y, z, w; } name##4_16a;               \
+    typedef struct CUCC_ALIGNED(32) name##4_32a { base x, y, z, w; } name##4_32a;               \
+    CUCC_MADE(name##4_16a, base x, base y, base z, base w) {x, y, z, w}; }                      \
+    CUCC_MADE(name##4_32a, base x, base y, base z, base w) {x, y, z, w}; }
 /* clang-format on */
 
 CUCC_VECTOR_TYPES(signed char, char, 2, 4)
@@ -35,10 +42,18 @@ CUCC_VECTOR_TYPES(short, short, 4, 8)
 CUCC_VECTOR_TYPES(unsigned short, ushort, 4, 8)
 CUCC_VECTOR_TYPES(int, int, 8, 16)
 CUCC_VECTOR_TYPES(unsigned int, uint, 8, 16)
+CUCC_VECTOR_TYPES(long, long, 16, 16)
+CUCC_VECTOR_TYPES(unsigned long, ulong, 16, 16)
 CUCC_VECTOR_TYPES(long long, longlong, 16, 16)
 CUCC_VECTOR_TYPES(unsigned long long, ulonglong, 16, 16)
 CUCC_VECTOR_TYPES(float, float, 8, 16)
 CUCC_VECTOR_TYPES(double, double, 16, 16)
+CUCC_VECTORS_OF_FOUR(long, long)
+CUCC_VECTORS_OF_FOUR(unsigned long, ulong)
+CUCC_VECTORS_OF_FOUR(long long, longlong)
+CUCC_VECTORS_OF_FOUR(unsigned long long, ulonglong)
+CUCC_VECTORS_OF_FOUR(double, double)
+#undef CUCC_VECTORS_OF_FOUR
 #undef CUCC_VECTOR_TYPES
 #undef CUCC_MADE
 #undef CUCC_ALIGNED

@@ -112,6 +112,14 @@ for feature in "${features[@]}"; do
     build "$feature" "$tests/$feature.cu"
     build "$feature-sanitized" "$tests/$feature.cu" --sanitize
 done
+# Thrust, if a toolkit or Debian's package has it
+echo '#include <thrust/version.h>' >thrust.cu
+if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
+    features+=(thrust)
+    build thrust "$tests/thrust.cu"
+    build thrust-sanitized "$tests/thrust.cu" --sanitize
+    build thrust-checked "$tests/thrust.cu" --check
+fi
 build loops "$tests/loops.cu"
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
@@ -351,9 +359,10 @@ check_text "counts of a tiled product, appended to a file" "^$product$product\$"
 
 check "unknown option" 1 'cucc: unknown option --fast' "$cucc" --fast x.cu
 check "cuFFT" 1 "cucc: -lcufft: NVIDIA's library needs a GPU" "$cucc" x.cu -lcufft
-for header in thrust/none.h GL/none.h cufft_none.h; do
+check "Thrust under --check" 0 '^0 failures $|^ *$' bash -c '[ ! -e thrust-checked ] || ./thrust-checked'
+for header in thrust/none.h GL/none.h cufft_none.h cub/none.h; do
     echo "#include <$header>" >wrong.cu
-    check "a program that includes $header" 1 "error: .*cucc: this program needs (OpenGL|$header)" "$cucc" wrong.cu -o wrong
+    check "a program that includes $header" 1 "error: .*cucc: this program needs (OpenGL|$header)(, .*libthrust-dev|.*GPU|, which)" "$cucc" wrong.cu -o wrong
 done
 check "modes exclude each other" 1 'excludes' "$cucc" --sanitize --count x.cu
 check "no such file" 1 'missing.cu: No such file' "$cucc" missing.cu -o missing

@@ -125,6 +125,9 @@ races global_neighbour race neighbour_w neighbour_r
 races stencil_in_place race stencil
 races blocks_in_order race chain_r chain_w
 races counter_no_atomic race counter
+races guess_then_exchange race guess_r guess_w
+races table_changes race table_r table_w
+races shared_table_changes race stable_r stable_w
 races maximum race maximum
 races shift race shift
 races device_variable race variable

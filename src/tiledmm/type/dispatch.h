@@ -113,10 +113,10 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
 static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
                                             const TMM_FN(gemm__kernel) * row)
 {
-    int done = 0;
+    size_t missing = 0;
     (void)row;
-    tmm_status status = TMM_FN(gemm__int8_products)(p, &done);
-    if (done || status != TMM_OK) return status;
+    tmm_status status = TMM_FN(gemm__int8_products)(p, NULL, &missing);
+    if (missing == 0 || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
     status = TMM_FN(gemm__takes)(kernel, p);

@@ -15,29 +15,38 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const u
     *q += __umulhi(for_quotient, quotient);
 }
 
+/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
+   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_group)(unsigned a, unsigned b,
+                                                                   unsigned c, int byte,
+                                                                   unsigned low, unsigned high)
+{
+    const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
+    const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
+    return tmm__dot_unsigned(y, low) + (tmm__dot_unsigned(y, high) << 8);
+}
+
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
 static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
                                                                    const tmm__int8_sums *tables,
                                                                    const int choice)
 {
-    const unsigned *f = tables->factor[choice];
-    unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
+    static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
+    unsigned n, q = 1u << 11, top = 0;
     unsigned long long e[3] = {0, 0, 0};
 #pragma unroll
-    for (int l = 0; l < TMM__INT8_MOST; l++)
-        y[l] = l < TMM__INT8_LEAST + choice ? words[l] >> 8 * byte & 255 : 0;
-#pragma unroll
-    for (int g = 0; g < 3; g++)
-        n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
-    n[3] = y[9] * f[9] + y[10] * f[10] + y[13] * f[13];
-    n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
-    n[5] = y[15];
-#pragma unroll
-    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
-    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    for (int g = 0; g < 5; g++) {
+        const int third = members[g][2];
+        n = TMM_FN(gemm_int8_group)(words[members[g][0]], words[members[g][1]],
+                                    third < TMM__INT8_LEAST + choice ? words[third] : 0, byte,
+                                    tables->low[choice][g], tables->high[choice][g]);
+        TMM_FN(gemm_int8_add)
+        (n, tables->weight[choice][g], n, tables->quotient[choice][g], e, &top, &q);
+    }
+    n = words[15] >> 8 * byte & 255;
     if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
-    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
+    (n, tables->weight[choice][5], n << 20, tables->quotient[choice][5], e, &top, &q);
     q >>= 12;
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];

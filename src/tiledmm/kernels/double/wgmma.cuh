@@ -15,7 +15,8 @@ enum {
     TMM__INT8_WGMMA_B = TMM__INT8_WGMMA_COLS * TMM__INT8_K,
     TMM__INT8_WGMMA_STAGE = TMM__INT8_WGMMA_A + TMM__INT8_WGMMA_B,
     TMM__INT8_WGMMA_BYTES = TMM__INT8_WGMMA_STAGES * TMM__INT8_WGMMA_STAGE + 1024, /* to align */
-    TMM__INT8_PACE = 4 /* blocks of k from one tmm__keep_pace to the next */
+    TMM__INT8_PACE = 4, /* blocks of k from one tmm__keep_pace to the next */
+    TMM__INT8_LEAD = 2  /* stages that the first warpgroup is ahead of the second */
 };
 
 #if TMM__WGMMA
@@ -77,8 +78,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
         ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
     };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
-    const size_t step_a = (size_t)job->a_blocks * TMM__INT8_BLOCK;
-    const size_t step_b = (size_t)job->b_blocks * TMM__INT8_BLOCK;
+    const size_t step_a = (size_t)job->a_pitch * TMM__INT8_BLOCK;
+    const size_t step_b = (size_t)job->b_pitch * TMM__INT8_BLOCK;
     int stage = 0;
     unsigned parity = 1, due = 0;
     bool paced = job->keep_pace;
@@ -115,7 +116,19 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
     if (job->keep_pace) atomicMax(&job->state->pace, 1u << 30); /* no more to wait for */
 }
 
-/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. */
+/* Named barrier 1 of the warpgroups that multiply: the first arrives, the second waits (PTX ISA 9.7,
+   "bar"). */
+static __device__ __forceinline__ void tmm__int8_lead(int group)
+{
+    if (group == 0)
+        asm volatile("bar.arrive 1, 256;" ::: "memory");
+    else
+        asm volatile("bar.sync 1, 256;" ::: "memory");
+}
+
+/* What a warpgroup does: multiplies stage after stage, and leaves bytes in the planes of C. The first
+   one is TMM__INT8_LEAD stages ahead, if it cannot be a tile ahead: while one makes bytes of its
+   sums, the other multiplies. */
 static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_products *job, int units,
                                                           unsigned stages, unsigned fulls,
                                                           unsigned empties)
@@ -124,6 +137,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
     enum { SUMS = TMM__INT8_WGMMA_SUMS, PIECES = TMM__INT8_WGMMA_COLS / 32 };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
     const int group = threadIdx.x / 128 - 1, t = threadIdx.x % 128, lane = t % 32;
+    const bool leads = job->k_blocks >= TMM__INT8_WGMMA_STAGES;
     int stage = 0;
     unsigned parity = 0;
     for (int unit = blockIdx.x / CLUSTER; unit < units; unit += gridDim.x / CLUSTER) {
@@ -132,6 +146,7 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
 #pragma unroll 1
         for (int k = 0; k < job->k_blocks; k++) {
             unsigned at = stages + stage * TMM__INT8_WGMMA_STAGE;
+            if (leads && k == (group == 0 ? (int)TMM__INT8_LEAD : 0)) tmm__int8_lead(group);
             tmm__barrier_wait(fulls + 8 * stage, parity);
             unsigned long long a = tmm__descriptor(at + group * (DOWN * TMM__INT8_BLOCK));
             unsigned long long b = tmm__descriptor(at + TMM__INT8_WGMMA_A);
