@@ -1400,7 +1400,7 @@ typedef struct tmm__kernel_facts {
 
 /* What is known of a device; the only record of that. A thread keeps those of TMM__KNOWN devices,
    device n at place n % TMM__KNOWN. */
-enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64 };
+enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64, TMM__KNOWN_CHOICES = 32 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */
@@ -11687,6 +11687,9 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
    and the slices of a tile: bench/shapes times plans one by one. */
 #ifndef TMM__PLAN_GUESS
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
+#define TMM__REMEMBERS 1
+#else
+#define TMM__REMEMBERS 0 /* the choice of TMM_AUTO, which such a guess may change */
 #endif
 #endif
 
@@ -14415,6 +14418,34 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * give
     return best;
 }
 
+/* The same. A thread keeps its latest choices, since looking at all plans takes the host as long as
+   a launch. The key is all that a choice may depend on. */
+static inline tmm_kernel TMM_FN(gemm__known_choice)(const TMM_FN(gemm__product) * p,
+                                                    long long batch, int tensor)
+{
+    static thread_local struct {
+        long long key[16];
+        tmm_kernel kernel;
+    } known[TMM__KNOWN_CHOICES];
+    const size_t line = 127; /* of the address, what may count */
+    const long long flags = (long long)(((size_t)p->A & line) << 24 | ((size_t)p->B & line) << 16 |
+                                        ((size_t)p->C & line) << 8) |
+                            (long long)tensor << 2 | ((TMM_SUM)p->alpha == 0) << 1 |
+                            ((TMM_SUM)p->beta == 0);
+    const tmm__device *d = tmm__current_device();
+    const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
+                             p->rsB, p->csB,    p->strideB,    p->ldc,       p->strideC, batch,
+                             flags,  d->number, d->capability, d->processors};
+    size_t hash = 0;
+    for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
+    const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
+    if (!TMM__REMEMBERS || memcmp(known[place].key, key, sizeof key) != 0) {
+        known[place].kernel = TMM_FN(gemm__choice)(p, batch, tensor);
+        memcpy(known[place].key, key, sizeof key);
+    }
+    return known[place].kernel;
+}
+
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
 {
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
@@ -14470,7 +14501,7 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
                                                long long batch)
 {
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR)
-        return TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
+        return TMM_FN(gemm__known_choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&

@@ -58,79 +58,99 @@ static inline long long draw_size(int aligned)
 }
 
 /* The tests of one type, `letter`; `tensor`: as for TMM_AUTO_TENSOR. */
-#define DEFINE_CHOICE_TESTS(letter, tensor)                                                        \
-    static tmm_##letter##gemm__product letter##_asked(const asked *a, long long room)              \
-    {                                                                                              \
-        tmm_##letter##gemm__product p =                                                            \
-            tmm_##letter##gemm__make_product(a->ops & 2 ? TMM_OP_T : TMM_OP_N,                     \
-                                             a->ops & 1 ? TMM_OP_T : TMM_OP_N, a->M, a->N, a->K,   \
-                                             room, room);                                          \
-        p.alpha = 1, p.ldc = room, p.batch = 1, p.allowed = TMM__CUT_K | TMM__PACK;                \
-        return p;                                                                                  \
-    }                                                                                              \
-    static tmm_kernel letter##_choice_of(const asked *a, long long room)                           \
-    {                                                                                              \
-        const tmm_##letter##gemm__product p = letter##_asked(a, room);                             \
-        return tmm_##letter##gemm__choice(&p, 1, tensor);                                          \
-    }                                                                                              \
-    /* Nanoseconds of the choice; negative if the device, perhaps before sm_80, cannot run it. */  \
-    static double letter##_chosen_time(const asked *a, long long room)                             \
-    {                                                                                              \
-        const tmm_##letter##gemm__product p = letter##_asked(a, room);                             \
-        const tmm_##letter##gemm__kernel *row =                                                    \
-            tmm_##letter##gemm__row(letter##_choice_of(a, room));                                  \
-        if (tmm__current_device()->capability < 80 && row->value > TMM_REGISTER_128 &&             \
-            row->value != TMM_DIRECT && row->value != TMM_TENSOR_INT8)                             \
-            return -1;                                                                             \
-        return row->takes(&p, row) == TMM_OK ? row->time(&p, row) : -1;                            \
-    }                                                                                              \
-    /* Times are finite; twice the work takes 0.9 of the time at least, 0.8 if it is little. */    \
-    static void letter##_test_times(const pretended *gpu)                                          \
-    {                                                                                              \
-        enum { SHAPES = 150 };                                                                     \
-        int impossible = 0, shrinking = 0;                                                         \
-        for (int n = 0; n < SHAPES; n++) {                                                         \
-            const int aligned = n % 3 != 0;                                                        \
-            const asked a = {(int)(tap_bits() % 4), draw_size(aligned), draw_size(aligned),        \
-                             draw_size(aligned)};                                                  \
-            const double time = letter##_chosen_time(&a, 32768);                                   \
-            const double part = (double)a.M * a.N * a.K < 1e6 ? 0.8 : 0.9;                         \
-            impossible += !(time > 0 && time < 1e15);                                              \
-            for (int twice = 0; twice < 3 && aligned; twice++) {                                   \
-                asked b = a;                                                                       \
-                *(twice == 0 ? &b.M : twice == 1 ? &b.N : &b.K) *= 2;                              \
-                const double more = letter##_chosen_time(&b, 32768);                               \
-                if (more >= part * time || time < 0) continue;                                     \
-                shrinking++;                                                                       \
-                tap_note("%d, (%lld, %lld, %lld): %.0f ns, (%lld, %lld, %lld): %.0f", a.ops, a.M,  \
-                         a.N, a.K, time, b.M, b.N, b.K, more);                                     \
-            }                                                                                      \
-        }                                                                                          \
-        tap_ok(impossible == 0, #letter "gemm, %s: a kernel that it has, in a finite time",        \
-               gpu->name);                                                                         \
-        tap_ok(shrinking == 0, #letter "gemm, %s: twice the work takes no less", gpu->name);       \
-    }                                                                                              \
-    /* Shapes of which it is clear what takes them; `large`: what may, with many large tiles. */   \
-    static void letter##_test_clear(const pretended *gpu, kernel_set large)                        \
-    {                                                                                              \
-        const int fast = gpu->capability >= 80;                                                    \
-        const kernel_set any = ~(kernel_set)0, simple = SET(TMM_REGISTER_64) | SET(TMM_SHARED_16); \
-        const struct {                                                                             \
-            asked a;                                                                               \
-            kernel_set wanted;                                                                     \
-        } clear[] = {                                                                              \
-            {{0, 4096, 4096, 4096}, large},                                                        \
-            {{1, 4000, 3000, 2000}, large | SET(TMM_REGISTER_128)},                                \
-            {{0, 8192, 1, 8192}, fast ? SET(TMM_SKINNY) : simple},                                 \
-            {{3, 1, 8192, 4096}, fast ? SET(TMM_SKINNY) : simple},                                 \
-            {{0, 16, 16, 16}, SET(TMM_DIRECT) | SET(TMM_SHARED_16) | (fast ? SET(TMM_SMALL) : 0)}, \
-            {{2, 30, 40, 50}, any & ~SET(TMM_REGISTER_128) & ~SET(TMM_PIPELINED)},                 \
-        };                                                                                         \
-        for (int n = 0; n < (int)(sizeof clear / sizeof *clear); n++) {                            \
-            const tmm_kernel kernel = letter##_choice_of(&clear[n].a, 16384);                      \
-            tap_ok((clear[n].wanted & SET(kernel)) != 0,                                           \
-                   #letter "gemm, %s: (%lld, %lld, %lld) by %s", gpu->name, clear[n].a.M,          \
-                   clear[n].a.N, clear[n].a.K, tmm_kernel_string(kernel));                         \
-        }                                                                                          \
+#define DEFINE_CHOICE_TESTS(letter, tensor)                                                         \
+    static tmm_##letter##gemm__product letter##_asked(const asked *a, long long room)               \
+    {                                                                                               \
+        tmm_##letter##gemm__product p =                                                             \
+            tmm_##letter##gemm__make_product(a->ops & 2 ? TMM_OP_T : TMM_OP_N,                      \
+                                             a->ops & 1 ? TMM_OP_T : TMM_OP_N, a->M, a->N, a->K,    \
+                                             room, room);                                           \
+        p.alpha = 1, p.ldc = room, p.batch = 1, p.allowed = TMM__CUT_K | TMM__PACK;                 \
+        return p;                                                                                   \
+    }                                                                                               \
+    static tmm_kernel letter##_choice_of(const asked *a, long long room)                            \
+    {                                                                                               \
+        const tmm_##letter##gemm__product p = letter##_asked(a, room);                              \
+        return tmm_##letter##gemm__choice(&p, 1, tensor);                                           \
+    }                                                                                               \
+    /* Nanoseconds of the choice; negative if the device, perhaps before sm_80, cannot run it. */   \
+    static double letter##_chosen_time(const asked *a, long long room)                              \
+    {                                                                                               \
+        const tmm_##letter##gemm__product p = letter##_asked(a, room);                              \
+        const tmm_##letter##gemm__kernel *row =                                                     \
+            tmm_##letter##gemm__row(letter##_choice_of(a, room));                                   \
+        if (tmm__current_device()->capability < 80 && row->value > TMM_REGISTER_128 &&              \
+            row->value != TMM_DIRECT && row->value != TMM_TENSOR_INT8)                              \
+            return -1;                                                                              \
+        return row->takes(&p, row) == TMM_OK ? row->time(&p, row) : -1;                             \
+    }                                                                                               \
+    /* What TMM_AUTO remembers is what it would choose: of few sizes, so that most were asked for \
+       before, with other strides, alignment, alpha and batches. */ \
+    static void letter##_test_remembered(const pretended *gpu)                                      \
+    {                                                                                               \
+        static const long long sizes[] = {1, 3, 16, 64, 100, 513, 2000, 4096};                      \
+        int wrong = 0;                                                                              \
+        for (int n = 0; n < 4000; n++) {                                                            \
+            const asked a = {(int)(tap_bits() % 4), sizes[tap_bits() % 8], sizes[tap_bits() % 8],   \
+                             sizes[tap_bits() % 8]};                                                \
+            tmm_##letter##gemm__product p =                                                         \
+                letter##_asked(&a, 4096 + (long long)(tap_bits() % 2));                             \
+            const long long batch = tap_bits() % 4 == 0 ? 100 : 1;                                  \
+            p.strideA = p.strideB = p.strideC = batch > 1 ? 1ll << 25 : 0;                          \
+            memset(&p.A, tap_bits() % 2 ? 0x10 : 0x18, sizeof p.A);                                 \
+            p.alpha = tap_bits() % 8 > 0;                                                           \
+            wrong += tmm_##letter##gemm__known_choice(&p, batch, tensor) !=                         \
+                     tmm_##letter##gemm__choice(&p, batch, tensor);                                 \
+        }                                                                                           \
+        tap_ok(wrong == 0, #letter "gemm, %s: what is remembered is what is chosen", gpu->name);    \
+    }                                                                                               \
+    /* Times are finite; twice the work takes 0.9 of the time at least, 0.8 if it is little. */     \
+    static void letter##_test_times(const pretended *gpu)                                           \
+    {                                                                                               \
+        enum { SHAPES = 150 };                                                                      \
+        int impossible = 0, shrinking = 0;                                                          \
+        for (int n = 0; n < SHAPES; n++) {                                                          \
+            const int aligned = n % 3 != 0;                                                         \
+            const asked a = {(int)(tap_bits() % 4), draw_size(aligned), draw_size(aligned),         \
+                             draw_size(aligned)};                                                   \
+            const double time = letter##_chosen_time(&a, 32768);                                    \
+            const double part = (double)a.M * a.N * a.K < 1e6 ? 0.8 : 0.9;                          \
+            impossible += !(time > 0 && time < 1e15);                                               \
+            for (int twice = 0; twice < 3 && aligned; twice++) {                                    \
+                asked b = a;                                                                        \
+                *(twice == 0 ? &b.M : twice == 1 ? &b.N : &b.K) *= 2;                               \
+                const double more = letter##_chosen_time(&b, 32768);                                \
+                if (more >= part * time || time < 0) continue;                                      \
+                shrinking++;                                                                        \
+                tap_note("%d, (%lld, %lld, %lld): %.0f ns, (%lld, %lld, %lld): %.0f", a.ops, a.M,   \
+                         a.N, a.K, time, b.M, b.N, b.K, more);                                      \
+            }                                                                                       \
+        }                                                                                           \
+        tap_ok(impossible == 0, #letter "gemm, %s: a kernel that it has, in a finite time",         \
+               gpu->name);                                                                          \
+        tap_ok(shrinking == 0, #letter "gemm, %s: twice the work takes no less", gpu->name);        \
+    }                                                                                               \
+    /* Shapes of which it is clear what takes them; `large`: what may, with many large tiles. */    \
+    static void letter##_test_clear(const pretended *gpu, kernel_set large)                         \
+    {                                                                                               \
+        const int fast = gpu->capability >= 80;                                                     \
+        const kernel_set any = ~(kernel_set)0, simple = SET(TMM_REGISTER_64) | SET(TMM_SHARED_16);  \
+        const struct {                                                                              \
+            asked a;                                                                                \
+            kernel_set wanted;                                                                      \
+        } clear[] = {                                                                               \
+            {{0, 4096, 4096, 4096}, large},                                                         \
+            {{1, 4000, 3000, 2000}, large | SET(TMM_REGISTER_128)},                                 \
+            {{0, 8192, 1, 8192}, fast ? SET(TMM_SKINNY) : simple},                                  \
+            {{3, 1, 8192, 4096}, fast ? SET(TMM_SKINNY) : simple},                                  \
+            {{0, 16, 16, 16}, SET(TMM_DIRECT) | SET(TMM_SHARED_16) | (fast ? SET(TMM_SMALL) : 0)},  \
+            {{2, 30, 40, 50}, any & ~SET(TMM_REGISTER_128) & ~SET(TMM_PIPELINED)},                  \
+        };                                                                                          \
+        for (int n = 0; n < (int)(sizeof clear / sizeof *clear); n++) {                             \
+            const tmm_kernel kernel = letter##_choice_of(&clear[n].a, 16384);                       \
+            tap_ok((clear[n].wanted & SET(kernel)) != 0,                                            \
+                   #letter "gemm, %s: (%lld, %lld, %lld) by %s", gpu->name, clear[n].a.M,           \
+                   clear[n].a.N, clear[n].a.K, tmm_kernel_string(kernel));                          \
+        }                                                                                           \
     }
 #endif

@@ -364,8 +364,10 @@ static void test_pretended(void)
         const int many = gpu->capability == 80 || gpu->capability == 100;
         pretend(gpu);
         s_test_times(gpu);
+        s_test_remembered(gpu);
         s_test_clear(gpu, gpu->capability >= 80 ? SET(TMM_PIPELINED) : simple);
         d_test_times(gpu);
+        d_test_remembered(gpu);
         d_test_clear(gpu, many ? SET(TMM_TENSOR) : ~SET(TMM_TENSOR));
     }
     become(&is);

@@ -752,6 +752,7 @@ static void rules(void)
         const int many = gpu->capability == 80 || gpu->capability == 100;
         pretend(gpu);
         d_test_times(gpu);
+        d_test_remembered(gpu);
         d_test_clear(gpu, SET(many ? TMM_TENSOR : TMM_TENSOR_INT8));
     }
     become(&is);

@@ -15,7 +15,7 @@ typedef struct tmm__kernel_facts {
 
 /* What is known of a device; the only record of that. A thread keeps those of TMM__KNOWN devices,
    device n at place n % TMM__KNOWN. */
-enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64 };
+enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64, TMM__KNOWN_CHOICES = 32 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */

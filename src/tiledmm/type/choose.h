@@ -105,6 +105,34 @@ static inline tmm_kernel TMM_FN(gemm__choice)(const TMM_FN(gemm__product) * give
     return best;
 }
 
+/* The same. A thread keeps its latest choices, since looking at all plans takes the host as long as
+   a launch. The key is all that a choice may depend on. */
+static inline tmm_kernel TMM_FN(gemm__known_choice)(const TMM_FN(gemm__product) * p,
+                                                    long long batch, int tensor)
+{
+    static thread_local struct {
+        long long key[16];
+        tmm_kernel kernel;
+    } known[TMM__KNOWN_CHOICES];
+    const size_t line = 127; /* of the address, what may count */
+    const long long flags = (long long)(((size_t)p->A & line) << 24 | ((size_t)p->B & line) << 16 |
+                                        ((size_t)p->C & line) << 8) |
+                            (long long)tensor << 2 | ((TMM_SUM)p->alpha == 0) << 1 |
+                            ((TMM_SUM)p->beta == 0);
+    const tmm__device *d = tmm__current_device();
+    const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
+                             p->rsB, p->csB,    p->strideB,    p->ldc,       p->strideC, batch,
+                             flags,  d->number, d->capability, d->processors};
+    size_t hash = 0;
+    for (int n = 0; n < 16; n++) hash = hash * 31 + (size_t)key[n];
+    const size_t place = (hash ^ hash >> 7) % TMM__KNOWN_CHOICES;
+    if (!TMM__REMEMBERS || memcmp(known[place].key, key, sizeof key) != 0) {
+        known[place].kernel = TMM_FN(gemm__choice)(p, batch, tensor);
+        memcpy(known[place].key, key, sizeof key);
+    }
+    return known[place].kernel;
+}
+
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch)
 {
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);

@@ -46,7 +46,7 @@ static inline tmm_kernel TMM_FN(gemm__resolve)(tmm_kernel kernel, const TMM_FN(g
                                                long long batch)
 {
     if (kernel == TMM_AUTO || kernel == TMM_AUTO_TENSOR)
-        return TMM_FN(gemm__choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
+        return TMM_FN(gemm__known_choice)(p, batch, kernel == TMM_AUTO_TENSOR || TMM__ASKED_TENSOR);
 #if TMM__FLOAT_TENSOR
     /* Where it cannot be used: strictly. */
     if (kernel == TMM_TENSOR &&
