@@ -62,8 +62,14 @@ void host_access(uintptr_t address, int kind, uint32_t code)
                   "cudaMemcpy, or managed memory");
         return;
     }
+    static thread_local struct {
+        uintptr_t address;
+        uint32_t code;
+    } last_load;
+    if (kind & access_compares && last_load.address == address) guess_is_checked(last_load.code);
     if (kind & access_strong)
         return; /* atomic or volatile: the program knows that others are there */
+    if (!write) last_load = {address, code};
     m->touched = callback_began ? callback_began : host_now();
     m->touched_at = code;
     m->touched_to_write = write;
@@ -71,7 +77,8 @@ void host_access(uintptr_t address, int kind, uint32_t code)
     found("early", "",
           std::string("the host ") + verb(write) + " memory at " + at(code) + " that " + m->busy +
               " may still " + (m->busy_writes ? "write" : "read"),
-          "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(code));
+          "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(code),
+          write ? 0 : code);
 }
 
 /* A kernel reaches memory that the host reaches, too. */
@@ -90,7 +97,8 @@ void host_may_conflict(const access_event &e, watched &m)
           std::string("the host ") + verb(m.touched_to_write) + " memory at " + at(m.touched_at) +
               " that kernel " + e.w.launch->request.kernel + " of " + at(l.launched_at) +
               " may still " + (e.write ? "write" : "read"),
-          "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(m.touched_at));
+          "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(m.touched_at),
+          m.touched_to_write ? 0 : m.touched_at);
 }
 
 void host_copies(const void *to, const void *from, const char *function, cudaStream_t stream)

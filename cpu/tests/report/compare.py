@@ -2,9 +2,11 @@
 """Sets sectors and bank conflicts that cucc --report counts beside those of Nsight Compute.
 
 usage: compare.py REPORT.csv NCU.csv OUTPUT.csv
+       compare.py REPORT.csv OUTPUT.csv
 
 REPORT.csv is what a program built with --report appends to CUCC_REPORT. NCU.csv is what ncu --csv prints for
-the metrics below. Both must be of patterns.cu. The exit status is 1 if a figure differs by more than 5%."""
+the metrics below. Both must be of patterns.cu. Without NCU.csv, the counters are those that an earlier OUTPUT.csv
+holds. The exit status is 1 if a figure differs by more than 5%."""
 import csv
 import sys
 
@@ -45,7 +47,24 @@ def counted_on_gpu(path):
     return [launches[number] for number in sorted(launches)]
 
 
+def again(report, earlier):
+    """The figures of a report beside the counters of an earlier comparison."""
+    here = [(name, figure, n) for name, figures in counted_here(report) for figure, n in figures.items()]
+    with open(earlier, newline="") as file:
+        rows = [(row["kernel"], row["figure"], int(row["Nsight Compute"])) for row in csv.DictReader(file)]
+    wrong = 0
+    for name, figure, mine in here:
+        real = rows.pop(0)[2] if rows and rows[0][:2] == (name, figure) else 0
+        if abs(mine - real) > TOLERANCE * max(mine, real, 1):
+            print(f"{name}, {figure}: {mine}, not {real}")
+            wrong += 1
+    print(f"{len(here)} figures, {wrong} wrong, {len(rows)} not met")
+    sys.exit(wrong + len(rows) > 0)
+
+
 def main():
+    if len(sys.argv) == 3:
+        again(*sys.argv[1:])
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     here, gpu = counted_here(sys.argv[1]), counted_on_gpu(sys.argv[2])

@@ -73,6 +73,12 @@ END
 fails() { ! "$@"; }
 check "another figure is noticed" fails row shared 'transpose_tiled<<<grid, block>>>(in, out, TILE);' "shared load" 1
 
+# what Nsight Compute counted of the same kernels on an H200
+counters=$root/bench/results/h200/report.csv
+check "sectors and conflicts are those of an H200" python3 "$here/compare.py" "$work/patterns.csv" "$counters"
+awk -F, -v OFS=, 'NR == 9 { $4 *= 2 } 1' "$counters" >"$work/other.csv"
+check "another counter is noticed" fails python3 "$here/compare.py" "$work/patterns.csv" "$work/other.csv"
+
 table() { # PATTERN: in what the program says for people
     "$work/patterns" 2>&1 >/dev/null | tee "$work/table" | grep -E -e "$1"
 }
