@@ -350,10 +350,10 @@ static void answer_lanes(worker &w, unsigned int warp, unsigned int lanes)
     for (unsigned int left = lanes; left; left &= left - 1) {
         int i = __builtin_ctz(left);
         unsigned int source = r.source[i];
-        bool defined = lanes >> source & 1; /* else all ones, to be noticed */
+        bool takes_part = lanes >> source & 1; /* else 0, as on an H200 */
         switch (r.function[i]) {
         case warp_sync: break;
-        case warp_shuffle: r.result[i] = defined ? r.value[source] : ~(uint64_t)0; break;
+        case warp_shuffle: r.result[i] = takes_part ? r.value[source] : 0; break;
         case warp_ballot: r.result[i] = r.ballot & lanes; break;
         case warp_table: w.gathered[warp * warp_lanes + (unsigned int)i] = r.value[i]; break;
         default: r.result[i] = answer(r, lanes, i);

@@ -30,17 +30,8 @@ bool is_device_memory(const char *function, const void *pointer)
 
 cublasStatus_t put(cublasHandle_t handle, std::function<void()> work)
 {
-    std::function<void()> *kept = new std::function<void()>(work);
-    cudaError_t error = cudaLaunchHostFunc(
-        handle->stream,
-        [](void *data) {
-            std::function<void()> *f = (std::function<void()> *)data;
-            (*f)();
-            delete f;
-        },
-        kept);
-    if (error) delete kept;
-    return error ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
+    return cucc::put_into_stream(handle->stream, std::move(work)) ? CUBLAS_STATUS_EXECUTION_FAILED
+                                                                  : CUBLAS_STATUS_SUCCESS;
 }
 
 #define CUCC_NEEDS(handle)                                   \

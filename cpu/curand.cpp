@@ -127,19 +127,10 @@ curandStatus_t fill(curandGenerator_t g, T *to, size_t n, std::function<void(T *
         return CURAND_STATUS_LAUNCH_FAILURE;
     }
     cucc::given_to_library(to);
-    std::function<void()> *kept = new std::function<void()>([=] {
+    cudaError_t error = cucc::put_into_stream(g->stream, [=] {
         begin(g);
         work(to, n);
     });
-    cudaError_t error = cudaLaunchHostFunc(
-        g->stream,
-        [](void *data) {
-            std::function<void()> *f = (std::function<void()> *)data;
-            (*f)();
-            delete f;
-        },
-        kept);
-    if (error) delete kept;
     return error ? CURAND_STATUS_LAUNCH_FAILURE : CURAND_STATUS_SUCCESS;
 }
 

@@ -88,7 +88,7 @@ struct writer : kernel {
                         "for (int cucc_y = 0; cucc_y < (int)blockDim.y; cucc_y++)\n"
                         "#pragma GCC ivdep\n"
                         "for (int cucc_x = 0; cucc_x < (int)blockDim.x; cucc_x++) { "
-                        "const uint3 threadIdx = {(unsigned int)cucc_x, (unsigned int)cucc_y, "
+                        "const ::uint3 threadIdx = {(unsigned int)cucc_x, (unsigned int)cucc_y, "
                         "(unsigned int)cucc_z}; const int cucc_t = (cucc_z * (int)blockDim.y + "
                         "cucc_y) * (int)blockDim.x + cucc_x; (void)threadIdx; (void)cucc_t; ";
         if (of_threads) s += "::cucc::begin_thread((unsigned int)cucc_t); ";
@@ -304,6 +304,7 @@ struct writer : kernel {
     void write_together(const statement &s)
     {
         if (s.kind == statement::compound) return write_body(s);
+        if (s.parts.empty()) throw unsuitable();
         bool uniform = is_uniform_control(s);
         if (!uniform && s.kind == statement::conditional && s.parts.size() == 1 &&
             is_pure(next(s.open), s.close) && !has(s.begin, s.end, "return"))

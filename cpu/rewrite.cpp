@@ -265,11 +265,12 @@ static void add_loops(long i)
          {"uninitialized", "maybe-uninitialized", "unused-variable", "unused-parameter",
           "unused-but-set-variable", "shadow", "unused-value"})
         ignored += std::string("#pragma GCC diagnostic ignored \"-W") + warning + "\"\n";
-    text(i) += "\n#pragma GCC diagnostic push\n" + ignored + signature +
-               " { const uint3 blockIdx = ::blockIdx; const dim3 blockDim = ::blockDim, gridDim = "
-               "::gridDim; " +
-               body + "}\n#pragma GCC diagnostic pop\n# " + std::to_string(t.line) + " \"" +
-               *t.file + "\"\n";
+    text(i) +=
+        "\n#pragma GCC diagnostic push\n" + ignored + signature +
+        " { const ::uint3 blockIdx = ::blockIdx; const ::dim3 blockDim = ::blockDim, gridDim = "
+        "::gridDim; " +
+        body + "}\n#pragma GCC diagnostic pop\n# " + std::to_string(t.line) + " \"" + *t.file +
+        "\"\n";
     facts.as_loops = true;
 }
 
@@ -379,10 +380,10 @@ static void rewrite_cluster(long i)
  * the brace after which they are, or I. */
 static long copy_builtins(long i)
 {
-    static const char *const names[][2] = {{"threadIdx", "uint3"},
-                                           {"blockIdx", "uint3"},
-                                           {"blockDim", "dim3"},
-                                           {"gridDim", "dim3"}};
+    static const char *const names[][2] = {{"threadIdx", "::uint3"},
+                                           {"blockIdx", "::uint3"},
+                                           {"blockDim", "::dim3"},
+                                           {"gridDim", "::dim3"}};
     long open = i;
     for (; open < count() && !is(open, "{"); open = next(is(open, "(") ? closing(open) : open))
         if (is(open, ";") || is(open, "=") || is(open, ":") || is(open, "}")) return i;

@@ -6,6 +6,7 @@
 
 #include "include/cuda_runtime.h"
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -32,6 +33,8 @@ struct access_counts {
     uint64_t global_load_bytes, global_store_bytes;
     uint64_t global_atomics, shared_atomics;
 };
+
+cudaError_t put_into_stream(cudaStream_t stream, std::function<void()> work); /* streams.cpp */
 
 /* A launch inside a kernel, with its own copy of the arguments. */
 struct child_launch {

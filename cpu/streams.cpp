@@ -357,6 +357,14 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
 
 /* ---- functions of the host in streams -------------------------------------------------------- */
 
+/* What a library does on the device: in a graph, each time that it is launched. */
+cudaError_t cucc::put_into_stream(cudaStream_t stream, std::function<void()> work)
+{
+    if (cudaError_t error = enter()) return error;
+    if (cudaError_t error = check_stream(stream)) return error;
+    return enqueue(stream, std::move(work));
+}
+
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
     if (cudaError_t error = enter()) return error;

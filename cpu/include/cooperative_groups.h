@@ -1,5 +1,5 @@
-/* cooperative_groups.h of the CPU runner. Groups of lanes are masks of a warp, so tiles have at most 32
- * threads. */
+/* cooperative_groups.h of the CPU runner. Groups of lanes are masks of a warp; larger tiles are in
+ * cooperative_groups/tiles.h. */
 #ifndef CUCC_COOPERATIVE_GROUPS_H
 #define CUCC_COOPERATIVE_GROUPS_H
 
@@ -340,18 +340,13 @@ inline coalesced_group coalesced_threads(int place = __builtin_LINE())
     return coalesced_group(cucc::converged(place));
 }
 
-template <unsigned int tile_size, class parent = void>
-class thread_block_tile : public coalesced_group
+namespace details
+{
+template <unsigned int tile_size> class tile_of_lanes : public coalesced_group
 {
   public:
-    thread_block_tile(unsigned int mask, unsigned int rank, unsigned int groups)
+    tile_of_lanes(unsigned int mask, unsigned int rank, unsigned int groups)
         : coalesced_group(mask, rank, groups)
-    {
-    }
-    /* A tile of one lane after another is one of another parent, too. */
-    template <class other>
-    thread_block_tile(const thread_block_tile<tile_size, other> &t)
-        : coalesced_group(t.cucc_mask(), t.meta_group_rank(), t.meta_group_size())
     {
     }
     static constexpr unsigned int size()
@@ -385,7 +380,13 @@ class thread_block_tile : public coalesced_group
         return shfl(value, thread_rank() ^ lanes_mask);
     }
 };
+} // namespace details
+} // namespace cooperative_groups
 
+#include "cooperative_groups/tiles.h"
+
+namespace cooperative_groups
+{
 /* ---- partitions ------------------------------------------------------------------------------ */
 
 namespace details
@@ -396,7 +397,7 @@ inline unsigned int mask_of_tile(unsigned int tile_size)
     return (tile_size == 32 ? ~0u : (1u << tile_size) - 1) << base;
 }
 /* The lanes of GROUP whose rank in it belongs to the same tile as the caller's. */
-inline unsigned int tile_of_lanes(const lane_group &group, unsigned int tile_size)
+inline unsigned int lanes_of_tile(const lane_group &group, unsigned int tile_size)
 {
     unsigned int first = group.thread_rank() / tile_size * tile_size, result = 0, rank = 0;
     for (unsigned int left = group.cucc_mask(); left; left &= left - 1, rank++)
@@ -408,16 +409,22 @@ inline unsigned int tile_of_lanes(const lane_group &group, unsigned int tile_siz
 template <unsigned int tile_size, class G>
 thread_block_tile<tile_size, G> tiled_partition(const G &group)
 {
-    static_assert(tile_size > 0 && tile_size <= 32 && !(tile_size & (tile_size - 1)),
-                  "cucc: tiles have 1, 2, 4, 8, 16 or 32 threads");
-    unsigned int rank = (unsigned int)group.thread_rank();
-    unsigned int groups = ((unsigned int)group.size() + tile_size - 1) / tile_size;
-    return thread_block_tile<tile_size, G>(details::mask_of_tile(tile_size), rank / tile_size,
-                                           groups);
+    static_assert(tile_size > 0 && tile_size <= 1024 && !(tile_size & (tile_size - 1)),
+                  "cucc: tiles have 1, 2, 4, ... or 1024 threads");
+    if constexpr (tile_size > 32) {
+        static_assert(std::is_same_v<G, thread_block>,
+                      "cucc: tiles of more than 32 threads are parts of a thread_block");
+        return thread_block_tile<tile_size, G>(details::memory_of_tiles());
+    } else {
+        unsigned int rank = (unsigned int)group.thread_rank();
+        unsigned int groups = ((unsigned int)group.size() + tile_size - 1) / tile_size;
+        return thread_block_tile<tile_size, G>(details::mask_of_tile(tile_size), rank / tile_size,
+                                               groups);
+    }
 }
 inline coalesced_group tiled_partition(const coalesced_group &group, unsigned int tile_size)
 {
-    return coalesced_group(details::tile_of_lanes(group, tile_size),
+    return coalesced_group(details::lanes_of_tile(group, tile_size),
                            group.thread_rank() / tile_size,
                            (group.size() + tile_size - 1) / tile_size);
 }

@@ -5,6 +5,7 @@
 #define CUCC_CURAND_KERNEL_H
 
 #include "cuda_runtime.h"
+#include "curand.h"
 
 /* ---- XORWOW ---------------------------------------------------------------------------------- */
 

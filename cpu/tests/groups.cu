@@ -47,6 +47,61 @@ template <int size> static void check_tiles(int threads)
     cudaFree(ranks);
 }
 
+/* Sums over 8 lanes as if there were 32: a lane that does not take part counts as 0. */
+__global__ void sums_of_few(int *out)
+{
+    cg::thread_block_tile<32> tile = cg::tiled_partition<32>(cg::this_thread_block());
+    int mine = (int)threadIdx.x + 1, sum = mine;
+    if (blockDim.x == 8) {
+        for (unsigned int step = 16; step > 0; step /= 2) sum += tile.shfl_down(sum, step);
+    } else if (threadIdx.x < 8) {
+        for (unsigned int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xff, sum, step);
+    }
+    if (threadIdx.x == 0) *out = sum;
+}
+
+static void check_sums_of_few(void)
+{
+    int *out = managed<int>(2);
+    sums_of_few<<<1, 8>>>(out);
+    sums_of_few<<<1, 32>>>(out + 1);
+    CHECK(done() && out[0] == 36 && out[1] == 36);
+    cudaFree(out);
+}
+
+/* Tiles of several warps, whose tasks differ: what a tile waits for, others need not come to. */
+template <int size> __global__ void large_tiles(int *out)
+{
+    __shared__ cg::block_tile_memory<512> memory;
+    auto block = cg::this_thread_block(memory);
+    auto tile = cg::tiled_partition<size>(block);
+    int mine = (int)block.thread_rank() * 3 + 1, base = (int)tile.meta_group_rank() * size * 3 + 1;
+    int sum = 0, right = 1;
+    for (unsigned int turn = 0; turn <= tile.meta_group_rank(); turn++)
+        sum = cg::reduce(tile, mine);
+    int until = cg::inclusive_scan(tile, mine), before = cg::exclusive_scan(tile, mine);
+    int rank = (int)tile.thread_rank();
+    right &= before == rank * base + 3 * rank * (rank - 1) / 2 && until == before + mine;
+    right &= tile.shfl(mine, size - 1) == base + 3 * (size - 1);
+    right &= cg::reduce(tile, (double)mine, cg::greater<double>()) == base + 3 * (size - 1);
+    right &= tile.any(rank == 40) && !tile.any(rank == size) && tile.all(rank < size) &&
+             !tile.all(rank < 40);
+    tile.sync();
+    out[block.thread_rank()] = right && tile.num_threads() == size ? sum : -1;
+}
+
+template <int size> static void check_large_tiles(int threads)
+{
+    int *out = managed<int>(1024);
+    large_tiles<size><<<2, threads>>>(out);
+    CHECK(done());
+    for (int i = 0; i < threads; i++) {
+        int first = i / size * size * 3 + 1;
+        CHECK(out[i] == size * first + 3 * size * (size - 1) / 2);
+    }
+    cudaFree(out);
+}
+
 __device__ int adds;
 __global__ void lanes_of_branches(int *out)
 {
@@ -328,6 +383,10 @@ int main(int argc, char **argv)
     check_tiles<16>(64);
     check_tiles<4>(32);
     check_tiles<1>(32);
+    check_sums_of_few();
+    check_large_tiles<64>(256);
+    check_large_tiles<128>(512);
+    check_large_tiles<256>(256);
     check_lanes();
     check_grid();
     check_clusters();

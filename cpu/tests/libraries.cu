@@ -4,8 +4,7 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
-#include <curand.h>
-#include <curand_kernel.h>
+#include <curand_kernel.h> /* curand.h comes with it */
 #include <string.h>
 
 /* ---- random numbers -------------------------------------------------------------------------- */
@@ -252,6 +251,31 @@ static void check_others(cublasHandle_t handle)
     for (void *memory : all) cudaFree(memory);
 }
 
+/* What is captured is done each time that the graph is launched. */
+static void check_capture(cublasHandle_t handle)
+{
+    float *x = managed<float>(4), *y = managed<float>(4), alpha = 2;
+    cudaStream_t stream, before;
+    cudaGraph_t graph;
+    cudaGraphExec_t instance;
+    for (int i = 0; i < 4; i++) x[i] = (float)i, y[i] = 1;
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+    CHECK(cublasGetStream(handle, &before) == CUBLAS_STATUS_SUCCESS);
+    CHECK(cublasSetStream(handle, stream) == CUBLAS_STATUS_SUCCESS);
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    CHECK(cublasSaxpy(handle, 4, &alpha, x, 1, y, 1) == CUBLAS_STATUS_SUCCESS);
+    CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess && y[3] == 1);
+    CHECK(cudaGraphInstantiate(&instance, graph, 0) == cudaSuccess);
+    for (int turn = 0; turn < 3; turn++) CHECK(cudaGraphLaunch(instance, stream) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+    for (int i = 0; i < 4; i++) CHECK(y[i] == (float)(1 + 6 * i));
+    CHECK(cublasSetStream(handle, before) == CUBLAS_STATUS_SUCCESS);
+    CHECK(cudaGraphExecDestroy(instance) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess);
+    CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+    cudaFree(x);
+    cudaFree(y);
+}
+
 int main()
 {
     cublasHandle_t handle;
@@ -274,6 +298,7 @@ int main()
     check_products<float>(handle);
     check_products<double>(handle);
     check_others(handle);
+    check_capture(handle);
     cublasLtHandle_t light;
     CHECK(cublasLtCreate(&light) == CUBLAS_STATUS_SUCCESS &&
           cublasLtDestroy(light) == CUBLAS_STATUS_SUCCESS);

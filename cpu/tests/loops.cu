@@ -39,6 +39,16 @@ __global__ void leaves_early(const float *x, float *y, int count)
     y[i] = sum;
 }
 
+/* Arguments whose names are those of types that the runner writes. */
+__global__ void hides(float *y, int dim3, int uint3)
+{
+    __shared__ float first;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0) first = (float)dim3;
+    __syncthreads();
+    if (i < n) y[i] = first + (float)uint3;
+}
+
 /* A branch that all threads of most blocks take, and a loop in it that all go through together. */
 __global__ void multiply(const float *x, const float *y, float *z, int size)
 {
@@ -184,6 +194,9 @@ static void check_floats()
         CHECK(c[i] == s);
     }
     CHECK(c[n - 3] == 0);
+
+    hides<<<4, 256>>>(c, 3, 4);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess && c[0] == 7 && c[n - 1] == 7);
 
     multiply<<<dim3(4, 4), dim3(16, 16)>>>(a, b, c, side);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);

@@ -113,7 +113,7 @@ for feature in "${features[@]}"; do
     build "$feature-sanitized" "$tests/$feature.cu" --sanitize
 done
 # Thrust, if a toolkit or Debian's package has it
-echo '#include <thrust/version.h>' >thrust.cu
+echo '#include <thrust/pair.h>' >thrust.cu
 if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
     features+=(thrust)
     build thrust "$tests/thrust.cu"
@@ -138,6 +138,7 @@ if command -v clang++ >/dev/null; then
     build coursework-clang "${coursework[@]}" --sanitize
     build float16-clang "$tests/float16.cu"
     build bounds-clang "$tests/bounds.cu" --sanitize
+    build loops-clang "$tests/loops.cu"
     unset CXX
 fi
 wait
@@ -189,11 +190,15 @@ for program in steps steps-ucontext steps-sanitized; do
     done
 done
 
-for order in forward backward shuffle:1; do
-    check_text "kernels as loops, $order" '^0 failures $' env CUCC_ORDER=$order ./loops
-    check_text "a mistake in a loop, $order" '^wrong $' env CUCC_ORDER=$order ./loops mistaken
+for program in loops loops-clang; do
+    [ -e $program ] || continue
+    for order in forward backward shuffle:1; do
+        check_text "kernels as $program, $order" '^0 failures $' env CUCC_ORDER=$order ./$program
+        check_text "a mistake in $program, $order" '^wrong $' env CUCC_ORDER=$order ./$program mistaken
+    done
 done
-for kernel in dot leaves_early multiply doubles adds transpose scan strides exits marks; do
+[ ! -e loops-clang ] || check "clang++ takes kernels as loops" 0 'cucc_block_dot' nm -C loops-clang
+for kernel in dot leaves_early hides multiply doubles adds transpose scan strides exits marks; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
@@ -222,13 +227,17 @@ check "an address that is nobody's" 139 'kernel fails, block \(0,0,0\), thread \
 check "a GPU that is not known" 2 '^cucc: CUCC_GPU must be one of v100 t4 .*, not k80 $' env CUCC_GPU=k80 ./order 1
 while read -r pattern; do
     read -r code
-    echo "$code" >wrong.cu
+    tr % '\n' <<<"$code" >wrong.cu
     check "refused: $pattern" 1 "$pattern" "$cucc" wrong.cu -o wrong
 done <<'END'
 wrong.cu:1: error: needs PTX \(mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32\), which only a GPU runs
-__global__ void k(int *p) { asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0}, {%1};" : "=r"(*p) : "r"(1)); }
+__global__ void k(int *p) { asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {}, {};" : "=r"(*p) : "r"(1)); }
 wrong.cu:1: error: cudaGraphicsGLRegisterBuffer needs OpenGL
 int main() { return cudaGraphicsGLRegisterBuffer(0, 1, 2); }
+cucc: this program needs modules or virtual memory of the driver API
+#include <cuda.h>%int main() { CUmodule m; return cuModuleLoad(&m, "x"); }
+error: .AND_THE_REST. was not declared
+__global__ void k(int *p) {%const int a = AND_THE_REST const int b = 0%if (a) { p[0] = 1; }%__syncthreads();%if (a) p[1] = b;%return;%} int main() {}
 cucc: write the template arguments of this kernel, since it takes an object with constructors
 struct s { ~s() {} }; template <class T> __global__ void k(T) {} int main() { s x; k<<<1, 1>>>(x); }
 END
@@ -364,6 +373,14 @@ for header in thrust/none.h GL/none.h cufft_none.h cub/none.h; do
     echo "#include <$header>" >wrong.cu
     check "a program that includes $header" 1 "error: .*cucc: this program needs (OpenGL|$header)(, .*libthrust-dev|.*GPU|, which)" "$cucc" wrong.cu -o wrong
 done
+mkdir -p system/include && echo '#define cufft_is_here' >system/include/cufft.h
+echo '#include <cufft.h>
+int main() { return cufftPlan(); }' >wrong.cu
+for file in wrong.cu wrong.cpp; do
+    cp wrong.cu wrong.cpp
+    check "a library that is installed, and not for the CPU: $file" 1 'error: .*cucc: this program needs cufft.h, a library' \
+        "$cucc" -isystem system/include $file -o wrong
+done
 check "modes exclude each other" 1 'excludes' "$cucc" --sanitize --count x.cu
 check "no such file" 1 'missing.cu: No such file' "$cucc" missing.cu -o missing
 check_text "installs alone" 'alone/bin/cucc $' "$tests/../install" "$work/alone"
@@ -374,6 +391,19 @@ check_text "runs where it is installed" '^0 failures $' env HOME="$work" CUCC_CA
 check_text "a table of a folder" \
     'program .*built .*late.cu +yes +well .*no.cu +no .*no.cu:1:.*2 programs: 1 build, 1 of them end well' bash -c \
     "mkdir -p folder/below && cp '$tests/late.cu' folder/below/ && echo 'int main(' >folder/no.cu && '$tests/../coursework/try' folder; [ \$? = 1 ]"
+cp -r "$tests/project" project
+check_text "a toolkit for Makefiles" '^tools/bin/nvcc $' "$cucc" --toolkit tools
+if command -v make >/dev/null; then
+    for compiler in '' CC=cc; do # MPI's, if it is there
+        check_text "a Makefile that calls nvcc and links itself $compiler" ' -lcudart -lstdc\+\+ 0 failures $' \
+            env PATH="$PWD/tools/bin:$PATH" bash -c "cd project && rm -f product kernels.o && make $compiler && ./product"
+    done
+fi
+check_text "an empty device link" '0 failures $' bash -c "tools/bin/nvcc -rdc=true -dc project/kernels.cu -o kernels.o &&
+    tools/bin/nvcc -dlink kernels.o -o linked.o && tools/bin/nvcc -Xcompiler -fopenmp -w project/main.c kernels.o linked.o -o product && ./product"
+check "a toolkit is not overwritten" 1 'cucc: real/include is there, and not of the runner' bash -c "mkdir -p real/include && '$cucc' --toolkit real"
+check "a toolkit in a mode" 1 'cucc: --toolkit takes a folder alone' "$cucc" --count --toolkit tools
+check_text "a main in C" 'main.c +yes +well .*0 failures 1 programs: 1 build, 1 of them end well' "$tests/../coursework/try" project
 # The workflow of README, with a copy in place of the clone: what begins with "- run:" of it.
 mkdir ours temp
 cp "$tests/late.cu" ours/
@@ -396,6 +426,7 @@ result "$([ $? = 1 ] && echo yes || echo no)" "the workflow of README runs, and 
 check_text "and says what became of each" \
     'late.cu +yes +well .*race.cu +yes +status 23 .*cucc: kernel shift, .*race on byte 4 .*2 programs: 2 build, 1 of them end well' cat ../workflow.log
 cd "$work" || exit 1
+check_text "version" '^cucc: .*release 13.0' "$cucc" --version
 check_text "help" 'usage: cucc .*--sanitize.*CUCC_ORDER' "$cucc" --help
 
 echo "1..$number"

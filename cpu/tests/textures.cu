@@ -256,6 +256,35 @@ static void check_layers_and_surfaces(void)
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
+__global__ void read_pairs(cudaTextureObject_t t, float2 *out)
+{
+    out[threadIdx.x] = tex2D<float2>(t, 1.25f + (float)threadIdx.x / 2, 2.75f);
+}
+
+/* Texels (x, 10 y), between which a linear filter has the same. */
+static void check_pairs(void)
+{
+    float2 texels[4][8], *out = managed<float2>(8);
+    cudaArray_t array;
+    cudaTextureObject_t t;
+    cudaResourceDesc resource = {};
+    cudaTextureDesc how = description(cudaAddressModeClamp, true, false);
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>();
+    for (int i = 0; i < 32; i++)
+        texels[i / 8][i % 8] = make_float2((float)(i % 8), (float)(i / 8 * 10));
+    CHECK(cudaMallocArray(&array, &format, 8, 4) == cudaSuccess);
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, texels, sizeof texels[0], sizeof texels[0], 4,
+                              cudaMemcpyHostToDevice) == cudaSuccess);
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    CHECK(cudaCreateTextureObject(&t, &resource, &how, NULL) == cudaSuccess);
+    read_pairs<<<1, 8>>>(t, out);
+    CHECK(done());
+    for (int i = 0; i < 8; i++) CHECK(out[i].x == 0.75f + (float)i / 2 && out[i].y == 22.5f);
+    CHECK(cudaDestroyTextureObject(t) == cudaSuccess && cudaFreeArray(array) == cudaSuccess);
+    cudaFree(out);
+}
+
 __global__ void floats_of_whole_numbers(cudaTextureObject_t t, float *out)
 {
     *out = tex1Dfetch<float>(t, 0);
@@ -303,6 +332,7 @@ int main(int argc, char **argv)
         check_floats(dimensions, data, device_points, out);
     check_other_texels();
     check_layers_and_surfaces();
+    check_pairs();
     cudaFree(data);
     cudaFree(out);
     cudaFree(device_points);

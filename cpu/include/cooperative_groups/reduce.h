@@ -6,8 +6,10 @@
 
 namespace cooperative_groups
 {
+namespace details
+{
 /* Every lane gets the result: by exchanges in a butterfly where the group has them. */
-template <class G, class T, class F> T reduce(const G &group, T value, F operation)
+template <class G, class T, class F> T reduce_lanes(const G &group, T value, F operation)
 {
     unsigned int size = (unsigned int)__popc(group.cucc_mask() & cucc::live_lanes());
     lane_group lanes(group.cucc_mask() & cucc::live_lanes());
@@ -20,6 +22,15 @@ template <class G, class T, class F> T reduce(const G &group, T value, F operati
     for (unsigned int rank = 1; rank < size; rank++)
         result = operation(result, lanes.shfl(value, rank));
     return result;
+}
+} // namespace details
+
+template <class G, class T, class F> T reduce(const G &group, T value, F operation)
+{
+    if constexpr (details::has_warps<G>::value)
+        return group.over_warps(reduce(tiled_partition<32>(group), value, operation), operation);
+    else
+        return details::reduce_lanes(group, value, operation);
 }
 template <class G, class T> T reduce(const G &group, T value)
 {
