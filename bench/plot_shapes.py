@@ -111,7 +111,7 @@ def main():
     figure.legend(handles, labels, loc="lower center", ncol=len(KINDS), fontsize=8,
                   handletextpad=0.2, columnspacing=1.2)
     figure.tight_layout(rect=(0, 0.05, 1, 1))
-    save(figure, sys.argv[2])
+    save(figure, sys.argv[2], colours=64)
 
 
 if __name__ == "__main__":

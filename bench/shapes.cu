@@ -280,13 +280,15 @@ static int enqueue(bench *w, const contender *c, int call)
 /* ---------------------------------- timing ---------------------------------------------------- */
 /* Microseconds for each product of `calls` calls, or launches of a graph, back to back; negative if
    one was refused. A call on a stream comes behind one that does not count, unless it is long: what
-   the first does after a synchronisation, above all getting memory, is done then. */
+   the first does after a synchronisation, above all getting memory, is done then. Products of bytes
+   need so much that it shows in long ones, too. */
 static double time_calls(bench *w, const contender *c, int calls)
 {
     float ms = 0;
     int good = 1;
     spin<<<1, 1, 0, w->stream>>>(HOLD);
-    if (!c->graph && c->us < LONG) good = enqueue(w, c, calls);
+    if (!c->graph && (c->us < LONG || (w->q.type == TYPE_INT8 && !c->cublas)))
+        good = enqueue(w, c, calls);
     must(cudaEventRecord(w->from, w->stream), "event");
     for (int n = 0; n < calls && good; n++) good = enqueue(w, c, n);
     must(cudaEventRecord(w->to, w->stream), "event");

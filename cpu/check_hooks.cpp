@@ -19,7 +19,7 @@ static inline void on_access(const void *address, size_t size, int kind, uint32_
     if (w)
         kernel_access(*w, (uintptr_t)address, size, kind, code);
     else if (cucc_options.check)
-        host_access((uintptr_t)address, kind & access_writes, code);
+        host_access((uintptr_t)address, kind, code);
 }
 
 /* The three innermost returns from a hook's frame on: code of programs has frame pointers, but what has called

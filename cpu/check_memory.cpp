@@ -338,10 +338,10 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
     access_record now = {e.b.block,          e.b.now,        e.code,  generation,
                          (uint16_t)e.thread, (uint16_t)mask, e.strong};
     if (e.compares) {
-        const access_record &guess = word.reader;
-        if (guess.generation == generation && guess.thread == now.thread &&
-            guess.block == now.block && !guess.strong)
-            guess_is_checked(guess.code);
+        access_record &r = word.reader;
+        bool own = r.generation == generation && r.thread == now.thread && r.block == now.block;
+        if (own && !r.strong) guess_is_checked(r.code);
+        if (own && r.strong && e.write) r.generation = 0; /* the load that an atomic begins with */
     }
     const access_record *other = nullptr;
     bool other_writes = false;

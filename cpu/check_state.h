@@ -142,7 +142,7 @@ std::vector<watched *> &all_watched();
 
 /* ---- the host: check_host.cpp ---------------------------------------------------------------- */
 
-void host_access(uintptr_t address, bool write, uint32_t code);
+void host_access(uintptr_t address, int kind, uint32_t code);
 void host_may_conflict(const access_event &e, watched &m);
 watched::operation &in_order(watched &m, bool write, uint64_t begun, uintptr_t begin, uintptr_t end,
                              const std::string &what);

@@ -374,6 +374,28 @@ check_text "runs where it is installed" '^0 failures $' env HOME="$work" CUCC_CA
 check_text "a table of a folder" \
     'program .*built .*late.cu +yes +well .*no.cu +no .*no.cu:1:.*2 programs: 1 build, 1 of them end well' bash -c \
     "mkdir -p folder/below && cp '$tests/late.cu' folder/below/ && echo 'int main(' >folder/no.cu && '$tests/../coursework/try' folder; [ \$? = 1 ]"
+# The workflow of README, with a copy in place of the clone: what begins with "- run:" of it.
+mkdir ours temp
+cp "$tests/late.cu" ours/
+cat >ours/race.cu <<'END'
+__global__ void shift(int *x) { x[threadIdx.x] = x[threadIdx.x + 1]; }
+int main() { int *x; return cudaMalloc(&x, 256) || cudaMemset(x, 0, 256) || (shift<<<1, 32>>>(x), cudaFree(x)); }
+END
+git() { mkdir "${!#}" && cp -r "$tests/.." "${!#}/cpu"; }
+workflow() {
+    local step status=0
+    export RUNNER_TEMP=$PWD/temp CUCC_CACHE=${CUCC_CACHE:-$tests/../../build/cucc}
+    cd ours || return 2
+    while IFS= read -r step; do
+        eval "$step" || status=$?
+    done < <(sed -n 's/^ *- run: //p' "$tests/../README.md")
+    return $status
+}
+workflow >workflow.log 2>&1
+result "$([ $? = 1 ] && echo yes || echo no)" "the workflow of README runs, and fails for a program with a race"
+check_text "and says what became of each" \
+    'late.cu +yes +well .*race.cu +yes +status 23 .*cucc: kernel shift, .*race on byte 4 .*2 programs: 2 build, 1 of them end well' cat ../workflow.log
+cd "$work" || exit 1
 check_text "help" 'usage: cucc .*--sanitize.*CUCC_ORDER' "$cucc" --help
 
 echo "1..$number"

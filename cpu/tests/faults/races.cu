@@ -523,9 +523,6 @@ __global__ void right_guess_and_swap(int *out)
         old = atomicCAS(bits, assumed,
                         __double_as_longlong(1.5 + __longlong_as_double((long long)assumed)));
     } while (assumed != old);
-    atomicMax(out + 4, (int)threadIdx.x);
-    int most = out[4];
-    while (most < 1000 && (found = atomicCAS(out + 4, most, 1000)) != most) most = found;
 }
 /* Most threads read a word long before one of them changes it. */
 __global__ void table_changes(int *out)
@@ -548,18 +545,15 @@ __global__ void shared_table_changes(int *out)
 __device__ int blocks_done;
 __global__ void right_table_changes(int *out)
 {
-    __shared__ int s[8];
     int sum = 0;
-    if (threadIdx.x < 8) s[threadIdx.x] = out[threadIdx.x];
-    __syncthreads();
-    for (int i = 0; i < 8; i++) sum += s[i] + out[i];
+    for (int i = 0; i < 8; i++) sum += out[i];
     __syncthreads();
     if (threadIdx.x) return;
-    s[5] = sum + 1;
     __threadfence();
     if (atomicAdd(&blocks_done, 1) != (int)gridDim.x - 1) return;
     __threadfence();
-    out[5] = s[5];
+    out[5] = sum;
+    blocks_done = 0;
 }
 __global__ void right_counter(int *out)
 {
