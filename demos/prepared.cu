@@ -26,7 +26,7 @@ enum { DEFAULT_M = 256, DEFAULT_N = 4096, DEFAULT_K = 4096 };
 enum { MOST = 16384, MOST_COUNT = 256, SAMPLES = 1000 };
 enum { STRICT, SPLIT, PREPARED, PREPARE, ROWS };
 static const char *const names[ROWS] = {"strict", "B converted each time", "B prepared",
-                                        "preparing B, once"};
+                                        "preparing B once"};
 
 static int M = DEFAULT_M, N = DEFAULT_N, K = DEFAULT_K, count = DEFAULT_COUNT;
 static tmm_type type; /* TMM_FLOAT or TMM_DOUBLE */
