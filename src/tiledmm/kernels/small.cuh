@@ -8,8 +8,10 @@
     _(2, 16x32, 16, 32)                   \
     TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
     _(4, 32x64, 32, 64)
-#define TMM__SMALL_ROWS (TMM__SMALL_LIST(TMM__VALUE_1) 0)
-#define TMM__SMALL_COLS (TMM__SMALL_LIST(TMM__VALUE_2) 0)
+/* Blocks of a tile of so many elements that a multiprocessor has registers for. */
+#define TMM__SMALL_BLOCKS(area) (sizeof(TMM_SUM) * (area) <= 4096 ? 2 : 1)
+#define TMM__SMALL_ROWS         (TMM__SMALL_LIST(TMM__VALUE_1) 0)
+#define TMM__SMALL_COLS         (TMM__SMALL_LIST(TMM__VALUE_2) 0)
 #endif
 
 #ifdef TMM__PASS
@@ -188,9 +190,7 @@ static __device__ __forceinline__ TMM_FN(vector_sums)
 
 #endif
 
-TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096
-                                           ? 2
-                                           : 1)
+TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__SMALL_COLS))
     TMM__INSTANCE(gemm_small_, SMALL)(long long M, long long N, long long K, TMM_TYPE alpha,
                                       const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
                                       long long batchA, const TMM_TYPE *__restrict__ B,

@@ -43,13 +43,19 @@ static inline tmm__block_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__ins
                        (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols));
 }
 
-/* The warps that divide the k of a tile, as a power of two: fewer where there are many tiles, or
-   few steps. */
-static inline int TMM_FN(gemm__small_team)(double tiles, double K)
+/* The warps that divide the k of a tile, as a power of two. With few steps: fewer where there are
+   many tiles, or no eight steps. With more, eight; but four, where all tiles are worked on at once
+   with these and more than half of a second round with eight. */
+static inline int TMM_FN(gemm__small_team)(const TMM_FN(small__instance) * i, double tiles,
+                                           double K)
 {
-    const double most = 3.0 * TMM__BUSY(tmm__current_device()->processors), steps = ceil(K / 8);
-    int team_log2 = 3;
-    while (team_log2 > 0 && (tiles * (1 << team_log2) / 8 > most || steps < 1 << team_log2))
+    enum { EIGHT = 3, FOUR = 2, MANY_STEPS = 24 };
+    const double processors = TMM__BUSY(tmm__current_device()->processors), steps = ceil(K / 8);
+    const double at_once = processors * TMM__SMALL_BLOCKS(i->rows * i->cols);
+    int team_log2 = EIGHT;
+    if (steps >= MANY_STEPS) return tiles > 1.5 * at_once && tiles <= 2 * at_once ? FOUR : EIGHT;
+    while (team_log2 > 0 &&
+           (tiles * (1 << team_log2) / 8 > 3 * processors || steps < 1 << team_log2))
         team_log2--;
     return team_log2;
 }
@@ -83,7 +89,7 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
         tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SMALL, i->rows, i->cols);
         const double tiles = load.blocks;
         costs.first +=
-            t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(tiles, load.k)) - 1);
+            t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(i, tiles, load.k)) - 1);
         if (n > 0 && i->bytes > device->shared) continue;
         double time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
         if (time <= whole) whole = time, c->unsplit = *i;
@@ -129,7 +135,7 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     if (partials == NULL) c.parts = 1, c.instance = c.unsplit;
     const long long tiles =
         ((p->M - 1) / c.instance.rows + 1) * ((p->N - 1) / c.instance.cols + 1) * p->batch;
-    int team_log2 = TMM_FN(gemm__small_team)((double)tiles, (double)p->K);
+    int team_log2 = TMM_FN(gemm__small_team)(&c.instance, (double)tiles, (double)p->K);
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
     int bytes = (int)tmm__min(c.instance.bytes, device->shared);
