@@ -12649,17 +12649,21 @@ static inline tmm__block_costs TMM_FN(gemm__small_costs)(const TMM_FN(small__ins
                        (double)i->rows * i->cols / (t->small_c[n].rows * t->small_c[n].cols));
 }
 
+/* Steps of 8 k from which a tile has four or eight warps, however many tiles there are. */
+enum { TMM_FN(small__many_steps) = 24 };
+
 /* The warps that divide the k of a tile, as a power of two. With few steps: fewer where there are
    many tiles, or no eight steps. With more, eight; but four, where all tiles are worked on at once
    with these and more than half of a second round with eight. */
 static inline int TMM_FN(gemm__small_team)(const TMM_FN(small__instance) * i, double tiles,
                                            double K)
 {
-    enum { EIGHT = 3, FOUR = 2, MANY_STEPS = 24 };
+    enum { EIGHT = 3, FOUR = 2 };
     const double processors = TMM__BUSY(tmm__current_device()->processors), steps = ceil(K / 8);
     const double at_once = processors * TMM__SMALL_BLOCKS(i->rows * i->cols);
     int team_log2 = EIGHT;
-    if (steps >= MANY_STEPS) return tiles > 1.5 * at_once && tiles <= 2 * at_once ? FOUR : EIGHT;
+    if (steps >= (int)TMM_FN(small__many_steps))
+        return tiles > 1.5 * at_once && tiles <= 2 * at_once ? FOUR : EIGHT;
     while (team_log2 > 0 &&
            (tiles * (1 << team_log2) / 8 > 3 * processors || steps < 1 << team_log2))
         team_log2--;
@@ -12694,8 +12698,10 @@ static inline tmm_status TMM_FN(gemm__small_plan)(TMM_FN(small__choice) * c,
         tmm__block_costs costs = TMM_FN(gemm__small_costs)(i);
         tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SMALL, i->rows, i->cols);
         const double tiles = load.blocks;
-        costs.first +=
-            t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(i, tiles, load.k)) - 1);
+        /* Four warps that have many steps store a tile as fast as eight do. */
+        if (load.k <= 8.0 * (TMM_FN(small__many_steps) - 1))
+            costs.first +=
+                t->small_few * load.area * ((8 >> TMM_FN(gemm__small_team)(i, tiles, load.k)) - 1);
         if (n > 0 && i->bytes > device->shared) continue;
         double time = TMM__PLAN_GUESS(n, TMM__PLAN_WHOLE, 1, tmm__launch_time(&costs, &load));
         if (time <= whole) whole = time, c->unsplit = *i;
