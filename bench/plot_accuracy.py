@@ -179,7 +179,7 @@ def plot_double(rows, out):
             key = None if int(row["compiled_for"]) < 90 else phi
             ours.setdefault(key, []).append((size, rate, float(row["error"]) / U_DOUBLE))
         elif row["name"] == "auto" and phi == 0:
-            error = float(row["cublas_error"]) / U_DOUBLE
+            error = float(row["cublas_error"] or "nan") / U_DOUBLE
             cublas[size] = (size, rate / float(row["ratio"]), error)
     if not cublas:
         sys.exit("plot_accuracy.py: no rows of auto beside cuBLAS in this file")
@@ -205,7 +205,7 @@ def plot_double(rows, out):
         axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
         axes.grid(color="#dddddd")
         axes.set_axisbelow(True)
-    figure.suptitle(f"C = A B in double by TMM_TENSOR_INT8, {machine(rows[-1])}", fontsize=10)
+    figure.suptitle(f"C = A B in double by TMM_TENSOR_INT8, {machine(rows[0])}", fontsize=10)
     figure.legend(loc="lower center", ncols=7, fontsize=8.5, handlelength=1.6, columnspacing=1.2)
     figure.tight_layout(rect=(0, 0.065, 1, 1))
     save(figure, out)
