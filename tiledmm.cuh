@@ -22,11 +22,12 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
-   With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for
-   many products:
-     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
-                                              tmm_tensor_options or NULL
-     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
+   With TMM_FLOAT_TENSOR, or TMM_DOUBLE_TENSOR for tmm_d... (OPTIONS): tensor cores with operands
+   that are converted once for many products:
+     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...), of double
+                                              TMM_TENSOR_INT8; options: tmm_tensor_options or NULL
+     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what that takes of the device's memory
+     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   converts op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
    Device pointers on several devices, complete when it returns:
@@ -93,7 +94,8 @@
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.
      TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
-     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli.
+     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
+     prepared operand 16, or FP64 for all).
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include
@@ -402,23 +404,24 @@ typedef enum tmm_kernel TMM__INT {
 #undef TMM__NAME
 #undef TMM__KERNEL
 
-/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR; its members are
-   theirs. */
+typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
+
+/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR, of double for
+   TMM_TENSOR_INT8; its members are theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
-    void *memory;  /* FP16 and scales */
+    void *memory;  /* FP16 and scales, or bytes and norms */
     int owned;     /* from the pool */
     int is_B;
     tmm_op op;
     long long lines, K, ld; /* lines: rows of op(A), columns of op(B) */
+    tmm_type type;
 } tmm_prepared;
 
 /* Options of tmm_?gemm_tensor. All zeros are the defaults. */
 typedef struct tmm_tensor_options {
     const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
 } tmm_tensor_options;
-
-typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
 #ifdef __CUDACC__
 typedef cudaStream_t tmm_stream;
@@ -1240,28 +1243,28 @@ static const tmm__costs tmm__measured = {
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
     {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}},
      {1380, 142, 2380, 39.3, 5.67, 0.058, 2, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
-     {1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}}}, /* outer */
-    0.465,                                                                           /* small_few */
+     {1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {13.7, 5.7}, {39, 5.24}}}, /* outer */
+    0.465,                                                                          /* small_few */
     {{16,
       16,
       {{2970, 161, {10.5, 9.31, 10.9, 10}, 0.06, 0, 81.4},
        {3050, 155, {8.43, 8.82, 8.48, 9.16}, 0.25, 0, 54.1},
-       {2880, 686, {10.3, 10.3, 10.3, 10.3}, 0.1, 0.1, 343}}},
+       {2880, 207, {10.3, 10.3, 10.3, 10.3}, 0.1, 0.1, 343}}},
      {16,
       32,
       {{3320, 238, {12.7, 12, 13.8, 12.9}, 0.1, 0.04, 96.8},
        {3780, 390, {10.7, 11.6, 13.3, 12.3}, 0.24, 0.06, 109},
-       {3470, 1060, {13.7, 13.7, 13.7, 13.7}, 0.1, 0.1, 529}}},
+       {3470, 320, {13.7, 13.7, 13.7, 13.7}, 0.1, 0.1, 529}}},
      {32,
       32,
       {{3620, 395, {21.1, 18.7, 19.6, 20.1}, 0.09, 0, 215},
        {4540, 1270, {15.3, 17.7, 18.1, 19.2}, 0.18, 0, 313},
-       {3870, 1800, {25.7, 25.7, 25.7, 25.7}, 0.1, 0.1, 904}}},
+       {3870, 543, {25.7, 25.7, 25.7, 25.7}, 0.1, 0.1, 904}}},
      {32,
       64,
       {{4690, 1160, {31.2, 34.8, 35.8, 34.7}, 0.09, 0.06, 560},
        {6270, 2220, {23.4, 26.4, 28.2, 26.7}, 0.24, 0.02, 645},
-       {4260, 3300, {38.5, 38.5, 38.5, 38.5}, 0.1, 0.1, 1650}}}}, /* small_c */
+       {4260, 996, {38.5, 38.5, 38.5, 38.5}, 0.1, 0.1, 1650}}}}, /* small_c */
     {{1,
       1,
       {{{1620, 367, {8.14, 8.28, 7.98, 7.88}, 0, 0, 433},
@@ -1438,11 +1441,20 @@ static inline void tmm__find_gpu(tmm__device *known, int number)
     known->gpu = tmm__gpu_for(&sheet);
 }
 
+/* The device of the product that this thread makes, NULL outside of one: CUDA is asked once for a
+   product, not for each of the hundred guesses of its plan, at some 30 ns each. */
+static inline tmm__device **tmm__device_of_product(void)
+{
+    static thread_local tmm__device *device;
+    return &device;
+}
+
 static inline tmm__device *tmm__current_device(void)
 {
     static thread_local tmm__device devices[TMM__KNOWN]; /* processors is 0: not known yet */
     static thread_local tmm__kernel_facts kernels[TMM__KNOWN][TMM__KNOWN_KERNELS];
     int number = 0;
+    if (*tmm__device_of_product() != NULL) return *tmm__device_of_product();
     if (!tmm__succeeded(cudaGetDevice(&number))) number = -1;
     int place = number > 0 ? number % TMM__KNOWN : 0;
     tmm__device *known = &devices[place];
@@ -4136,24 +4148,38 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
    TMM_REGISTER instead. */
 TMM_API tmm_kernel TMM_FN(gemm_choice)(long long M, long long N, long long K, long long batch);
 
-#if TMM__FLOAT_TENSOR
+#if TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR
 /* C = alpha op(A) op(B) + beta C by TMM_TENSOR, with operands that are converted already; for float
-   alone, with TMM_FLOAT_TENSOR. Device pointers, shapes and leading dimensions as for gemm.
-   `options` as above, or NULL. For a prepared operand its op, pointer and leading dimension are
-   ignored: they are those it was prepared with. The bits are those of gemm_with.
-     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N or
-   K is above 2^31 - 8193 (also of the functions below). */
+   with TMM_FLOAT_TENSOR. For double by TMM_TENSOR_INT8, with TMM_DOUBLE_TENSOR. Device pointers,
+   shapes and leading dimensions as for gemm. `options` as above, or NULL. For a prepared operand
+   its op, pointer and leading dimension are ignored: they are those it was prepared with.
+     Bits: of float those of gemm_with. Of double, too, if nothing is prepared; else those of a
+   product in a batch, whatever else A and B hold, unless the device finds FP64 to be faster.
+     Errors: as gemm, TMM_ERROR_MEMORY if nothing could be allocated, TMM_ERROR_UNSUPPORTED if M, N
+   or K is above 2^31 - 8193 (also of the functions below). */
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
                                        long long K, TMM_TYPE alpha, const TMM_TYPE *A,
                                        long long lda, const TMM_TYPE *B, long long ldb,
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream);
 
-/* Splits op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
+/* *bytes: what gemm_tensor takes from the device's pool for a product of this shape, until it is
+   complete. `options`: as there, or NULL; what is prepared takes nothing more. 0 where the kernel
+   stands for TMM_AUTO (short sums). Of double by the current device, a quarter of whose memory is
+   the most: a product that needs more is done in parts. */
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes);
+
+/* Converts op(A), M x K, or op(B), K x N, for any number of products; enqueued on the stream.
    `memory`, aligned to 16 bytes, has the bytes that gemm_prepare_memory gives for so many lines (M,
-   or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where
-   halves do not suffice, products read them. Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is
-   all zeros. */
+   or N); NULL: allocated, until gemm_release. A and B must stay as they are until then: where what
+   is kept does not suffice for an element of C, products read them.
+     Kept are, of float, two halves an element, 4 bytes. Of double, residues modulo 16 numbers, 1/8
+   to 1 byte of units, and what is known of a line: 17 bytes an element for K of 2048 and more. 16
+   is the most that any data need, so nothing is converted again. It may be more than 13 or 14 that
+   the same product chooses if nothing is prepared: on one NVIDIA H200 a prepared B saves time for M
+   up to 2000.
+     Errors: as gemm, TMM_ERROR_MEMORY; then *prepared is all zeros. */
 TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, const TMM_TYPE *A,
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream);
@@ -10215,6 +10241,12 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_BLOCKS)
    Products whose bits must not depend on M, N or other lines (batches, blocks of host matrices)
    take 16.
 
+   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s: planes of
+   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves
+   32 bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for a
+   small M, up to 2000 on an H200. Sums longer than 65536 are cut when they are prepared, and their
+   products likewise.
+
    Launches: norms, scales, units, products of units, choice, residues, products, sums, open
    elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at
    once if the choice leaves it nothing to do.
@@ -10274,7 +10306,7 @@ typedef struct tmm__int8_operand {
     tmm__int8_line *lines; /* 64 line_blocks of them */
     unsigned char *units;  /* one plane of every `every`-th block of k */
     unsigned char *planes;
-    int line_blocks;
+    int pitch; /* blocks of 64 lines from one block of k to the next */
 } tmm__int8_operand;
 
 /* How a residue is computed: see TMM_FN(gemm_int8_bytes). */
@@ -10293,7 +10325,8 @@ typedef struct tmm__int8_residues {
 } tmm__int8_residues;
 
 typedef struct tmm__int8_sums {
-    unsigned factor[TMM__INT8_CHOICES][TMM__INT8_MOST];      /* Q / p_l; 0: no such modulus */
+    /* Q / p_l of the three of a group: low and high bytes; 0: no such modulus. */
+    unsigned low[TMM__INT8_CHOICES][TMM__INT8_GROUPS], high[TMM__INT8_CHOICES][TMM__INT8_GROUPS];
     unsigned weight[TMM__INT8_CHOICES][TMM__INT8_GROUPS][4]; /* P / Q, low word first */
     unsigned quotient[TMM__INT8_CHOICES][TMM__INT8_GROUPS];  /* 2^44 / Q; of group 5, 2^24 / p */
     unsigned minus_P[TMM__INT8_CHOICES][4];                  /* 2^128 - P */
@@ -10317,7 +10350,8 @@ typedef struct tmm__int8_products {
     const unsigned char *a, *b; /* planes */
     unsigned char *C;           /* planes */
     tmm__int8_state *state;     /* whose `moduli` says how many; NULL: the plane of units */
-    int a_blocks, b_blocks;     /* of 64 lines */
+    int a_blocks, b_blocks;     /* of 64 lines, that there are */
+    int a_pitch, b_pitch;       /* of them, from one block of k to the next */
     int k_blocks;
     int pieces_down, pieces_across; /* of C: 64 rows, 32 columns */
     int tiles_down, tiles_across;   /* of the kernel */
@@ -10376,6 +10410,20 @@ static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b
     return d;
 #else
     for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (unsigned)(int)(signed char)(b >> i);
+    return c;
+#endif
+}
+
+/* The same of unsigned bytes alone. */
+static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigned b)
+{
+#if defined(__CUDA_ARCH__)
+    unsigned d;
+    asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(0));
+    return d;
+#else
+    unsigned c = 0;
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b >> i & 255);
     return c;
 #endif
 }
@@ -10454,18 +10502,20 @@ static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, 
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`: all elements
-   by FP64; `each`: all elements one by one, if all were open; `first`: that there is one. */
+/* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes;
+   `fp64`: all elements by FP64; `each`: all elements one by one, if all were open; `first`: that
+   there is one. */
 static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
-                                                            float fp64, float each, float first)
+                                                            int least, float fp64, float each,
+                                                            float first)
 {
     unsigned best = 0;
-    float least = fp64;
+    float lowest = fp64;
     double all = (double)state->looked;
-    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+    for (int i = least - TMM__INT8_LEAST; i < TMM__INT8_CHOICES; i++) {
         float cost = TMM__INT8_LEAST + i + each * (float)((double)state->failed[i] / all);
         if (state->failed[i] > 0) cost += first;
-        if (cost < least) least = cost, best = TMM__INT8_LEAST + i;
+        if (cost < lowest) lowest = cost, best = TMM__INT8_LEAST + i;
     }
     return best;
 }
@@ -10666,12 +10716,13 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on
-   diagonals if there are many: it decides what is fastest, not what is right. The block that is
-   last to count decides. Reads a byte of each element that it looks at: bound by latency. */
+/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of
+   `every` on diagonals if there are many: it decides what is fastest, not what is right. The block
+   that is last to count decides. Reads a byte of each element that it looks at: bound by
+   latency. */
 TMM_KERNEL void __launch_bounds__(128)
     TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
-                             float fp64, float each, float first)
+                             int least, float fp64, float each, float first)
 {
     enum { CHOICES = TMM__INT8_CHOICES };
     __shared__ unsigned of_warps[CHOICES + 1][4];
@@ -10738,7 +10789,7 @@ TMM_KERNEL void __launch_bounds__(128)
     __syncthreads();
     if (t == 0 && atomicAdd(&state->arrived, 1u) == gridDim.x - 1) {
         __threadfence();
-        state->moduli = tmm__int8_decide(state, fp64, each, first);
+        state->moduli = tmm__int8_decide(state, least, fp64, each, first);
     }
 }
 #endif
@@ -10853,9 +10904,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     double x[32];
     TMM_FN(gemm_int8_load)(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
     TMM_FN(gemm_int8_scale)(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
-    size_t step = (size_t)gridDim.y * to.line_blocks * TMM__INT8_BLOCK;
-    unsigned char *out = (units ? to.units : to.planes) +
-                         ((size_t)blockIdx.y * to.line_blocks + group) * TMM__INT8_BLOCK;
+    size_t step = (size_t)gridDim.y * to.pitch * TMM__INT8_BLOCK;
+    unsigned char *out =
+        (units ? to.units : to.planes) + ((size_t)blockIdx.y * to.pitch + group) * TMM__INT8_BLOCK;
 #pragma unroll 1
     for (int l = 0; l < moduli; l++, out += step) {
         unsigned char *at = ring[l % RING];
@@ -10988,8 +11039,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
         ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
     };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
-    const size_t step_a = (size_t)job->a_blocks * TMM__INT8_BLOCK;
-    const size_t step_b = (size_t)job->b_blocks * TMM__INT8_BLOCK;
+    const size_t step_a = (size_t)job->a_pitch * TMM__INT8_BLOCK;
+    const size_t step_b = (size_t)job->b_pitch * TMM__INT8_BLOCK;
     int stage = 0;
     unsigned parity = 1, due = 0;
     bool paced = job->keep_pace;
@@ -11103,8 +11154,8 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
                 +----------------------+   with 192 sums of 232 registers a thread
 
    A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied.
-   So 280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes;
-   it reads 224 KB of shared memory in 768 clocks of multiplication, more than half of what that
+   So 280 operations a byte from L2. A multiprocessor does 8192 a clock, and would take 29 bytes;
+   it reads 128 KB of shared memory in 1536 clocks of multiplication, two thirds of what that
    gives. Longer than some ms it is bound by the power that the device may draw: so blocks keep
    together along k (tmm__keep_pace), and what is copied twice is little. */
 TMM_KERNEL void __launch_bounds__(384, 1)
@@ -11187,8 +11238,8 @@ static __device__ __forceinline__ void TMM__INSTANCE(gemm_int8_mma_copy_,
 {
     enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
     size_t block = (size_t)modulus * job->k_blocks + k;
-    const unsigned char *a = job->a + (block * job->a_blocks + row * ROWS) * TMM__INT8_BLOCK;
-    const unsigned char *b = job->b + (block * job->b_blocks + col * COLS) * TMM__INT8_BLOCK;
+    const unsigned char *a = job->a + (block * job->a_pitch + row * ROWS) * TMM__INT8_BLOCK;
+    const unsigned char *b = job->b + (block * job->b_pitch + col * COLS) * TMM__INT8_BLOCK;
     const int at = threadIdx.x * 16;
 #pragma unroll
     for (int i = 0; i < 2 * (ROWS + COLS); i++) { /* half a block of 8 KB */
@@ -11290,29 +11341,38 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const u
     *q += __umulhi(for_quotient, quotient);
 }
 
+/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
+   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_group)(unsigned a, unsigned b,
+                                                                   unsigned c, int byte,
+                                                                   unsigned low, unsigned high)
+{
+    const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
+    const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
+    return tmm__dot_unsigned(y, low) + (tmm__dot_unsigned(y, high) << 8);
+}
+
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
 static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
                                                                    const tmm__int8_sums *tables,
                                                                    const int choice)
 {
-    const unsigned *f = tables->factor[choice];
-    unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
+    static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
+    unsigned n, q = 1u << 11, top = 0;
     unsigned long long e[3] = {0, 0, 0};
 #pragma unroll
-    for (int l = 0; l < TMM__INT8_MOST; l++)
-        y[l] = l < TMM__INT8_LEAST + choice ? words[l] >> 8 * byte & 255 : 0;
-#pragma unroll
-    for (int g = 0; g < 3; g++)
-        n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
-    n[3] = y[9] * f[9] + y[10] * f[10] + y[13] * f[13];
-    n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
-    n[5] = y[15];
-#pragma unroll
-    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
-    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    for (int g = 0; g < 5; g++) {
+        const int third = members[g][2];
+        n = TMM_FN(gemm_int8_group)(words[members[g][0]], words[members[g][1]],
+                                    third < TMM__INT8_LEAST + choice ? words[third] : 0, byte,
+                                    tables->low[choice][g], tables->high[choice][g]);
+        TMM_FN(gemm_int8_add)
+        (n, tables->weight[choice][g], n, tables->quotient[choice][g], e, &top, &q);
+    }
+    n = words[15] >> 8 * byte & 255;
     if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
-    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
+    (n, tables->weight[choice][5], n << 20, tables->quotient[choice][5], e, &top, &q);
     q >>= 12;
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
@@ -11322,19 +11382,18 @@ static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigne
     top += (unsigned)(e[2] >> 32);
     unsigned long long low = (e[1] << 32) | (unsigned)e[0];
     unsigned long long high = ((unsigned long long)top << 32) | (unsigned)e[2];
-    /* The magnitude first: then a small negative number has no bits to be rounded away. */
-    bool negative = (long long)high < 0;
-    if (negative) low = 0 - low, high = ~high + (low == 0);
-    double x = (double)high * 18446744073709551616.0 + (double)low;
-    return negative ? -x : x;
+    /* The lower half with a sign, too: then a small negative number has no bits to be rounded away,
+       for the upper half is 0. */
+    high += low >> 63;
+    return (double)(long long)high * 18446744073709551616.0 + (double)(long long)low;
 }
 
-/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved.
-   `choice` is a constant: then the tables' numbers are operands of the instructions, which else had
-   to load each. */
+/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
+   bits of the others. `choice` is a constant: then the tables' numbers are operands of the
+   instructions, which else had to load each. */
 static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__int8_job *job,
                                                                    const tmm__int8_sums *tables,
-                                                                   const uint4 *four, int row,
+                                                                   const uint2 *two, int row,
                                                                    int col, const int choice)
 {
     const int limit = tables->limit[choice];
@@ -11352,11 +11411,10 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
     const bool aligned = ((size_t)C | (size_t)job->ldc * 8) % 16 == 0;
     unsigned open = 0;
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < 2; j++) {
         unsigned words[TMM__INT8_PLANES];
 #pragma unroll
-        for (int l = 0; l < TMM__INT8_PLANES; l++)
-            words[l] = j == 0 ? four[l].x : j == 1 ? four[l].y : j == 2 ? four[l].z : four[l].w;
+        for (int l = 0; l < TMM__INT8_PLANES; l++) words[l] = j == 0 ? two[l].x : two[l].y;
         float col_g[2], col_one[2], col_unit[2];
         double col_scale[2];
 #pragma unroll
@@ -11392,38 +11450,39 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
     return open;
 }
 
-/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see
-   kernels/double/types.cuh for their order. A thread loads 16 bytes of each plane, all before the
-   first is needed. Proved elements are stored; the others are left as they are, and a bit of each
-   is set. Reads L + 1 bytes an element and writes 8 and 1/8, for some 120 instructions: bound by
-   memory, just. */
-TMM_KERNEL void __launch_bounds__(128, 4)
+/* KERNEL SUMS. 256 threads have a piece of 64 x 32 elements, 8 a thread: two have what
+   kernels/double/types.cuh says of one. A thread loads 8 bytes of each plane, all before the first
+   is needed. Proved elements are stored; the others are left as they are, and a bit of each is set.
+   Reads L + 1 bytes an element and writes 8 and 1/8, for some 160 instructions: bound by memory and
+   instructions alike. */
+TMM_KERNEL void __launch_bounds__(256, 3)
     TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
 {
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const unsigned moduli = job.state->moduli;
-    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
+    const int n = blockIdx.x, t = threadIdx.x / 2, half = threadIdx.x % 2, lane = t % 32;
     if (moduli == 0) return;
     const int piece_row = n / job.pieces_across, piece_col = n - piece_row * job.pieces_across;
-    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+    const int row = piece_row * 64 + t / 32 * 16 + lane / 4,
+              col = piece_col * 32 + half * 16 + lane % 4 * 2;
     const unsigned char *from =
-        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
-    uint4 four[TMM__INT8_PLANES];
+        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + threadIdx.x * 8;
+    uint2 two[TMM__INT8_PLANES];
 #pragma unroll
     for (int l = 0; l < TMM__INT8_PLANES; l++) {
-        four[l] = make_uint4(0, 0, 0, 0);
+        two[l] = make_uint2(0, 0);
         if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
-            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
+            two[l] = __ldcs((const uint2 *)(from + l * TMM__INT8_PIECE));
     }
     unsigned open = 0;
     switch (moduli) {
-    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 0); break;
-    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 1); break;
-    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 2); break;
-    default: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 3); break;
+    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 0); break;
+    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 1); break;
+    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 2); break;
+    default: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 3); break;
     }
-    job.open[(size_t)n * 128 + t] = (unsigned short)open;
+    ((unsigned char *)job.open)[(size_t)n * 256 + threadIdx.x] = (unsigned char)open;
     if (open != 0) job.state->open = 1;
 }
 #endif
@@ -11664,10 +11723,14 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
-/* KERNEL TENSOR INT8: bytes of its workspace; how many moduli, 0 for the choice of the device; the
-   number of its instance; whether KERNEL TENSOR computes what FP64 was chosen for. */
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; how many moduli, 0 for the choice of
+   the device; the number of its instance; whether KERNEL TENSOR computes what FP64 was chosen
+   for. */
 #ifndef TMM__INT8_BUDGET
 #define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_DEPTH
+#define TMM__INT8_DEPTH(most) (most)
 #endif
 #ifndef TMM__INT8_FIXED
 #define TMM__INT8_FIXED(moduli) (moduli)
@@ -12986,12 +13049,13 @@ static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm
     return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
 }
 
-/* Nanoseconds with groups of 2^group_log2 threads. */
+/* Nanoseconds with groups of 2^group_log2 threads. `load`: of the product, with a block for each
+   element. */
 static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
-                                                const TMM_FN(gemm__product) * p)
+                                                const TMM_FN(gemm__product) * p,
+                                                const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
-    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     const double group = 1 << c->group_log2, K = (double)p->K;
     c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
     const double threads = 1 << c->block_log2;
@@ -13002,7 +13066,7 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
     const double lines = TMM_FN(gemm__direct_lines)(member, p->csA, rows, p->rsA) +
                          TMM_FN(gemm__direct_lines)(member, p->rsB, cols, p->csB);
-    const double warps = ceil(c->blocks * p->batch / load.processors) * threads / 32;
+    const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
     const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     if (K > group) clocks += t->loop + t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
@@ -13010,10 +13074,10 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
-    const double rate = tmm__rate(device->capability, load.family, load.type);
-    clocks = fmax(clocks, load.blocks * K / (rate * load.processors));
+    const double rate = tmm__rate(device->capability, load->family, load->type);
+    clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
     return device->gpu.launch +
-           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
+           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(load));
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
@@ -13022,13 +13086,14 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
 {
     TMM_FN(direct__choice) best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     memset(&best, 0, sizeof best);
     best.time = HUGE_VAL;
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
         for (int n = layout == TMM__GROUPS;
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
             c.group_log2 = n, c.layout = layout;
-            c.time = TMM_FN(gemm__direct_guess)(&c, p);
+            c.time = TMM_FN(gemm__direct_guess)(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
             if (c.time < best.time) best = c;
         }
@@ -13550,6 +13615,25 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
            K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
+/* What so many products at a time take: operands that are not ready, from `memory` on, bits of
+   doubtful elements, a counter. Returns the bytes. */
+static inline size_t TMM_FN(gemm__float_place)(const TMM_FN(gemm__product) * p,
+                                               const tmm__fp16_operand *const *ready,
+                                               unsigned products, char *memory,
+                                               tmm__fp16_operand *operands)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        const long long lines = i == 0 ? p->M : p->N, stride = i == 0 ? p->strideA : p->strideB;
+        if (ready != NULL && ready[i] != NULL)
+            operands[i] = *ready[i];
+        else
+            operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, lines, p->K,
+                                                     p->batch > 1 && stride ? products : 1);
+    }
+    return bytes + TMM_FN(gemm__doubt_bytes)(p->M, p->N) * products + TMM__FLOAT_PACE_BYTES;
+}
+
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
    converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
@@ -13562,29 +13646,17 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
     tmm__fp16_operand operands[2];
-    unsigned *doubt = NULL;
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t each = TMM_FN(gemm__doubt_bytes)(M, N), bytes = 0;
+    size_t each = TMM_FN(gemm__doubt_bytes)(M, N);
     for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    char *memory = NULL;
-    for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
-        if (pass == 1) {
-            memory = (char *)tmm__workspace(bytes, stream);
-            *missing = memory == NULL ? bytes : 0;
-            if (memory == NULL) return TMM_OK;
-        }
-        bytes = 0;
-        for (int i = 0; i < 2; i++) {
-            if (ready != NULL && ready[i] != NULL)
-                operands[i] = *ready[i];
-            else
-                operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, from[i].lines, K,
-                                                         from[i].product_stride ? most : 1);
-        }
-        if (memory != NULL) doubt = (unsigned *)(memory + bytes);
-        bytes += TMM_FN(gemm__doubt_bytes)(M, N) * most + TMM__FLOAT_PACE_BYTES;
-    }
+    const size_t bytes = TMM_FN(gemm__float_place)(p, ready, most, NULL, operands);
+    char *memory = (char *)tmm__workspace(bytes, stream);
+    *missing = memory == NULL ? bytes : 0;
+    if (memory == NULL) return TMM_OK;
+    (void)TMM_FN(gemm__float_place)(p, ready, most, memory, operands);
+    char *pace = memory + bytes - TMM__FLOAT_PACE_BYTES;
+    unsigned *doubt = (unsigned *)(pace - TMM_FN(gemm__doubt_bytes)(M, N) * most);
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
@@ -13601,7 +13673,7 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
         job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
         job.doubt = doubt, job.doubt_pitch = (int)((N + 15) / 16);
-        job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
+        job.pace = (unsigned *)pace;
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }
     (void)cudaFreeAsync(memory, stream);
@@ -13610,7 +13682,7 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
 #endif
 /* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
    workspace.
-   Uses: kernels/double/types.cuh, once/device.h. Used by: kernels/double/launch.h. */
+   Uses: kernels/double/types.cuh, once/device.h, type/hooks.h. Used by: kernels/double/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__PART_DOUBLE_TABLES)
 #define TMM__PART_DOUBLE_TABLES
@@ -13675,6 +13747,7 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
     for (int c = 0; c < TMM__INT8_CHOICES; c++) {
         const int count = TMM__INT8_LEAST + c;
         unsigned Q[TMM__INT8_GROUPS] = {1, 1, 1, 1, 1, 1}, P[4] = {1, 0, 0, 0};
+        int place[TMM__INT8_GROUPS] = {0, 0, 0, 0, 0, 0};
         double bits = 0;
         for (int g = 0; g < TMM__INT8_GROUPS; g++) s->weight[c][g][0] = 1;
         for (int l = 0; l < count; l++) {
@@ -13689,7 +13762,10 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
             for (int j = 0; j < count; j++)
                 if (j != l) rest = rest * p[j] % p[l];
             r->a[c][l] = tmm__int8_make_modulus(p[l], tmm__int8_inverse(rest, p[l]));
-            s->factor[c][l] = Q[tmm__int8_group[l]] / (unsigned)p[l];
+            const int g = tmm__int8_group[l];
+            const unsigned factor = Q[g] / (unsigned)p[l];
+            s->low[c][g] |= (factor & 255) << 8 * place[g];
+            s->high[c][g] |= factor >> 8 << 8 * place[g]++;
         }
         for (int g = 0; g < TMM__INT8_GROUPS; g++) {
             unsigned long long one = 1ull << (g == TMM__INT8_GROUPS - 1 ? 24 : 44);
@@ -13708,36 +13784,70 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
     s->half_K = (float)K / 2;
 }
 
-/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. */
-typedef struct tmm__int8_layout {
-    size_t norms, lines[2], units[2], planes[2], C, open, bytes; /* of A and B; the state is at 0 */
-    int line_blocks[2], k_blocks, unit_blocks, every, chunks, pieces_down, pieces_across;
-} tmm__int8_layout;
+/* How K is cut: blocks, and of those every how many has units. */
+typedef struct tmm__int8_depth {
+    int k_blocks, unit_blocks, every;
+    int chunks; /* of KERNEL NORMS */
+} tmm__int8_depth;
 
-enum { TMM__INT8_STATE_BYTES = 256 };
+static inline tmm__int8_depth tmm__int8_cut(long long K)
+{
+    tmm__int8_depth d;
+    d.k_blocks = (int)((K - 1) / TMM__INT8_K + 1);
+    d.every = d.k_blocks >= 16 ? 8 : d.k_blocks >= 8 ? 4 : d.k_blocks >= 4 ? 2 : 1;
+    d.unit_blocks = (d.k_blocks - 1) / d.every + 1;
+    d.chunks = (int)((K - 1) / TMM__INT8_NORM_K + 1);
+    return d;
+}
+
+/* An operand: its lines, units and planes lie one behind the other, from memory + *at on, which is
+   then the end of it. */
+static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
+                                                     const tmm__int8_depth *depth)
+{
+    tmm__int8_operand o;
+    o.pitch = (int)((lines - 1) / 64 + 1);
+    const size_t padded = 64 * (size_t)o.pitch, to = *at + padded * sizeof(tmm__int8_line);
+    const size_t units = padded * (size_t)depth->unit_blocks * TMM__INT8_K;
+    o.lines = (tmm__int8_line *)(memory + *at);
+    o.units = (unsigned char *)memory + to;
+    o.planes = o.units + units;
+    *at = to + units + padded * (size_t)depth->k_blocks * TMM__INT8_K * TMM__INT8_MOST;
+    return o;
+}
+
+enum {
+    TMM__INT8_A = 1, /* operands that are prepared */
+    TMM__INT8_B = 2,
+    TMM__INT8_STATE_BYTES = 256
+};
 static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
 
-static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K)
+/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. What is
+   `ready` lies elsewhere. */
+typedef struct tmm__int8_layout {
+    size_t operands[2], C, open, norms, bytes; /* the state is at 0 */
+    int line_blocks[2], pieces_down, pieces_across, ready;
+    tmm__int8_depth depth;
+} tmm__int8_layout;
+
+static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K, int ready)
 {
     tmm__int8_layout l;
     memset(&l, 0, sizeof l);
     l.line_blocks[0] = (int)((M - 1) / 64 + 1), l.line_blocks[1] = (int)((N - 1) / 64 + 1);
-    l.k_blocks = (int)((K - 1) / TMM__INT8_K + 1);
-    l.every = l.k_blocks >= 16 ? 8 : l.k_blocks >= 8 ? 4 : l.k_blocks >= 4 ? 2 : 1;
-    l.unit_blocks = (l.k_blocks - 1) / l.every + 1;
-    l.chunks = (int)((K - 1) / TMM__INT8_NORM_K + 1);
     l.pieces_down = l.line_blocks[0], l.pieces_across = (int)((N - 1) / 32 + 1);
-    size_t at = TMM__INT8_STATE_BYTES, lines[2], pieces = (size_t)l.pieces_down * l.pieces_across;
+    l.depth = tmm__int8_cut(K), l.ready = ready;
+    size_t at = TMM__INT8_STATE_BYTES, pieces = (size_t)l.pieces_down * l.pieces_across, norms = 0;
     for (int i = 0; i < 2; i++) {
-        lines[i] = 64 * (size_t)l.line_blocks[i];
-        l.lines[i] = at, at += lines[i] * sizeof(tmm__int8_line);
+        l.operands[i] = at;
+        if (ready >> i & 1) continue;
+        (void)tmm__int8_operand_at(NULL, &at, i == 0 ? M : N, &l.depth);
+        norms += 64 * (size_t)l.line_blocks[i] * l.depth.chunks * sizeof(tmm__int8_norm);
     }
-    for (int i = 0; i < 2; i++) l.units[i] = at, at += lines[i] * l.unit_blocks * TMM__INT8_K;
-    for (int i = 0; i < 2; i++)
-        l.planes[i] = at, at += lines[i] * l.k_blocks * TMM__INT8_K * TMM__INT8_MOST;
     l.C = at, at += pieces * TMM__INT8_PLANES * TMM__INT8_PIECE;
     l.open = at, at += pieces * 128 * sizeof(unsigned short);
-    l.norms = at, at += (lines[0] + lines[1]) * l.chunks * sizeof(tmm__int8_norm);
+    l.norms = at, at += norms;
     l.bytes = at;
     return l;
 }
@@ -13757,13 +13867,35 @@ static inline size_t tmm__int8_budget(void)
     return known[place];
 }
 
+/* The k of a launch at most, the same for all but the last. */
+static inline long long tmm__int8_part_of_k(long long K)
+{
+    long long parts = (K - 1) / TMM__INT8_DEPTH(TMM__INT8_K_MOST) + 1;
+    return ((K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
+}
+
+/* What is kept of a prepared operand: a state, then an operand for each part of k. That of the part
+   from k0 on; *bytes is where it ends. */
+static inline tmm__int8_operand tmm__int8_prepared(char *memory, size_t *bytes, long long lines,
+                                                   long long K, long long k0)
+{
+    const long long k = tmm__int8_part_of_k(K);
+    tmm__int8_operand o;
+    memset((void *)&o, 0, sizeof o);
+    *bytes = TMM__INT8_STATE_BYTES;
+    for (long long from = 0; from <= k0; from += k) {
+        const tmm__int8_depth depth = tmm__int8_cut(tmm__min(k, K - from));
+        o = tmm__int8_operand_at(memory, bytes, lines, &depth);
+    }
+    return o;
+}
+
 /* The largest parts of a product that stay within so many bytes. */
-static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int cut_k,
+static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int cut_k, int ready,
                                    size_t budget)
 {
-    long long parts = (*K - 1) / TMM__INT8_K_MOST + 1;
-    *K = ((*K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
-    while (tmm__int8_plan(*M, *N, *K).bytes > budget) {
+    *K = tmm__int8_part_of_k(*K);
+    while (tmm__int8_plan(*M, *N, *K, ready).bytes > budget) {
         if (*M > 512 && *M >= *N)
             *M = ((*M - 1) / 2 / 512 + 1) * 512;
         else if (*N > 384)
@@ -13808,7 +13940,7 @@ static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
-    TMM__INT8_LOOKS = 1024,              /* pieces of C that the choice of moduli looks at */
+    TMM__INT8_LOOKS = 256,               /* pieces of C that the choice of moduli looks at */
     TMM__INT8_MMA_128x256 = 0,           /* instances */
     TMM__INT8_MMA_128x128
 };
@@ -13819,6 +13951,7 @@ typedef struct TMM_FN(int8_part) {
     TMM_FN(gemm__product) p;
     tmm__int8_layout layout;
     char *memory;
+    tmm__int8_norm *norms;
     tmm__int8_lines from[2];
     tmm__int8_operand operands[2];
     tmm__int8_residues residues;
@@ -13866,24 +13999,27 @@ static inline int TMM_FN(gemm__int8_fits)(long long M, long long N, long long K)
            tmm__current_device()->shared >= bytes;
 }
 
-/* Norms, scales and units, or residues: `state` is NULL for units. */
+/* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
+   units. */
 static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                                                     const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     long long K = part->p.K;
-    int groups_A = l->line_blocks[0], every = state == NULL ? l->every : 1, chunks = l->chunks;
-    unsigned groups = (unsigned)(l->line_blocks[0] + l->line_blocks[1]);
-    int lines_A = 64 * l->line_blocks[0], lines_B = 64 * l->line_blocks[1];
+    int groups_A = l->ready & TMM__INT8_A ? 0 : l->line_blocks[0];
+    int groups_B = l->ready & TMM__INT8_B ? 0 : l->line_blocks[1];
+    int every = state == NULL ? l->depth.every : 1, chunks = l->depth.chunks;
+    unsigned groups = (unsigned)(groups_A + groups_B);
+    int lines_A = 64 * groups_A, lines_B = 64 * groups_B;
     tmm_status status = TMM_OK;
+    if (groups == 0) return TMM_OK;
     if (state == NULL) {
-        tmm__int8_norm *norms = (tmm__int8_norm *)(part->memory + l->norms);
-        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &norms};
+        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &part->norms};
         void *of_scales[] = {&K,
                              &chunks,
                              &lines_A,
                              &lines_B,
-                             &norms,
+                             &part->norms,
                              &part->operands[0].lines,
                              &part->operands[1].lines};
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_norms),
@@ -13903,7 +14039,7 @@ static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                          &part->operands[1],
                          &state,
                          &part->residues};
-    int k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_residues),
                                            dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
@@ -13954,7 +14090,8 @@ static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * p
     job.C = (unsigned char *)part->memory + l->C;
     job.state = state;
     job.a_blocks = l->line_blocks[0], job.b_blocks = l->line_blocks[1];
-    job.k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    job.a_pitch = part->operands[0].pitch, job.b_pitch = part->operands[1].pitch;
+    job.k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
     for (int i = 0; i < TMM__INT8_MOST; i++) {
         job.p[i] = (unsigned)tmm__int8_moduli[i];
@@ -14034,9 +14171,10 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
     if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, NULL);
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, NULL);
+    int least = l->ready ? TMM__INT8_MOST : TMM__INT8_LEAST;
     int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
     if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
-    void *of_choice[] = {&job, &part->sums, &looks, &fp64, &each, &first};
+    void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_choice),
                                            dim3(pieces < 2 * processors ? pieces : 2 * processors),
@@ -14045,7 +14183,7 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 128,
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 256,
                                            0, 1, of_sums, p->stream);
     if (status == TMM_OK)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_open),
@@ -14059,22 +14197,87 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     return status;
 }
 
-/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for
-   it. */
-static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p, int *done)
+/* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
+   all moduli. `memory` has what tmm__int8_prepared says. */
+static inline tmm_status TMM_FN(gemm__int8_prepare)(const tmm__int8_lines *from, long long K,
+                                                    int is_B, char *memory, tmm_stream stream)
 {
-    int cut_k = 1, moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+    const long long k = tmm__int8_part_of_k(K), lines = from->lines;
+    tmm__int8_state *state = (tmm__int8_state *)memory;
+    TMM_FN(int8_part) part;
+    memset((void *)&part, 0, sizeof part);
+    part.p.stream = stream, part.from[is_B] = *from;
+    tmm_status status =
+        tmm__cuda(cudaMemsetAsync(state, 0, TMM__INT8_STATE_BYTES, stream), "cudaMemsetAsync");
+    if (status == TMM_OK)
+        status = tmm__cuda(cudaMemsetAsync(&state->moduli, TMM__INT8_MOST, 1, stream),
+                           "cudaMemsetAsync");
+    for (long long k0 = 0; k0 < K && status == TMM_OK; k0 += k) {
+        size_t end = 0;
+        part.p.K = tmm__min(k, K - k0);
+        part.from[is_B].X = from->X + k0 * from->k_stride;
+        part.layout = tmm__int8_plan(lines, lines, part.p.K, is_B ? TMM__INT8_A : TMM__INT8_B);
+        part.operands[is_B] = tmm__int8_prepared(memory, &end, lines, K, k0);
+        part.norms = (tmm__int8_norm *)part.operands[is_B].planes; /* before residues come there */
+        tmm__int8_make_tables(&part.residues, &part.sums, part.p.K);
+        status = TMM_FN(gemm__int8_convert)(&part, NULL);
+        if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(&part, state);
+    }
+    return status;
+}
+
+/* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
+   prepared, whose k is cut as they are. */
+static inline tmm__int8_layout TMM_FN(gemm__int8_parts)(long long *M, long long *N, long long *K,
+                                                        int ready)
+{
+    int cut_k = !ready;
 #ifdef TMM_EPILOGUE
     cut_k = 0;
 #endif
+    tmm__int8_parts(M, N, K, cut_k, ready, TMM__INT8_BUDGET(tmm__int8_budget()));
+    return tmm__int8_plan(*M, *N, *K, ready);
+}
+
+/* Operand number i of a part whose first line and k these are: from where, and where it is. */
+static inline void TMM_FN(gemm__int8_place)(TMM_FN(int8_part) * part, int i,
+                                            const tmm_prepared *ready, long long line0,
+                                            long long k0)
+{
+    const TMM_FN(gemm__product) *q = &part->p;
+    const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
+    const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
+    tmm__int8_operand *o = &part->operands[i];
+    size_t at = part->layout.operands[i];
+    part->from[i] = i == 0 ? of_A : of_B;
+    if (ready == NULL) {
+        *o = tmm__int8_operand_at(part->memory, &at, part->from[i].lines, &part->layout.depth);
+        return;
+    }
+    *o = tmm__int8_prepared((char *)ready->memory, &at, ready->lines, ready->K, k0);
+    o->lines += line0;
+    o->units += line0 / 64 * TMM__INT8_BLOCK, o->planes += line0 / 64 * TMM__INT8_BLOCK;
+}
+
+/* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
+   are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
+   nothing is done; else 0. */
+static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p,
+                                                     const tmm_prepared *const *prepared,
+                                                     size_t *missing)
+{
+    const tmm_prepared *none[2] = {NULL, NULL}, *const *ready = prepared ? prepared : none;
+    int moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+    int is_ready = (ready[0] ? TMM__INT8_A : 0) | (ready[1] ? TMM__INT8_B : 0);
     long long m = p->M, n = p->N, k = p->K;
-    tmm__int8_parts(&m, &n, &k, cut_k, TMM__INT8_BUDGET(tmm__int8_budget()));
+    const size_t bytes = TMM_FN(gemm__int8_parts)(&m, &n, &k, is_ready).bytes;
     TMM_FN(int8_part) part;
     memset((void *)&part, 0, sizeof part);
-    part.memory = (char *)tmm__workspace(tmm__int8_plan(m, n, k).bytes, p->stream);
-    *done = part.memory != NULL;
+    part.memory = (char *)tmm__workspace(bytes, p->stream);
+    *missing = part.memory == NULL ? bytes : 0;
+    if (part.memory == NULL) return TMM_OK;
     tmm_status status = TMM_OK;
-    for (long long b = 0; b < p->batch && *done; b++)
+    for (long long b = 0; b < p->batch; b++)
         for (long long k0 = 0; k0 < p->K; k0 += k)
             for (long long m0 = 0; m0 < p->M; m0 += m)
                 for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
@@ -14087,20 +14290,13 @@ static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product)
                     q->B += b * p->strideB + n0 * p->csB + k0 * p->rsB;
                     q->C += b * p->strideC + m0 * p->ldc + n0;
                     if (k0 > 0) q->beta = 1;
-                    part.layout = tmm__int8_plan(q->M, q->N, q->K);
-                    for (int i = 0; i < 2; i++) {
-                        tmm__int8_operand *o = &part.operands[i];
-                        const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
-                        const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
-                        part.from[i] = i == 0 ? of_A : of_B;
-                        o->lines = (tmm__int8_line *)(part.memory + part.layout.lines[i]);
-                        o->units = (unsigned char *)part.memory + part.layout.units[i];
-                        o->planes = (unsigned char *)part.memory + part.layout.planes[i];
-                        o->line_blocks = part.layout.line_blocks[i];
-                    }
+                    part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
+                    part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
+                    TMM_FN(gemm__int8_place)(&part, 0, ready[0], m0, k0);
+                    TMM_FN(gemm__int8_place)(&part, 1, ready[1], n0, k0);
                     status = TMM_FN(gemm__int8_run)(&part, TMM__INT8_FIXED(moduli));
                 }
-    if (part.memory != NULL) (void)cudaFreeAsync(part.memory, p->stream);
+    (void)cudaFreeAsync(part.memory, p->stream);
     return status;
 }
 #else
@@ -14341,16 +14537,42 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
 static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
                                             const TMM_FN(gemm__kernel) * row)
 {
-    int done = 0;
+    size_t missing = 0;
     (void)row;
-    tmm_status status = TMM_FN(gemm__int8_products)(p, &done);
-    if (done || status != TMM_OK) return status;
+    tmm_status status = TMM_FN(gemm__int8_products)(p, NULL, &missing);
+    if (missing == 0 || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
     status = TMM_FN(gemm__takes)(kernel, p);
     return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, p);
 }
 #endif
+
+/* Products of a batch whose arguments have been checked. */
+static inline tmm_status TMM_FN(gemm__batch)(tmm_kernel kernel, const TMM_FN(gemm__product) * given,
+                                             long long batch)
+{
+    TMM_FN(gemm__product) p = *given;
+    kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
+    tmm_status status = TMM_FN(gemm__takes)(kernel, &p);
+    if (status != TMM_OK || p.M == 0 || p.N == 0 || batch == 0) return status;
+    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
+       that may be NULL. */
+    if ((TMM_SUM)p.alpha == 0) p.K = 0;
+    if (p.K == 0) {
+        p.alpha = 0;
+        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
+    }
+    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
+    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
+        p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
+        p.C = given->C + first * p.strideC;
+        p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
+        status = TMM_FN(gemm__run)(kernel, &p);
+    }
+    return status;
+}
 
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                              long long N, long long K, TMM_TYPE alpha,
@@ -14370,23 +14592,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
     p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
-    kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
-    status = TMM_FN(gemm__takes)(kernel, &p);
-    if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;
-    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
-       that may be NULL. */
-    if ((TMM_SUM)alpha == 0) p.K = 0;
-    if (p.K == 0) {
-        p.alpha = 0;
-        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
-    }
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
-    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
-        p.A = A + first * p.strideA, p.B = B + first * p.strideB, p.C = C + first * strideC;
-        p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
-        status = TMM_FN(gemm__run)(kernel, &p);
-    }
+    *tmm__device_of_product() = tmm__current_device();
+    status = TMM_FN(gemm__batch)(kernel, &p, batch);
+    *tmm__device_of_product() = NULL;
     return status;
 }
 
@@ -14419,19 +14627,111 @@ TMM_API tmm_status TMM_FN(gemm)(tmm_op opA, tmm_op opB, long long M, long long N
                              stream);
 }
 #endif
-/* src/tiledmm/type/prepared.h. Float on tensor cores with operands that are converted once.
-   Uses: kernels/float/launch.h. Used by: callers. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FLOAT_TENSOR
+/* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
+   in halves, of double in residues.
+   Uses: kernels/float/launch.h, kernels/double/launch.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
+    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
+#if TMM__FLOAT_TENSOR
+/* What this type has, under one name: the most lines or k; whether the kernel takes a product;
+   bytes of what is kept of an operand; its conversion; a product. */
+enum { TMM_FN(gemm__converted_most) = TMM__FLOAT_SIZE_MAX };
+
+static inline int TMM_FN(gemm__converted_fits)(long long M, long long N, long long K)
+{
+    return TMM_FN(gemm__float_fits)(M, N, K);
+}
+
+static inline size_t TMM_FN(gemm__prepared_bytes)(long long lines, long long K)
+{
+    size_t bytes = 0;
+    (void)TMM_FN(gemm__fp16_operand)(NULL, &bytes, lines, K, 1);
+    return bytes;
+}
+
+static inline tmm_status TMM_FN(gemm__convert_once)(const tmm_prepared *request, char *memory,
+                                                    tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
+                             along_k ? 1 : ld, 0};
+    size_t offset = 0;
+    const tmm__fp16_operand to =
+        TMM_FN(gemm__fp16_operand)(memory, &offset, request->lines, request->K, 1);
+    const tmm__lines both[2] = {from, from};
+    const tmm__fp16_operand operands[2] = {to, to};
+    const int groups[2] = {8 * to.line_blocks, 0};
+    return TMM_FN(gemm__convert)(request->K, both, operands, groups, 1, stream);
+}
+
+/* Its bytes if `missing` is NULL; else the product, as gemm__float. */
+static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p,
+                                                 const tmm_prepared *const *prepared,
+                                                 size_t *missing, size_t *bytes)
+{
+    tmm__fp16_operand halves[2], operands[2];
+    const tmm__fp16_operand *ready[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const tmm_prepared *from = prepared[i];
+        size_t offset = 0;
+        if (from == NULL) continue;
+        halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, p->K, 1);
+        ready[i] = &halves[i];
+    }
+    if (missing != NULL) return TMM_FN(gemm__float)(p, ready, missing);
+    *bytes = TMM_FN(gemm__float_place)(p, ready, 1, NULL, operands);
+    return TMM_OK;
+}
+#else
+enum { TMM_FN(gemm__converted_most) = TMM__INT8_SIZE_MAX };
+
+static inline int TMM_FN(gemm__converted_fits)(long long M, long long N, long long K)
+{
+    return TMM_FN(gemm__int8_fits)(M, N, K);
+}
+
+static inline size_t TMM_FN(gemm__prepared_bytes)(long long lines, long long K)
+{
+    size_t bytes = 0;
+    (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
+    return bytes;
+}
+
+static inline tmm_status TMM_FN(gemm__convert_once)(const tmm_prepared *request, char *memory,
+                                                    tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
+                                  along_k ? 1 : ld};
+    return TMM_FN(gemm__int8_prepare)(&from, request->K, request->is_B, memory, stream);
+}
+
+static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p,
+                                                 const tmm_prepared *const *prepared,
+                                                 size_t *missing, size_t *bytes)
+{
+    long long M = p->M, N = p->N, K = p->K;
+    const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
+    if (missing != NULL) return TMM_FN(gemm__int8_products)(p, prepared, missing);
+    *bytes = TMM_FN(gemm__int8_parts)(&M, &N, &K, ready).bytes;
+    return TMM_OK;
+}
+#endif
+
 TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
 {
+    const long long most = TMM_FN(gemm__converted_most), elements = 1ll << 58; /* in size_t */
+    const tmm_kernel kernel = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
-    if (lines > TMM__FLOAT_SIZE_MAX || K > TMM__FLOAT_SIZE_MAX)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor: %lld x %lld is too large for it",
-                         lines, K);
-    if (lines > 0 && K > 0) (void)TMM_FN(gemm__fp16_operand)(NULL, bytes, lines, K, 1);
+    if (lines > most || K > most || (K > 0 && lines > elements / K))
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
+                         tmm_kernel_string(kernel), lines, K);
+    if (lines > 0 && K > 0) *bytes = TMM_FN(gemm__prepared_bytes)(lines, K);
     return TMM_OK;
 }
 
@@ -14442,7 +14742,7 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size
     const int is_B = request->is_B;
     const tmm_op op = request->op;
     const long long lines = request->lines, K = request->K, ld = request->ld;
-    const float *X = (const float *)request->X;
+    const TMM_TYPE *X = (const TMM_TYPE *)request->X;
     void *memory = request->memory;
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
@@ -14464,17 +14764,7 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
-    int along_k = (op == TMM_OP_N) != is_B;
-    if (needed > 0) {
-        size_t offset = 0;
-        const tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
-        const tmm__fp16_operand to =
-            TMM_FN(gemm__fp16_operand)((char *)memory, &offset, lines, K, 1);
-        const tmm__lines both[2] = {from, from};
-        const tmm__fp16_operand operands[2] = {to, to};
-        const int groups[2] = {8 * to.line_blocks, 0};
-        status = TMM_FN(gemm__convert)(K, both, operands, groups, 1, stream);
-    }
+    if (needed > 0) status = TMM_FN(gemm__convert_once)(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
@@ -14488,7 +14778,8 @@ TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, c
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda};
+    const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
+    const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda, type};
     return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
@@ -14496,7 +14787,8 @@ TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, c
                                           long long ldb, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb};
+    const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
+    const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb, type};
     return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
@@ -14513,6 +14805,7 @@ TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream strea
 static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, long long K,
                                                       const tmm_tensor_options *options)
 {
+    const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     if (M < 0 || N < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", M < 0 ? "M" : N < 0 ? "N" : "K");
     for (int is_B = 0; is_B < 2; is_B++) {
@@ -14528,9 +14821,30 @@ static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, 
                              "of %lld here",
                              is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
                              lines, K);
+        } else if (ready->type != type) {
+            return tmm__fail(TMM_ERROR_ARGUMENT, "%c was not prepared for products of %s",
+                             is_B ? 'B' : 'A', TMM__FLOAT_TENSOR ? "float" : "double");
         }
     }
     return TMM_OK;
+}
+
+/* What options are if there are none. */
+static const tmm_tensor_options TMM_FN(gemm__no_options) = {NULL, NULL};
+
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    *bytes = 0;
+    if (options == NULL) options = &TMM_FN(gemm__no_options);
+    tmm_status status = TMM_FN(gemm__check_prepared)(M, N, K, options);
+    if (status != TMM_OK || M == 0 || N == 0 || !TMM_FN(gemm__converted_fits)(M, N, K))
+        return status;
+    const tmm_prepared *const prepared[2] = {options->A, options->B};
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    p.batch = 1;
+    return TMM_FN(gemm__converted)(&p, prepared, NULL, bytes);
 }
 
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -14539,8 +14853,7 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream)
 {
-    static const tmm_tensor_options defaults = {NULL, NULL};
-    if (options == NULL) options = &defaults;
+    if (options == NULL) options = &TMM_FN(gemm__no_options);
     tmm_status status = TMM_FN(gemm__check_prepared)(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
@@ -14553,23 +14866,15 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
     status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
-    if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
-        return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
-                                 stream);
-    tmm__fp16_operand halves[2];
-    const tmm__fp16_operand *ready[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        const tmm_prepared *from = i == 0 ? options->A : options->B;
-        size_t offset = 0;
-        if (from == NULL) continue;
-        halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, K, 1);
-        ready[i] = &halves[i];
-    }
+    if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__converted_fits)(M, N, K))
+        return TMM_FN(gemm_with)(TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8, opA, opB, M, N,
+                                 K, alpha, A, lda, B, ldb, beta, C, ldc, stream);
+    const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = TMM_FN(gemm__float)(&p, ready, &missing);
+    status = TMM_FN(gemm__converted)(&p, prepared, &missing, NULL);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;
@@ -14685,11 +14990,13 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
 #endif
 #if TMM__DOUBLE_TENSOR
     if (kernel == TMM_TENSOR_INT8) {
-        int done;
-        tmm_status status = TMM_FN(gemm__int8_products)(&p, &done);
-        if (status == TMM_OK && !done)
+        size_t missing = 0;
+        tmm_status status = TMM_FN(gemm__int8_products)(&p, NULL, &missing);
+        if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor_int8: no memory for residues of blocks of A and B");
+                             "kernel tensor_int8: no memory for residues of blocks of A and B: %zu "
+                             "bytes",
+                             missing);
         return status;
     }
 #endif

@@ -9,21 +9,25 @@
 
    A row is one kernel of ours at one shape:
    - Inputs are new for each shape: uniform in (-1, 1) with a full significand, or all 32 bits of an
-     int. Whatever lies between and around the matrices is NaN.
+     int; with --phi P (u - 0.5) exp(P z), u uniform in (0, 1) and z normal: the wider, the more a
+     product of bytes needs. Whatever lies between and around the matrices is NaN.
    - C is poisoned before the call that is checked. Then every element must have been written and
      nothing outside the M x N part. At least 4096 elements (all, or about 65536 spread evenly over
      C) are compared with a sum in twice the precision of double: the column "error" is the largest
      |C - Cref| / (|A||B|)_ij, and must keep (K + 2) u. It must also keep 32 u, which every strict
      order of summation does by far on such inputs, and TF32 does not. All elements are compared
-     with those of cuBLAS (int: of TMM_SHARED_32). A call after the timing must give the same bits.
+     with those of cuBLAS (int: of TMM_SHARED_32). With --phi the bound alone is asked: cuBLAS's own
+     error passes 32 u there. A call after the timing must give the same bits.
    - Times: at least --ms milliseconds of each contender, in slices of about 25 ms of calls back to
      back, ours and theirs in turn, so that they share clocks and power; the median of the slices,
-     per call. Below 100 us per call also the time in a CUDA graph of 20 calls, replayed.
+     per call. Of ours a call that does not count begins each slice. Below 100 us per call also the
+     time in a CUDA graph of 20 calls, replayed.
    - Theirs are cublas?gemm with a default handle (strict: no TF32, no emulation); of the first
      eight algorithms that cublasLt proposes the fastest that is strict; for one row or column also
      cublas?gemv. "ratio" is the time of cublas?gemm over ours: above 1, ours is faster.
-   - TMM_AUTO_TENSOR, for float and large products of double, is timed beside cublas?gemm alone,
-     --tensor-ms milliseconds each: its own row, its own time of cuBLAS. For float its limit of
+   - TMM_AUTO_TENSOR, for float and large products of double, TMM_TENSOR of float and
+     TMM_TENSOR_INT8 are each timed beside cublas?gemm alone, --tensor-ms milliseconds each: a row
+     of their own, with a time of cuBLAS of its own. For float its limit of
      arithmetic is a third of what cuBLAS reaches with halves, since it takes three products of
      halves for one of floats. For double, by products of bytes, no limit was measured.
      "prepared_B", at one size: TMM_TENSOR where B was prepared beforehand.
@@ -54,7 +58,7 @@ static const char *const type_names[3] = {"float", "double", "int"};
 static const char *const op_names[4] = {"nn", "nt", "tn", "tt"};
 
 /* ---------------------------------- what is asked for ----------------------------------------- */
-enum { MOST_POINTS = 256, MOST_KERNELS = 16, MOST_ROWS = 4096, GRAPH_CALLS = 20 };
+enum { MOST_POINTS = 256, MOST_KERNELS = 16, MOST_ROWS = 4096, MOST_PHI = 8, GRAPH_CALLS = 20 };
 static const double GRAPH_BELOW = 100; /* microseconds */
 static const double SLICE = 25e3;      /* microseconds */
 
@@ -64,6 +68,7 @@ typedef struct point {
     int op; /* 2 if A is transposed + 1 if B is */
     int pad, offset;
     int listed;
+    double phi; /* of the data; 0: uniform */
 } point;
 
 typedef struct options {
@@ -73,7 +78,9 @@ typedef struct options {
     tmm_kernel kernels[MOST_KERNELS];
     int kernel_count;
     double ms, tensor_ms;
-    int quick, whole_list;
+    double phi[MOST_PHI];
+    int phi_count;
+    int quick, whole_list, no_lt;
     const char *csv;
     u64 seed;
 } options;
@@ -91,6 +98,8 @@ static void print_help(void)
         "  --batch B                that many products at a time, for each --shape\n"
         "  --ld-pad P               leading dimensions P longer than needed\n"
         "  --offset E               matrices that begin E elements behind an aligned address\n"
+        "  --phi P                  data (u - 0.5) exp(P z), P from 0 to 8, 0: uniform "
+        "(repeatable)\n"
         "  --kernel NAME            this kernel of ours (repeatable; default auto):\n"
         "                          ");
     for (int k = 0; k < TMM_KERNEL_COUNT; k++) {
@@ -99,7 +108,9 @@ static void print_help(void)
     }
     printf("\n"
            "  --ms T                   milliseconds of each contender at each shape (default 200)\n"
-           "  --tensor-ms T            the same for auto_tensor (default 300)\n"
+           "  --tensor-ms T            the same for auto_tensor, tensor of float and tensor_int8\n"
+           "                           (default 300)\n"
+           "  --no-lt                  without the algorithms of cublasLt\n"
            "  --quick                  a short list, 60 and 100 ms\n"
            "  --csv FILE               writes the rows to FILE as well\n"
            "  --seed S                 repeats the inputs of another run\n"
@@ -129,8 +140,28 @@ static int find_word(const char *word, const char *const *words, int count)
 
 static void add_point(options *o, long long M, long long N, long long K, int op, int listed)
 {
-    point p = {M, N, K, 1, op, 0, 0, listed};
+    point p = {M, N, K, 1, op, 0, 0, listed, 0};
     if (o->count < MOST_POINTS) o->points[o->count++] = p;
+}
+
+/* A number from 0 to 8 in decimal digits. */
+static int parse_phi(const char *value, double *phi)
+{
+    char *rest = NULL;
+    if (!value || strspn(value, "0123456789.") != strlen(value) || !*value) return 0;
+    *phi = strtod(value, &rest);
+    return *rest == 0 && *phi <= 8;
+}
+
+/* Every point with every --phi, all shapes of one before the next. */
+static void spread_points(options *o)
+{
+    int count = o->count;
+    for (int f = 0; f < o->phi_count; f++)
+        for (int n = 0; n < count && (f == 0 || o->count < MOST_POINTS); n++) {
+            if (f > 0) o->points[o->count++] = o->points[n];
+            o->points[f == 0 ? n : o->count - 1].phi = o->phi[f];
+        }
 }
 
 static void add_default_points(options *o)
@@ -183,9 +214,13 @@ static int parse_options(int count, char **words, options *o)
         if (strcmp(word, "--help") == 0) {
             print_help();
             exit(0);
-        } else if (strcmp(word, "--quick") == 0) {
-            o->quick = 1;
+        } else if (strcmp(word, "--quick") == 0 || strcmp(word, "--no-lt") == 0) {
+            *(word[2] == 'q' ? &o->quick : &o->no_lt) = 1;
             continue;
+        } else if (strcmp(word, "--phi") == 0) {
+            if (o->phi_count == MOST_PHI) return refuse("%s can be given 8 times", word);
+            if (!parse_phi(value, &o->phi[o->phi_count++]))
+                return refuse("--phi is a number from 0 to 8, not '%s'", shown);
         } else if (strcmp(word, "--type") == 0) {
             found = find_word(value, type_names, 3);
             if (found < 0) return refuse("--type is float, double or int, not '%s'", shown);
@@ -240,7 +275,7 @@ static int parse_options(int count, char **words, options *o)
         n++;
     }
     if (!any_type) o->types[0] = o->types[1] = o->types[2] = 1;
-    o->whole_list = !shapes && !o->quick && !any_op && pad < 0 && offset < 0;
+    o->whole_list = !shapes && !o->quick && !any_op && !o->phi_count && pad < 0 && offset < 0;
     if (!any_op) ops[0] = 1;
     if (o->kernel_count == 0) {
         o->kernels[o->kernel_count++] = TMM_AUTO;
@@ -280,6 +315,7 @@ static int parse_options(int count, char **words, options *o)
         if (pad >= 0) o->points[n].pad = (int)pad;
         if (offset >= 0) o->points[n].offset = (int)offset;
     }
+    spread_points(o);
     return 1;
 }
 
@@ -390,6 +426,21 @@ static __global__ void fill_halves(__half *x, long long count, u64 seed)
     long long step = (long long)gridDim.x * blockDim.x;
     for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step)
         x[n] = __float2half((float)((double)(long long)mix(seed + (u64)n) / 9223372036854775808.0));
+}
+
+/* Elements uniform in (-1, 1) become (u - 0.5) exp(phi z), z by Box and Muller. */
+static __global__ void spread(tmm_type type, matrix m, long long cells, double phi, u64 seed)
+{
+    long long step = (long long)gridDim.x * blockDim.x;
+    for (long long c = (long long)blockIdx.x * blockDim.x + threadIdx.x; c < cells; c += step) {
+        if (!inside(&m, c)) continue;
+        u64 bits = mix(seed + (u64)c);
+        double radius = sqrt(-2 * log(((double)(bits >> 32) + 0.5) / 4294967296.0));
+        double z = radius * cospi((double)(bits & 0xffffffffu) / 2147483648.0);
+        double x = 0.5 * load(type, m.start, c) * exp(phi * z);
+        if (type == TMM_FLOAT) ((float *)m.start)[c] = (float)x;
+        if (type == TMM_DOUBLE) ((double *)m.start)[c] = x;
+    }
 }
 
 typedef struct limits {
@@ -623,11 +674,13 @@ static int enqueue(bench *w, const contender *c)
     return status == CUBLAS_STATUS_SUCCESS;
 }
 
-/* Microseconds per call of `calls` calls back to back; negative if one was refused. */
+/* Microseconds per call of `calls` calls back to back; negative if one was refused. A call that
+   does not count comes before: the first behind a synchronisation gets memory anew, of gigabytes
+   some milliseconds, which those behind it keep. */
 static double time_calls(bench *w, const contender *c, int calls)
 {
     float ms = 0;
-    int good = 1;
+    int good = c->kind != OURS || c->graph || enqueue(w, c);
     must(cudaEventRecord(w->from, w->stream), "event");
     for (int n = 0; n < calls; n++) good &= enqueue(w, c);
     must(cudaEventRecord(w->to, w->stream), "event");
@@ -796,6 +849,7 @@ static void check(bench *w, contender *c, int has_peer)
     operands given = {q->type, q->opA, q->opB, q->A, q->B, q->seed};
     check_samples<<<(unsigned)((samples + 7) / 8), 256, 0, w->stream>>>(given, *m, edge, samples, 0,
                                                                         w->found);
+    if (q->p.phi > 0) has_peer = 0, strict = bound;
     if (has_peer) /* a sum of K products in (-1, 1) never strays this far, an element left out does */
         check_peer<<<2048, 256, 0, w->stream>>>(q->type, *m, q->D, matrix_cells(m),
                                                 64 * type_unit[q->type] * (double)q->p.K, w->found);
@@ -934,7 +988,7 @@ static void heading(const bench *w)
                 "name,choice,type,op,M,N,K,batch,lda,ldb,ldc,offset,real_time_us,cublas_us,"
                 "cublaslt_us,cublas_gemv_us,graph_us,cublas_graph_us,tflops,gbytes_per_s,ratio,"
                 "ratio_cublaslt,percent_of_limit,limit,error,cublas_error,bound,result,device,"
-                "driver,toolkit,cublas,compiled_for,seed\n");
+                "driver,toolkit,cublas,compiled_for,seed,phi\n");
 }
 
 static void csv_number(FILE *f, double x, const char *format)
@@ -942,10 +996,10 @@ static void csv_number(FILE *f, double x, const char *format)
     fputc(',', f);
     if (x > 0) fprintf(f, format, x);
 }
-static void csv_machine(const bench *w)
+static void csv_machine(const bench *w, const char *phi)
 {
-    fprintf(w->csv, ",\"%s\",%s,%s,%s,%d,%llu\n", w->l.device, w->l.v.driver, w->l.v.toolkit,
-            w->l.cublas, w->l.compiled_for, w->o.seed);
+    fprintf(w->csv, ",\"%s\",%s,%s,%s,%d,%llu,%s\n", w->l.device, w->l.v.driver, w->l.v.toolkit,
+            w->l.cublas, w->l.compiled_for, w->o.seed, phi);
     fflush(w->csv); /* what is there stays there, whatever happens to the rest */
 }
 
@@ -962,7 +1016,7 @@ static void limit_row(const bench *w, const char *name, const char *type, double
     csv_number(w->csv, tflops * 1e-12, "%.6g");
     csv_number(w->csv, gbytes * 1e-9, "%.6g");
     fprintf(w->csv, ",,,,,,,,");
-    csv_machine(w);
+    csv_machine(w, "");
 }
 
 static void print_limits(const bench *w)
@@ -1006,7 +1060,8 @@ static void shape_text(const point *p, char *text, size_t size)
         n = snprintf(text, size, "%lld,%lld,%lld", p->M, p->N, p->K);
     if (p->batch > 1) n += snprintf(text + n, size - (size_t)n, " x %lld", p->batch);
     if (p->pad) n += snprintf(text + n, size - (size_t)n, " ld+%d", p->pad);
-    if (p->offset) snprintf(text + n, size - (size_t)n, " at+%d", p->offset);
+    if (p->offset) n += snprintf(text + n, size - (size_t)n, " at+%d", p->offset);
+    if (p->phi > 0) snprintf(text + n, size - (size_t)n, " phi %g", p->phi);
 }
 
 /* Does it take products of halves? auto_tensor takes them where it differs from auto, which only it
@@ -1118,7 +1173,8 @@ static void add_row(bench *w, const contender *c, const char *name, int ours,
     csv_number(w->csv, r.cublas_error, "%.3e");
     csv_number(w->csv, r.bound, "%.3e");
     fprintf(w->csv, ",%s", r.result);
-    csv_machine(w);
+    snprintf(shown, sizeof shown, "%g", p->phi);
+    csv_machine(w, shown);
 }
 
 /* ---------------------------------- one point ------------------------------------------------- */
@@ -1139,6 +1195,8 @@ static void fill(bench *w, const matrix *m, u64 seed)
 {
     must(cudaMemsetAsync(m->start, 0xff, matrix_bytes(m, w->q.type), w->stream), "poison");
     fill_random<<<2048, 256, 0, w->stream>>>(w->q.type, *m, matrix_cells(m), seed);
+    if (w->q.p.phi > 0 && w->q.type != TMM_INT)
+        spread<<<2048, 256, 0, w->stream>>>(w->q.type, *m, matrix_cells(m), w->q.p.phi, mix(~seed));
 }
 
 /* Is it timed beside cuBLAS alone? */
@@ -1191,8 +1249,8 @@ static void run_point(bench *w)
             check(w, v, 0);
             if (strcmp(v->result, "ok") == 0) gemv = v, count++;
         }
-        made_lt = 1;
-        if (choose_lt(w, &best)) {
+        made_lt = !w->o.no_lt;
+        if (made_lt && choose_lt(w, &best)) {
             lt = &c[count++];
             *lt = best;
         }
@@ -1280,13 +1338,24 @@ static const struct {
     int M, N, K;
     double ratio;
 } tensor_goals[] = {
-    {TMM_FLOAT, 512, 512, 512, 1.4},      {TMM_FLOAT, 1024, 1024, 1024, 2.8},
-    {TMM_FLOAT, 2048, 2048, 2048, 3.3},   {TMM_FLOAT, 3072, 3072, 3072, 3.4},
-    {TMM_FLOAT, 4096, 4096, 4096, 3.5},   {TMM_FLOAT, 4099, 4097, 4095, 3.4},
-    {TMM_FLOAT, 5000, 5000, 5000, 3.4},   {TMM_FLOAT, 5120, 5120, 5120, 3.4},
-    {TMM_FLOAT, 8192, 8192, 8192, 3.7},   {TMM_FLOAT, 16384, 16384, 16384, 3.7},
-    {TMM_DOUBLE, 2048, 2048, 2048, 1.05}, {TMM_DOUBLE, 4096, 4096, 4096, 1.48},
-    {TMM_DOUBLE, 8192, 8192, 8192, 1.7},  {TMM_DOUBLE, 16384, 16384, 16384, 1.88},
+    {TMM_FLOAT, 512, 512, 512, 1.4},    {TMM_FLOAT, 1024, 1024, 1024, 2.8},
+    {TMM_FLOAT, 2048, 2048, 2048, 3.3}, {TMM_FLOAT, 3072, 3072, 3072, 3.4},
+    {TMM_FLOAT, 4096, 4096, 4096, 3.5}, {TMM_FLOAT, 4099, 4097, 4095, 3.4},
+    {TMM_FLOAT, 5000, 5000, 5000, 3.4}, {TMM_FLOAT, 5120, 5120, 5120, 3.4},
+    {TMM_FLOAT, 8192, 8192, 8192, 3.7}, {TMM_FLOAT, 16384, 16384, 16384, 3.7},
+};
+
+/* Double by products of bytes, squares: TMM_TENSOR_INT8, or TMM_AUTO_TENSOR where that takes it.
+   Where the bound is proved by few moduli, by more, and hardly anywhere: then by FP64. */
+static const struct {
+    int N;
+    double phi, ratio;
+} int8_goals[] = {
+    {2048, 0, 1.05},   {4096, 0, 1.48},   {8192, 0, 1.7},   {16384, 0, 1.88},   {32768, 0, 2},
+    {2048, 0.5, 1.05}, {4096, 0.5, 1.48}, {8192, 0.5, 1.7}, {16384, 0.5, 1.88}, {2048, 1, 1},
+    {4096, 1, 1.3},    {8192, 1, 1.48},   {16384, 1, 1.55}, {2048, 2, 1},       {4096, 2, 1.3},
+    {8192, 2, 1.48},   {16384, 2, 1.55},  {2048, 4, 0.9},   {4096, 4, 0.9},     {8192, 4, 0.9},
+    {16384, 4, 0.9},
 };
 
 static int missed;
@@ -1300,17 +1369,23 @@ static void goal(const char *what, double reached, double wanted, const char *un
            met ? "met" : "MISSED");
 }
 
-static const row *find_row_of(const char *kernel, tmm_type type, long long M, long long N,
-                              long long K)
+static const row *find_row_by(const char *kernel, tmm_type type, long long M, long long N,
+                              long long K, double phi)
 {
     for (int n = 0; n < row_count; n++) {
         const row *r = &rows[n];
         if (r->ours && strcmp(r->name, kernel) == 0 && r->type == type && r->p.M == M &&
             r->p.N == N && r->p.K == K && r->p.op == 0 && r->p.batch == 1 && r->p.pad == 0 &&
-            r->p.offset == 0)
+            r->p.offset == 0 && r->p.phi == phi)
             return r;
     }
     return NULL;
+}
+
+static const row *find_row_of(const char *kernel, tmm_type type, long long M, long long N,
+                              long long K)
+{
+    return find_row_by(kernel, type, M, N, K, 0);
 }
 
 static const row *find_row(tmm_type type, long long M, long long N, long long K)
@@ -1385,6 +1460,21 @@ static void lowest_gain(const bench *w)
     goal(what, lowest, 0.97, "");
 }
 
+static void int8_reached(const bench *w)
+{
+    char what[96];
+    if (w->l.compiled_for < 90) return; /* not by wgmma */
+    for (size_t n = 0; n < sizeof int8_goals / sizeof *int8_goals; n++) {
+        const int N = int8_goals[n].N;
+        const double phi = int8_goals[n].phi;
+        const row *r = find_row_by("tensor_int8", TMM_DOUBLE, N, N, N, phi);
+        if (!r) r = find_row_by("auto_tensor", TMM_DOUBLE, N, N, N, phi);
+        if (!r || (strcmp(r->name, "auto_tensor") == 0 && strcmp(r->limit, "bytes") != 0)) continue;
+        snprintf(what, sizeof what, "double, %s, ratio at %d, phi %g", r->name, N, phi);
+        goal(what, r->ratio, int8_goals[n].ratio, "");
+    }
+}
+
 static void print_goals(const bench *w)
 {
     char what[96];
@@ -1420,6 +1510,7 @@ static void print_goals(const bench *w)
     snprintf(what, sizeof what, "float, prepared B, ratio at %d", PREPARED);
     goal(what, prepared ? prepared->ratio : 0, 4, "");
     lowest_gain(w);
+    int8_reached(w);
     for (int t = 0; t < 2; t++) {
         if (!w->o.types[t]) continue;
         for (int n = 0; n < 4; n++) {

@@ -12,8 +12,9 @@
 #   shapes.csv     bench/shapes.cu: 200 shapes drawn by the date, beside cuBLAS and the limits
 #   regret.csv     the same shapes by every kernel and plan: how good TMM_AUTO's choice is
 #   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS; accuracy_double.csv
-#   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products; fp64_mma.csv:
-#                  by mma.sync, as on GPUs that have no wgmma; fp64.txt: what that predicts for GeForce
+#   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products by kind of data,
+#                  and by mma.sync, as on GPUs that have no wgmma; fp64.txt: the same as a table, and
+#                  what is predicted for GeForce
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: its test built with -use_fast_math
 #   memory.csv     demos/memory, all rows; memory.txt: a line for each, as ./build.sh run memory says
@@ -35,6 +36,7 @@ work=build/bench
 mkdir -p $work
 failed=
 
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)
 step() { printf '== %s (%d s)\n' "$1" "$SECONDS"; }
 fault() { failed="$failed $1"; }
 
@@ -69,7 +71,7 @@ if [ "$parts" != " memory " ]; then
     build raytrace_fast tests/raytrace.cu -use_fast_math &
     # the multiply alone needs what only the name with an "a" allows
     architecture=(-arch=native)
-    case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1) in
+    case $capability in
     9.0) architecture=(-gencode "arch=compute_90a,code=sm_90a") ;;
     esac
     # as tests builds it, and without the "a", so by mma.sync on all devices
@@ -77,6 +79,10 @@ if [ "$parts" != " memory " ]; then
     build tensor_mma_check tests/tensor_float.cu -lineinfo &
     nvcc -O3 "${architecture[@]}" -lineinfo tests/tensor_double.cu -o $work/double_check &
     build double_mma_check tests/tensor_double.cu -lineinfo &
+    # initcheck does not follow what bulk copies store, which sm_80 has not: bench/notes/tensor_int8.md
+    for name in demos/matmul tests/tensor_double; do
+        nvcc -O3 -gencode arch=compute_80,code=compute_80 -lineinfo $name.cu -o "$work/$(basename $name)_sm80_check" &
+    done
     nvcc -O3 "${architecture[@]}" bench/gemm.cu -lcublas -lcublasLt -o $work/gemm_cublas &
     nvcc -O3 "${architecture[@]}" bench/shapes.cu -lcublas -o $work/shapes &
     nvcc -O3 "${architecture[@]}" bench/accuracy.cu -DWITH_CUBLAS -lcublas -o $work/accuracy &
@@ -103,7 +109,9 @@ if wants sanitizer; then
     : >"$out/sanitizer.txt"
     for tool in memcheck racecheck initcheck synccheck; do
         sanitize $tool $work/matmul_check 130 129 67 --no-cpu --reps 1
-        sanitize $tool $work/matmul_check 64 64 64 --type double --no-cpu --reps 1
+        of_double=matmul_check
+        [ $tool = initcheck ] && of_double=matmul_sm80_check
+        sanitize $tool $work/$of_double 64 64 64 --type double --no-cpu --reps 1
         sanitize $tool $work/matmul_check 33 200 41 --type int --no-cpu --reps 1
         # shapes that are cut along K, packed, split among clusters, or moved back inside at the edges
         sanitize $tool $work/matmul_check 300 260 600 --kernel pipelined --no-cpu --reps 1
@@ -124,9 +132,12 @@ if wants sanitizer; then
         else
             sanitize $tool build/test/tensor_float.gpu
         fi
-        # initcheck does not follow what bulk copies store: bench/notes/tensor_int8.md
-        [ $tool = initcheck ] || sanitize $tool $work/double_check few
-        sanitize $tool $work/double_mma_check few
+        if [ $tool = initcheck ]; then
+            sanitize $tool $work/tensor_double_sm80_check few
+        else
+            sanitize $tool $work/double_check few
+            sanitize $tool $work/double_mma_check few
+        fi
         sanitize $tool $work/raytrace_check --width 200 --height 150 --spheres 700 --no-cpu --out $work/s
     done
     sanitize memcheck $work/raytrace_check --width 200 --height 150 --spheres 9000 --no-cpu --out $work/s
@@ -174,13 +185,32 @@ if wants gemm; then
     beside "gemm beside cuBLAS, as for sm_80" $work/gemm_sm80 --quick --csv "$out/gemm_cublas_sm80.csv"
 fi
 
-# What KERNEL TENSOR INT8 should give on GeForce, and, where this is one of them, what it gives. An SM
-# does 1024 multiply-adds of bytes a clock and 2 of double. By mma.sync an H200 attains 0.68 of its
-# 2048 at 8192 (bench/results/h200/tensor_int8.csv). 102 bytes an element of N x N at 0.85 of the memory's
-# rate, and 19 instructions of double. Columns: SMs, boost GHz, GB/s by the data sheets.
+# Rows of bench/gemm as a table: TFLOP/s, and KERNEL TENSOR INT8 as a multiple of cuBLAS, in turn with
+# it, and of our own FP64 by way of cuBLAS.
+int8_table() { # int8_table FP64.CSV
+    awk -F, '
+        $6 != $5 || $7 != $5 || $8 != 1 || $28 != "ok" { next }
+        { key = $33 "," $35 "," $5 }
+        $1 == "auto" { native[key] = $21; rate[key] = $19 }
+        $1 == "tensor_int8" { rows[++count] = key; int8[key] = $19; times[key] = $21; cublas[key] = $19 / $21 }
+        END {
+            printf "%-8s %-8s %6s %8s %8s %8s %13s %11s\n", "TFLOP/s", "data", "N", "cuBLAS", "FP64", "INT8", "times cuBLAS", "times FP64"
+            for (n = 1; n <= count; n++) {
+                split(rows[n], part, ",")
+                key = rows[n]
+                printf "sm_%-5s %-8s %6d %8.1f", part[1], (part[2] > 0 ? "phi " part[2] : "uniform"), part[3], cublas[key]
+                if (native[key]) printf " %8.1f %8.1f %13.2f %11.2f\n", rate[key], int8[key], times[key], times[key] / native[key]
+                else printf " %8s %8.1f %13.2f %11s\n", "-", int8[key], times[key], "-"
+            }
+        }' "$1"
+}
+# What it should give on GeForce, and, where this is one of them, what it gives. An SM does 1024
+# multiply-adds of bytes a clock and 2 of double. By mma.sync an H200 attains 0.68 of its 2048 at 8192
+# (bench/results/h200/tensor_int8.csv). 102 bytes an element of N x N at 0.85 of the memory's rate, and
+# 19 instructions of double. Columns: SMs, boost GHz, GB/s by the data sheets.
 predict() { # predict FP64.CSV DEVICE
     awk -F, -v device="$2" '
-        NR == FNR { if ($1 == "tensor_int8" && $5 == $6 && $5 == $7) measured[$5] = sprintf("%.2f", $19); next }
+        NR == FNR { if ($1 == "tensor_int8" && $5 == $6 && $5 == $7 && $35 == 0) measured[$5] = sprintf("%.2f", $19); next }
         FNR == 1 { printf "%-10s %6s %21s %21s\n%-10s %6s %10s %10s %10s %10s\n", "TFLOP/s", "FP64", "N = 4096", "N = 8192",
             "", "peak", "predicted", "measured", "predicted", "measured" }
         {
@@ -193,7 +223,7 @@ predict() { # predict FP64.CSV DEVICE
             }
             print ""
         }
-        END { if (!found) printf "%s: measured %s at 4096, %s at 8192\n", device, measured[4096], measured[8192] }
+        END { if (!found) printf "%s, by mma.sync if it can: measured %s at 4096, %s at 8192\n", device, measured[4096], measured[8192] }
         ' "$1" - <<'END'
 RTX 3060,28,1.78,360
 RTX 3090,82,1.70,936
@@ -206,14 +236,27 @@ END
 }
 if wants fp64; then
     step "double on INT8 tensor cores, beside FP64 and cuBLAS"
-    sizes=(--shape 256 --shape 512 --shape 1024 --shape 2048 --shape 4096 --shape 8192)
-    kernels=(--type double --kernel auto --kernel tensor_int8)
-    for program in "gemm_cublas fp64" "gemm_sm80 fp64_mma"; do
-        read -r built name <<<"$program"
-        seconds=300 show "$name" "$work/$built" "${kernels[@]}" "${sizes[@]}" --csv "$out/$name.csv"
-        grep -E '^double|^ *type' $work/one.txt
+    shapes() { printf -- '--shape %s ' "$@"; }
+    # where FP64 has 1/64 of the rate of FP32, cuBLAS takes seconds for one product of 8192
+    case $capability in
+    6.0 | 7.0 | 8.0 | 9.0 | 10.0) uniform=$(shapes 1024 2048 4096 8192 16384 32768) spread=$(shapes 2048 4096 8192 16384) ;;
+    *) uniform=$(shapes 256 512 1024 2048 4096 8192) spread=$(shapes 2048 4096) ;;
+    esac
+    runs=("gemm_cublas --kernel auto $uniform" "gemm_cublas --kernel auto --phi 0.5 --phi 1 --phi 2 --phi 4 $spread")
+    # by mma.sync, as GPUs without wgmma
+    [ "$capability" != 9.0 ] || runs+=("gemm_sm80 $(shapes 1024 2048 4096 8192)")
+    rm -f "$out/fp64.csv"
+    for run in "${runs[@]}"; do
+        read -r -a words <<<"$run"
+        seconds=300 show "fp64: $run" "$work/${words[0]}" "${words[@]:1}" --kernel tensor_int8 --type double --no-lt --csv $work/one.csv
+        grep -E '^limits|MISSED|WRONG' $work/one.txt
+        [ -s "$out/fp64.csv" ] || head -n 1 $work/one.csv >"$out/fp64.csv"
+        tail -n +2 $work/one.csv >>"$out/fp64.csv"
     done
-    predict "$out/fp64.csv" "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)" | tee "$out/fp64.txt"
+    {
+        int8_table "$out/fp64.csv"
+        predict "$out/fp64.csv" "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)"
+    } | tee "$out/fp64.txt"
 fi
 
 drawn() { # drawn NAME OPTION...: bench/shapes; what it says of all shapes goes on the screen, too

@@ -3,7 +3,8 @@
 
 From the rows of bench/accuracy: the error by kind of data at one K, and by K for three kinds.
 From the rows of bench/gemm: the ratio to cublasSgemm and the error by size, for A and B uniform in
-(-1, 1). Which of the two follows from the columns. Errors are |C - Cref| / (|A||B|) in units of
+(-1, 1); or TFLOP/s and error of double by TMM_TENSOR_INT8, by kind of data, if that is all that is
+there, as bench/gpu.sh OUT fp64 leaves it. Which it is follows from the rows. Errors are |C - Cref| / (|A||B|) in units of
 u = 2^-24, of double 2^-53. Needs matplotlib, which brings Pillow.
 """
 import csv
@@ -15,7 +16,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
 from plot_gemm import save  # noqa: E402
 
-U = 2.0**-24
+U, U_DOUBLE = 2.0**-24, 2.0**-53
 # name in the CSV of bench/accuracy: label, colour, marker
 STYLE = {
     "strict": ("tiledmm, strict (TMM_AUTO)", "#0060a8", "o"),
@@ -27,6 +28,14 @@ STYLE = {
 }
 BY_KIND = 4096  # the K of the plot by kind, or the nearest that is there
 OVER_K = [("uniform", "-"), ("positive", "--"), ("slivers", ":")]
+# rows of TMM_TENSOR_INT8 by phi: label, colour, marker; the last: uniform by mma.sync
+INT8 = {
+    0: ("uniform", "#c04000", "D"),
+    1: ("(u - 0.5) exp(z)", "#e0a000", "o"),
+    2: ("(u - 0.5) exp(2 z)", "#308040", "^"),
+    4: ("(u - 0.5) exp(4 z)", "#999999", "v"),
+    None: ("uniform, by mma.sync", "#0060a8", "x"),
+}
 LEAST = 0.02  # what is smaller, exact results above all, is drawn here
 MOST = 1e7
 
@@ -158,6 +167,50 @@ def plot_sizes(rows, out):
     save(figure, out)
 
 
+def plot_double(rows, out):
+    """TFLOP/s and error by size: square products of double by TMM_TENSOR_INT8 and by cuBLAS."""
+    ours, cublas = {}, {}
+    for row in rows:
+        kept = row["type"] == "double" and row["op"] == "nn" and row["result"] == "ok"
+        if not kept or not row["ratio"] or any(row[key] != row["M"] for key in ("N", "K", "ldc")):
+            continue
+        size, rate, phi = int(row["M"]), float(row["tflops"]), float(row["phi"])
+        if row["name"] == "tensor_int8":
+            key = None if int(row["compiled_for"]) < 90 else phi
+            ours.setdefault(key, []).append((size, rate, float(row["error"]) / U_DOUBLE))
+        elif row["name"] == "auto" and phi == 0:
+            error = float(row["cublas_error"]) / U_DOUBLE
+            cublas[size] = (size, rate / float(row["ratio"]), error)
+    if not cublas:
+        sys.exit("plot_accuracy.py: no rows of auto beside cuBLAS in this file")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.8, 4.2), dpi=110, width_ratios=(3, 2))
+    series = [(INT8[key], sorted(ours[key])) for key in INT8 if key in ours]
+    series.append((STYLE["cublas_dgemm"], [cublas[size] for size in sorted(cublas)]))
+    for (label, colour, marker), some in series:
+        size, rate, error = zip(*some)
+        left.plot(size, rate, "-", marker=marker, color=colour, markersize=5, label=label)
+        right.plot(size, error, "-", marker=marker, color=colour, markersize=5)
+    sizes = sorted({point[0] for _, some in series for point in some})
+    right.plot(sizes, [size + 2 for size in sizes], "--", color="#222222", linewidth=1,
+               label="promise, K + 2")
+    left.set_title("TFLOP/s, sustained (higher is better)", fontsize=10)
+    left.set_ylim(bottom=0)
+    right.set_title("largest error |C - AB| / (|A||B|) (lower is better)", fontsize=10)
+    right.set_ylabel("units of u = 2^-53")
+    right.set_yscale("log")
+    for axes in (left, right):
+        axes.set_xlabel("N (matrices of N x N doubles)")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(sizes, [str(n) for n in sizes], fontsize=8)
+        axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+        axes.grid(color="#dddddd")
+        axes.set_axisbelow(True)
+    figure.suptitle(f"C = A B in double by TMM_TENSOR_INT8, {machine(rows[-1])}", fontsize=10)
+    figure.legend(loc="lower center", ncols=7, fontsize=8.5, handlelength=1.6, columnspacing=1.2)
+    figure.tight_layout(rect=(0, 0.065, 1, 1))
+    save(figure, out)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: plot_accuracy.py CSV OUT.png")
@@ -168,6 +221,8 @@ def main():
         sys.exit(f"plot_accuracy.py: {sys.argv[1]}: {error}")
     if rows and "kind" in rows[0]:
         plot_kinds(rows, sys.argv[2])
+    elif any(row.get("name") == "tensor_int8" for row in rows):
+        plot_double(rows, sys.argv[2])
     elif rows and "cublas_us" in rows[0]:
         plot_sizes(rows, sys.argv[2])
     else:

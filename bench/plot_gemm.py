@@ -18,12 +18,13 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen fir
 COLOURS = {"float": "#0060a8", "double": "#c04000"}
 
 
-def save(figure, path):
-    """Writes a PNG of 64 colours: a third of the bytes, and a plot has no more."""
+def save(figure, path, colours=32):
+    """Writes a PNG of few colours: a third of the bytes, and a plot has no more."""
     whole = io.BytesIO()
     figure.savefig(whole, format="png")
     with Image.open(whole) as image:
-        few = image.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        few = image.convert("RGB").quantize(colours, method=Image.Quantize.MAXCOVERAGE,
+                                            dither=Image.Dither.NONE)
         few.save(path, format="PNG", optimize=True)
 
 

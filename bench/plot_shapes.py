@@ -31,6 +31,7 @@ TITLES = {
     "float": "float, strict",
     "double": "double",
     "tensor": "float, TMM_AUTO_TENSOR",
+    "int8": "double, TMM_AUTO_TENSOR",
 }
 TICKS = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 3, 4, 6, 8, 12, 16]
 
@@ -38,7 +39,7 @@ TICKS = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 3, 4, 6, 8, 12, 16]
 def intensity(row):
     """Operations for each byte of A, B and C, once through memory."""
     m, n, k = (int(row[name]) for name in "MNK")
-    size = 8 if row["type"] == "double" else 4
+    size = 8 if row["type"] in ("double", "int8") else 4
     return 2 * m * n * k / (size * (m * k + k * n + m * n))
 
 
@@ -110,7 +111,7 @@ def main():
     figure.legend(handles, labels, loc="lower center", ncol=len(KINDS), fontsize=8,
                   handletextpad=0.2, columnspacing=1.2)
     figure.tight_layout(rect=(0, 0.05, 1, 1))
-    save(figure, sys.argv[2])
+    save(figure, sys.argv[2], colours=64)
 
 
 if __name__ == "__main__":

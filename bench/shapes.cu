@@ -4,7 +4,7 @@
    Build   nvcc -O3 -arch=native bench/shapes.cu -lcublas -o shapes
            (on an H100 or H200: -gencode arch=compute_90a,code=sm_90a instead of -arch=native;
            cpu/cucc bench/shapes.cu for the CPU: checks alone, no cuBLAS)
-   Run     ./shapes                      200 shapes of today's seed, three types; some minutes
+   Run     ./shapes                      200 shapes of today's seed, all types; some minutes
            ./shapes --seed 7 --count 50 --kind 17-64 --type double --csv rows.csv
            ./shapes --shapes rows.csv    the same shapes again
            ./shapes --regret             every kernel and plan at each shape: how good is the choice?
@@ -24,8 +24,9 @@
        long_k    few tiles: max(M, N) <= 512 and K >= 4096; or M N <= 2^20 and K >= 8192
        short_k   min(M, N) > 256, K <= 256
    - Types: float and double by TMM_AUTO; tensor is float by TMM_AUTO_TENSOR, where min(M, N) >= 17 and
-     max(M, N) and K are at least 256. Beside cublas?gemm in its default mode, without TF32, with a
-     workspace of 32 MiB, its own default on sm_90.
+     max(M, N) and K are at least 256; int8 is double by TMM_AUTO_TENSOR, where M, N and K are at
+     least 256: what TMM_AUTO does in a program that defines TMM_DOUBLE_TENSOR. Beside cublas?gemm
+     in its default mode, without TF32, with a workspace of 32 MiB, its own default on sm_90.
    - Inputs are uniform in (-1, 1); all that lies between and around matrices is NaN. C is poisoned
      with NaN before the call that is checked. All of it must be written, and nothing else; at least
      512 elements (all of a small C) are compared with sums in twice the precision of double, and
@@ -40,11 +41,13 @@
      in this run. Rates come from a table. Warm operands may be faster than memory.
    - A plan is an instance of a kernel, how k is cut, and slices: "2 reduce 5". Instances are
      numbered in the order of their list; of skinny it is the width, of pipelined 3, and of double
-     tensor the numbers of a second round, are with packed operands. --regret forces each plan that
+     tensor the numbers of a second round, are with packed operands. tensor_int8 has no plans: the
+     device chooses. --regret forces each plan that
      the launcher compares, one by one; of numbers of slices that are less than a quarter apart,
      one. Plans that are 15% behind the fastest after two slices are timed no further. */
 #include "plans.h"
-#define TMM_FLOAT_TENSOR 0 /* compiled, but taken only where it is asked for */
+#define TMM_FLOAT_TENSOR  0 /* compiled, but taken only where they are asked for */
+#define TMM_DOUBLE_TENSOR 0
 #define TMM_NO_INT
 #include "../tiledmm.cuh"
 #ifndef __CUCC__ /* the CPU runner has neither cuBLAS nor graphs */
@@ -138,14 +141,15 @@ static bench state;
 /* Is this shape measured with this type? */
 static int is_for(const shape *s, measured_type type)
 {
-    return type != TYPE_TENSOR ||
-           (least_of(s->M, s->N) >= 17 && most_of(s->M, s->N) >= 256 && s->K >= 256);
+    const long long narrow = least_of(s->M, s->N);
+    if (type == TYPE_INT8) return narrow >= 256 && s->K >= 256;
+    return type != TYPE_TENSOR || (narrow >= 17 && most_of(s->M, s->N) >= 256 && s->K >= 256);
 }
 
 static void set_limit(const bench *w, row *r)
 {
     const shape *s = &r->s;
-    double size = r->type == TYPE_DOUBLE ? 8 : 4;
+    double size = (double)type_size(element_of(r->type));
     double bytes = size * ((double)s->M * (double)s->K + (double)s->K * (double)s->N +
                            (double)s->M * (double)s->N);
     double us[LIMIT_KINDS];
@@ -167,7 +171,7 @@ static void lay_out(bench *w, const shape *s, measured_type type)
     const long long rows[4] = {rows_A(s), rows_B(s), s->M, s->M};
     const long long cols[4] = {cols_A(s), cols_B(s), s->N, s->N};
     const long long ld[4] = {s->lda, s->ldb, s->ldc, s->ldc};
-    q->s = *s, q->type = type, q->element = type == TYPE_DOUBLE ? TMM_DOUBLE : TMM_FLOAT;
+    q->s = *s, q->type = type, q->element = element_of(type);
     q->opA = s->opA == 'T' ? TMM_OP_T : TMM_OP_N, q->opB = s->opB == 'T' ? TMM_OP_T : TMM_OP_N;
     q->bytes = 0;
     for (int n = 0; n < 4; n++) {
@@ -240,7 +244,7 @@ DEFINE_CUBLAS(d, D, double)
 
 static tmm_kernel auto_of(measured_type type)
 {
-    return type == TYPE_TENSOR ? TMM_AUTO_TENSOR : TMM_AUTO;
+    return type == TYPE_TENSOR || type == TYPE_INT8 ? TMM_AUTO_TENSOR : TMM_AUTO;
 }
 static tmm_kernel chosen_for(const problem *q)
 {
@@ -276,13 +280,15 @@ static int enqueue(bench *w, const contender *c, int call)
 /* ---------------------------------- timing ---------------------------------------------------- */
 /* Microseconds for each product of `calls` calls, or launches of a graph, back to back; negative if
    one was refused. A call on a stream comes behind one that does not count, unless it is long: what
-   the first does after a synchronisation, above all getting memory, is done then. */
+   the first does after a synchronisation, above all getting memory, is done then. Products of bytes
+   need so much that it shows in long ones, too. */
 static double time_calls(bench *w, const contender *c, int calls)
 {
     float ms = 0;
     int good = 1;
     spin<<<1, 1, 0, w->stream>>>(HOLD);
-    if (!c->graph && c->us < LONG) good = enqueue(w, c, calls);
+    if (!c->graph && (c->us < LONG || (w->q.type == TYPE_INT8 && !c->cublas)))
+        good = enqueue(w, c, calls);
     must(cudaEventRecord(w->from, w->stream), "event");
     for (int n = 0; n < calls && good; n++) good = enqueue(w, c, n);
     must(cudaEventRecord(w->to, w->stream), "event");
@@ -471,6 +477,7 @@ static int is_candidate(const problem *q, tmm_kernel kernel)
     case TMM_NARROW: return q->element == TMM_FLOAT && most_of(q->s.M, q->s.N) >= 256;
     case TMM_PIPELINED: return q->element != TMM_DOUBLE; /* another in its place */
     case TMM_TENSOR: return q->type != TYPE_FLOAT;       /* not strict */
+    case TMM_TENSOR_INT8: return q->type == TYPE_INT8;
     default: return 1;
     }
 }
@@ -545,11 +552,11 @@ static int same_bits(bench *w, const contender *c)
     return get_findings(w).checksum == c->checksum;
 }
 
-/* The time of strict float at the same shape, if it is among the rows before. */
-static double strict_time(const bench *w, const shape *s)
+/* The time by TMM_AUTO at the same shape, if it is among the rows before. */
+static double strict_time(const bench *w, const shape *s, measured_type strict)
 {
     for (int n = w->row_count - 2; n >= 0 && n > w->row_count - 2 - TYPES; n--)
-        if (w->rows[n].type == TYPE_FLOAT && same_shape(&w->rows[n].s, s)) return w->rows[n].ours;
+        if (w->rows[n].type == strict && same_shape(&w->rows[n].s, s)) return w->rows[n].ours;
     return 0;
 }
 
@@ -591,7 +598,8 @@ static void run_shape(bench *w, const shape *s, measured_type type)
     r->ours = c[0].us > 0 ? c[0].us : 0, r->error = c[0].error;
     r->result = c[0].result ? c[0].result : "ok";
     if (theirs && c[theirs].us > 0) r->cublas = c[theirs].us;
-    if (type == TYPE_TENSOR) r->strict = strict_time(w, s);
+    if (type == TYPE_TENSOR || type == TYPE_INT8)
+        r->strict = strict_time(w, s, type == TYPE_TENSOR ? TYPE_FLOAT : TYPE_DOUBLE);
     if (w->o.regret) set_best(r, c + 1, others);
     set_limit(w, r);
     write_row(&w->out, r);
@@ -683,11 +691,10 @@ int main(int count, char **words)
     printf("%s, driver %s, CUDA %s, cuBLAS %s; seed %llu, %d shapes\n", w->out.device,
            w->out.v.driver, w->out.v.toolkit, w->out.cublas[0] ? w->out.cublas : "none", w->o.seed,
            w->count);
-    printf(
-        "limits: %.2f TB/s; float %.1f, double %.1f, tensor %.1f TFLOP/s; an empty kernel %.2f us "
-        "on a stream, %.2f us in a graph\n",
-        w->r.read * 1e-12, w->r.flops[0] * 1e-12, w->r.flops[1] * 1e-12, w->r.flops[2] * 1e-12,
-        w->launch[0], w->launch[1]);
+    printf("limits: %.2f TB/s; float %.1f, double %.1f, tensor %.1f, int8 %.1f TFLOP/s; an empty "
+           "kernel %.2f us on a stream, %.2f us in a graph\n",
+           w->r.read * 1e-12, w->r.flops[0] * 1e-12, w->r.flops[1] * 1e-12, w->r.flops[2] * 1e-12,
+           w->r.flops[3] * 1e-12, w->launch[0], w->launch[1]);
     printf("type   op M,N,K                kind    kernel             ours us %s\n",
            w->o.regret ? "   best us  slower  best" : " cuBLAS us   ratio  part of limit");
     write_head(&w->out);

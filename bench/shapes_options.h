@@ -18,7 +18,8 @@ static inline void print_help(void)
            "them.\n\n"
            "  --seed N           another draw (default: today's date, yyyymmdd)\n"
            "  --count N          that many shapes (default 200)\n"
-           "  --type NAME        float, double, tensor (TMM_AUTO_TENSOR) or all (default)\n"
+           "  --type NAME        float, double, tensor and int8 (float and double by\n"
+           "                     TMM_AUTO_TENSOR) or all (default)\n"
            "  --kind NAME        shapes of this kind alone:");
     for (int k = 0; k < KINDS; k++) printf(" %s", kind_names[k]);
     printf("\n"
@@ -43,16 +44,18 @@ static inline u64 today(void)
 
 static inline int parse_type(const char *value, options *o)
 {
+    int any = 0;
     for (int t = 0; t < TYPES; t++) {
         int all = value && strcmp(value, "all") == 0;
-        if (all || (value && strcmp(value, measured_names[t]) == 0)) o->types[t] = 1;
+        if (all || (value && strcmp(value, measured_names[t]) == 0)) o->types[t] = any = 1;
     }
-    return o->types[0] + o->types[1] + o->types[2];
+    return any;
 }
 
 static inline int parse_options(int count, char **words, options *o)
 {
     long long number;
+    int any_type = 0;
     memset(o, 0, sizeof *o);
     o->seed = today(), o->count = 200, o->kind = -1;
     for (int n = 1; n < count; n++) {
@@ -79,7 +82,8 @@ static inline int parse_options(int count, char **words, options *o)
             o->seconds = (double)number;
         } else if (strcmp(word, "--type") == 0) {
             if (!parse_type(value, o))
-                return refuse("--type is float, double, tensor or all, not '%s'", shown);
+                return refuse("--type is float, double, tensor, int8 or all, not '%s'", shown);
+            any_type = 1;
         } else if (strcmp(word, "--kind") == 0) {
             o->kind = find_kind(value);
             if (o->kind < 0) return refuse("--kind: no kind is called '%s'", shown);
@@ -91,7 +95,7 @@ static inline int parse_options(int count, char **words, options *o)
         }
         n++;
     }
-    if (!o->types[0] && !o->types[1] && !o->types[2]) (void)parse_type("all", o);
+    if (!any_type) (void)parse_type("all", o);
     return 1;
 }
 

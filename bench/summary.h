@@ -4,9 +4,13 @@
 #define BENCH_SUMMARY_H
 #include "draw.h"
 
-/* Float by multiply-adds, double, float by TMM_AUTO_TENSOR. */
-typedef enum measured_type { TYPE_FLOAT, TYPE_DOUBLE, TYPE_TENSOR, TYPES } measured_type;
-static const char *const measured_names[TYPES] = {"float", "double", "tensor"};
+/* Float by multiply-adds, double, float by TMM_AUTO_TENSOR, double by it. */
+typedef enum measured_type { TYPE_FLOAT, TYPE_DOUBLE, TYPE_TENSOR, TYPE_INT8, TYPES } measured_type;
+static const char *const measured_names[TYPES] = {"float", "double", "tensor", "int8"};
+static inline tmm_type element_of(measured_type type)
+{
+    return type == TYPE_DOUBLE || type == TYPE_INT8 ? TMM_DOUBLE : TMM_FLOAT;
+}
 
 /* What bounds a product. */
 typedef enum limit_kind { BY_MEMORY, BY_ARITHMETIC, BY_LAUNCH, LIMIT_KINDS } limit_kind;
@@ -28,6 +32,7 @@ static const candidate candidates[] = {
     {"narrow", TMM_NARROW},
     {"direct", TMM_DIRECT},
     {"tensor", TMM_TENSOR},
+    {"tensor_int8", TMM_TENSOR_INT8},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
@@ -41,7 +46,7 @@ typedef struct row {
     double ours, cublas, limit, error; /* error: the largest over the bound */
     limit_kind bound;
     int graph, cold;
-    double strict; /* for TYPE_TENSOR: ours, of TYPE_FLOAT */
+    double strict; /* for TYPE_TENSOR and TYPE_INT8: ours, of TYPE_FLOAT and TYPE_DOUBLE */
     /* --regret: the fastest of all, its time, and of each candidate its best plan's; plans:
        timed. */
     const char *best;
@@ -223,7 +228,8 @@ static inline void print_worst(const row *rows, int count, measured_type type,
         print_row(&rows[chosen[greatest ? found - 1 - n : n]]);
 }
 
-/* Ratios to cuBLAS, or to strict float: geometric mean, 5th percentile and worst. */
+/* Ratios to cuBLAS, or to TMM_AUTO: geometric mean, 5th percentile and worst; and the largest error
+   over the promise. */
 static inline void print_ratios(const row *rows, int count, measured_type type,
                                 double (*value)(const row *), const char *beside)
 {
@@ -232,18 +238,22 @@ static inline void print_ratios(const row *rows, int count, measured_type type,
     int parts = value == ratio_of;
     if (!select_rows(rows, count, type, GROUP_ALL, value, chosen)) return;
     printf("\n%s, times %s\n%-16s %6s %8s %8s %8s%s\n", measured_names[type], beside, "kind",
-           "shapes", "mean", "5th pc", "worst", parts ? "   part of the limit: ours cuBLAS" : "");
+           "shapes", "mean", "5th pc", "worst",
+           parts ? "   part of the limit: ours cuBLAS   error / promise" : "");
     for (int group = 0; group < GROUPS; group++) {
         int found = select_rows(rows, count, type, group, value, chosen);
+        double error = 0;
         for (int n = 0; n < found; n++) {
             const row *r = &rows[chosen[n]];
             ratio[n] = value(r), ours[n] = r->limit / r->ours, theirs[n] = r->limit / r->cublas;
+            error = r->error > error ? r->error : error;
         }
         if (found == 0) continue;
         printf("%-16s %6d %8.3f %8.3f %8.3f", group_name(group), found,
                geometric_mean(ratio, found), percentile(ratio, found, 0.05), ratio[0]);
         if (parts)
-            printf(" %25.2f %6.2f", geometric_mean(ours, found), geometric_mean(theirs, found));
+            printf(" %25.2f %6.2f %17.3f", geometric_mean(ours, found),
+                   geometric_mean(theirs, found), error);
         printf("\n");
     }
     print_worst(rows, count, type, value, 0);
@@ -275,7 +285,8 @@ static inline void print_summary(const row *rows, int count, int regret)
             print_regrets(rows, count, type);
         } else {
             print_ratios(rows, count, type, ratio_of, "cuBLAS");
-            print_ratios(rows, count, type, gain_of, "strict float");
+            print_ratios(rows, count, type, gain_of,
+                         type == TYPE_TENSOR ? "strict float" : "TMM_AUTO, double");
         }
     }
 }

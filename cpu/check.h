@@ -65,7 +65,28 @@ bool anything_found();
 void report_at_exit();
 uint64_t host_now();
 uint32_t calling_code(); /* who called the runtime */
+
+/* A callback comes after what was put into its stream before it, and before the rest: what it does itself
+ * counts as done at the time of the call that BEGAN it. */
+inline uint64_t host_calls_back()
+{
+    return host_now();
+}
+struct called_back {
+    called_back(cudaStream_t stream, uint64_t begun);
+    ~called_back();
+    uint64_t outer;
+};
 #else
+inline uint64_t host_calls_back()
+{
+    return 0;
+}
+struct called_back {
+    called_back(cudaStream_t, uint64_t)
+    {
+    }
+};
 inline void clock_block(worker &)
 {
 }

@@ -68,6 +68,7 @@ void clock_block(worker &w)
         b.learning = false;
     }
     b.objects.clear();
+    memset(b.recent, 0, sizeof b.recent);
     if (!++b.generation) { /* all have been used */
         madvise(b.words, shared_arena_size / 4 * sizeof *b.words, MADV_DONTNEED);
         b.generation = 1;

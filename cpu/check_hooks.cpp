@@ -4,13 +4,22 @@
 
 namespace cucc
 {
+/* Local variables: nobody else's business, and the most frequent of all. */
+static inline bool on_own_stack(const worker &w, const void *address)
+{
+    const fiber *f = w.fiber_of[w.current];
+    return f && (uintptr_t)address - (uintptr_t)f->stack < f->usable_size;
+}
+
 /* By the address of the call, which the program's debug information turns into a line. */
 static inline void on_access(const void *address, size_t size, int kind, uint32_t code)
 {
-    if (worker *w = self)
+    worker *w = self;
+    if (w && on_own_stack(*w, address)) return;
+    if (w)
         kernel_access(*w, (uintptr_t)address, size, kind, code);
     else if (cucc_options.check)
-        host_access((uintptr_t)address, kind & access_writes, code);
+        host_access((uintptr_t)address, kind, code);
 }
 
 /* The three innermost returns from a hook's frame on: code of programs has frame pointers, but what has called
@@ -131,15 +140,16 @@ CUCC_ACCESS(16)
         return __atomic_##name(p, v, __ATOMIC_SEQ_CST);                                   \
     }
 #define __atomic_exchange __atomic_exchange_n
-#define CUCC_SWAP(bits, T, name, weak)                                                         \
-    int __tsan_atomic##bits##_compare_exchange_##name(T *p, T *e, T v, int succeeds, int)      \
-    {                                                                                          \
-        one_at_a_time guard;                                                                   \
-        bool equal = __atomic_load_n(p, __ATOMIC_SEQ_CST) == *e;                               \
-        if (equal) order(succeeds);                                                            \
-        on_access(p, sizeof v, access_reads | access_strong | (equal ? access_writes : 0),     \
-                  OUTER_CODE);                                                                 \
-        return __atomic_compare_exchange_n(p, e, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+#define CUCC_SWAP(bits, T, name, weak)                                                          \
+    int __tsan_atomic##bits##_compare_exchange_##name(T *p, T *e, T v, int succeeds, int)       \
+    {                                                                                           \
+        one_at_a_time guard;                                                                    \
+        bool equal = __atomic_load_n(p, __ATOMIC_SEQ_CST) == *e;                                \
+        if (equal) order(succeeds);                                                             \
+        on_access(p, sizeof v,                                                                  \
+                  access_reads | access_strong | access_compares | (equal ? access_writes : 0), \
+                  OUTER_CODE);                                                                  \
+        return __atomic_compare_exchange_n(p, e, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
     }
 #define CUCC_ATOMIC(bits, T)                                               \
     T __tsan_atomic##bits##_load(const T *p, int)                          \

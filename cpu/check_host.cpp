@@ -14,6 +14,19 @@ uint64_t host_now()
     return ++host_time;
 }
 
+static thread_local uint64_t callback_began; /* 0: outside of callbacks */
+
+called_back::called_back(cudaStream_t stream, uint64_t begun) : outer(callback_began)
+{
+    host_waits(stream);
+    callback_began = begun;
+}
+
+called_back::~called_back()
+{
+    callback_began = outer;
+}
+
 static bool is_new_place(uint32_t code)
 {
     static std::unordered_set<uint32_t> *known = new std::unordered_set<uint32_t>;
@@ -28,8 +41,9 @@ static const char *verb(bool write)
 }
 
 /* Called at each access of the host's code. */
-void host_access(uintptr_t address, bool write, uint32_t code)
+void host_access(uintptr_t address, int kind, uint32_t code)
 {
+    bool write = (kind & access_writes) != 0;
     const auto &all = all_watched();
     if (all.empty() || address < all.front()->begin || address >= all.back()->end) return;
     watched *m = find_watched(all, address);
@@ -48,7 +62,9 @@ void host_access(uintptr_t address, bool write, uint32_t code)
                   "cudaMemcpy, or managed memory");
         return;
     }
-    m->touched = host_now();
+    if (kind & access_strong)
+        return; /* atomic or volatile: the program knows that others are there */
+    m->touched = callback_began ? callback_began : host_now();
     m->touched_at = code;
     m->touched_to_write = write;
     if (m->busy.empty() || !(write || m->busy_writes) || !is_new_place(code)) return;

@@ -12,6 +12,7 @@ enum { most_frames = 12, most_findings = 50, trace_bit = 1u << 31 };
 struct finding {
     std::string kind, where, what, right;
     uint64_t count;
+    uint32_t guess; /* the plain load, or 0 */
 };
 static std::vector<finding> &pending()
 {
@@ -198,16 +199,28 @@ std::string here(const worker &w)
 }
 
 void found(const char *kind, const std::string &where, const std::string &what,
-           const std::string &right)
+           const std::string &right, uint32_t guess)
 {
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    pending().push_back({kind, where, what, right, 1});
+    pending().push_back({kind, where, what, right, 1, guess});
+}
+
+static std::set<uint32_t> &checked_guesses()
+{
+    static auto *all = new std::set<uint32_t>;
+    return *all;
+}
+
+void guess_is_checked(uint32_t code)
+{
+    std::lock_guard<std::recursive_mutex> lock(message_lock());
+    checked_guesses().insert(code);
 }
 
 void note(const std::string &what)
 {
     std::lock_guard<std::recursive_mutex> lock(message_lock());
-    pending().push_back({"note", "", what, "", 0});
+    pending().push_back({"note", "", what, "", 0, 0});
 }
 
 void count_fault()
@@ -229,6 +242,9 @@ void print_findings()
     std::lock_guard<std::recursive_mutex> lock(message_lock());
     static auto *told = new std::set<std::string>;
     std::set<uint32_t> codes;
+    auto is_no_fault = [](const finding &f) { return checked_guesses().count(f.guess) > 0; };
+    pending().erase(std::remove_if(pending().begin(), pending().end(), is_no_fault),
+                    pending().end());
     if (pending().empty()) return;
     for (const finding &f : pending()) {
         collect(f.what, codes);

@@ -123,7 +123,7 @@ void check_release(void *memory)
 /* ---- which bytes were written ---------------------------------------------------------------- */
 
 /* The bytes of the word at ADDRESS & ~3 that lie in [address, end). */
-static unsigned int bytes_of_word(uintptr_t address, uintptr_t end)
+static inline unsigned int bytes_of_word(uintptr_t address, uintptr_t end)
 {
     unsigned int mask = byte_mask << (address & 3) & byte_mask;
     uintptr_t next = (address & ~(uintptr_t)3) + 4;
@@ -243,6 +243,9 @@ static std::string what_orders(const access_event &e, const access_record &r)
 static void report_race(access_event e, const access_record &r, bool other_writes,
                         const std::string &place, bool later = false)
 {
+    uint32_t guess = 0;
+    if (!e.write && r.strong) guess = e.code;
+    if (e.strong && !other_writes) guess = r.code;
     if (!later) e.code = calling_code();
     std::string other = describe_thread(*e.w.launch, r.block, r.thread);
     if (r.block == e.b.block) other = other.substr(other.find("thread"));
@@ -250,7 +253,7 @@ static void report_race(access_event e, const access_record &r, bool other_write
           "race on " + place + ": it " + (e.write ? "writes" : "reads") + " at " + at(e.code) +
               " what " + other + (other_writes ? " writes" : " reads") + " at " + at(r.code) +
               (e.write && other_writes ? ", another value" : "") + ", and nothing orders them",
-          what_orders(e, r));
+          what_orders(e, r), guess);
 }
 
 /* Two stores to one word: a race only if the second one changes it, which shows when it was done. */
@@ -275,15 +278,14 @@ static uint32_t word_at(uintptr_t address, unsigned int mask)
     return value & bits;
 }
 
-void settle()
+static void settle_store()
 {
     doubtful_store &d = doubtful;
-    if (!d.w) return;
     worker &w = *d.w;
     d.w = nullptr;
     if (word_at(d.address, d.mask) == d.value) return;
     if (!is_new(key_of(0, d.before.code, d.code), true)) return;
-    access_event e = {w, *w.check, d.code, d.thread, true, false};
+    access_event e = {w, *w.check, d.code, d.thread, true, false, false};
     unsigned int current = w.current;
     w.current = d.thread;
     report_race(e, d.before, true,
@@ -291,12 +293,38 @@ void settle()
     w.current = current;
 }
 
+void settle()
+{
+    if (doubtful.w) settle_store();
+}
+
+/* Answers the commonest question without a call. */
+static inline bool is_ordered(const access_event &e, const access_record &r)
+{
+    if (r.block == e.b.block && (r.thread == e.thread || r.stamp < e.b.barrier)) return true;
+    return happened_before(e, r);
+}
+
 /* Whether R is an access of this launch to one of the bytes, by another thread, and unordered. */
-static bool conflicts(const access_event &e, const access_record &r, uint16_t generation,
-                      unsigned int mask)
+static inline bool conflicts(const access_event &e, const access_record &r, uint16_t generation,
+                             unsigned int mask)
 {
     return r.generation == generation && (r.mask & mask) && !(e.strong && r.strong) &&
-           !happened_before(e, r);
+           !is_ordered(e, r);
+}
+
+/* Whether any store to these bytes, of whatever thread, is a race with one of the two readers that are known:
+ * then it makes no difference who else reads. Two blocks that nothing orders are enough, or two warps that have
+ * met no barrier since. */
+static inline bool enough_readers(const access_event &e, const word_record &word,
+                                  uint16_t generation, unsigned int mask)
+{
+    const access_record &a = word.reader, &b = word.other;
+    if (a.generation != generation || b.generation != generation) return false;
+    if ((a.mask & b.mask & mask) != mask || a.strong || b.strong || e.b.learning) return false;
+    if (a.block != b.block) return !e.w.group;
+    return a.block == e.b.block && a.thread / warp_lanes != b.thread / warp_lanes &&
+           std::min(a.stamp, b.stamp) >= e.b.barrier;
 }
 
 /* One word of an access; ADDRESS is its first byte. */
@@ -304,8 +332,17 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
                        unsigned int mask, uintptr_t address, const watched *memory)
 {
     bool shared = !memory;
+    if (!e.write && word.writer.generation != generation &&
+        enough_readers(e, word, generation, mask))
+        return;
     access_record now = {e.b.block,          e.b.now,        e.code,  generation,
                          (uint16_t)e.thread, (uint16_t)mask, e.strong};
+    if (e.compares) {
+        access_record &r = word.reader;
+        bool own = r.generation == generation && r.thread == now.thread && r.block == now.block;
+        if (own && !r.strong) guess_is_checked(r.code);
+        if (own && r.strong && e.write) r.generation = 0; /* the load that an atomic begins with */
+    }
     const access_record *other = nullptr;
     bool other_writes = false;
     if (conflicts(e, word.writer, generation, mask)) {
@@ -334,9 +371,7 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
         return;
     }
     access_record &reader = word.reader;
-    if (reader.generation == generation && reader.thread != now.thread &&
-        !happened_before(e, reader))
-        word.other = reader;
+    if (reader.generation == generation && !is_ordered(e, reader)) word.other = reader;
     reader = now;
 }
 
@@ -375,7 +410,7 @@ static void report_in_flight(const access_event &e, const async_copy &copy,
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-static bool all_unwritten(const uint8_t *written, uintptr_t address, uintptr_t end)
+static inline bool all_unwritten(const uint8_t *written, uintptr_t address, uintptr_t end)
 {
     for (uintptr_t a = address; a < end; a = (a & ~(uintptr_t)3) + 4)
         if (written[a / 4 - address / 4] & bytes_of_word(a, end)) return false;
@@ -485,16 +520,60 @@ static void stray_access(const access_event &e, uintptr_t address)
     }
 }
 
+/* The piece that holds the address: most often the one that the same instruction has reached before. */
+static watched *find_again(block_check &b, const launch_check &l, uintptr_t address, uint32_t code)
+{
+    if (address - l.low >= l.high - l.low) return nullptr;
+    watched *&recent = b.recent[code % recent_pieces];
+    if (recent && address - recent->begin < recent->end - recent->begin) return recent;
+    watched *m = find_watched(l.memory, address);
+    if (m) recent = m;
+    return m;
+}
+
+/* Whether it is one more plain read of words that enough threads have read. Most reads of a table that all
+ * threads walk through are, so that this comes before all else. */
+static inline bool is_read_again(const worker &w, uintptr_t address, size_t size, int kind,
+                                 uint32_t code)
+{
+    const block_check *b = w.check;
+    if (kind != access_reads || w.group || !b || b->learning || b->seen || cucc_options.report)
+        return false;
+    const watched *m = b->recent[code % recent_pieces];
+    if (!m || !m->words || m->freed || m->device < 0) return false;
+    if (address < m->begin || address + size > m->end) return false;
+    if (!w.launch->check) return false;
+    const launch_check &l = *w.launch->check;
+    const watched::operation *own = m->current[0];
+    if (!own || own->begun != l.launched || m->latest > l.launched) return false;
+    const word_record *word = m->words + (address / 4 - m->begin / 4);
+    const word_record *end = m->words + ((address + size + 3) / 4 - m->begin / 4);
+    for (; word < end; word++) {
+        const access_record &r = word->reader, &o = word->other;
+        if (r.generation != l.generation || o.generation != l.generation || r.block == o.block ||
+            word->writer.generation == l.generation || (r.mask & o.mask) != byte_mask || r.strong ||
+            o.strong)
+            return false;
+    }
+    return true;
+}
+
 void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t code)
 {
+    if (is_read_again(w, address, size, kind, code)) return;
     static std::recursive_mutex &group_lock = *new std::recursive_mutex;
     std::unique_lock<std::recursive_mutex> lock;
     if (w.group) lock = std::unique_lock<std::recursive_mutex>(group_lock);
     if (!w.check || !w.launch->check) return;
     settle();
     block_check &b = *w.check;
-    access_event e = {
-        w, b, code, w.current, (kind & access_writes) != 0, (kind & access_strong) != 0};
+    access_event e = {w,
+                      b,
+                      code,
+                      w.current,
+                      (kind & access_writes) != 0,
+                      (kind & access_strong) != 0,
+                      (kind & access_compares) != 0};
     if (b.seen_by == e.thread && b.seen) learn(e, b.seen);
     b.seen = 0;
     bool read = (kind & access_reads) != 0;
@@ -513,8 +592,7 @@ void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t
         if (cucc_options.report) report_access(w, address, size, shared_space, e.write, code);
         return;
     }
-    launch_check &l = *w.launch->check;
-    watched *m = address - l.low < l.high - l.low ? find_watched(l.memory, address) : nullptr;
+    watched *m = find_again(b, *w.launch->check, address, code);
     if (m && cucc_options.report && !(kind & access_strong && e.write))
         report_access(w, address, size, m->constant ? constant_space : global_space, e.write, code);
     if (!cucc_options.check) return;

@@ -44,6 +44,9 @@ struct async_copy {
     uint32_t code;
 };
 
+struct watched;
+enum { recent_pieces = 61 };
+
 struct block_check {
     uint32_t block;          /* its number in the grid */
     uint32_t now = 1;        /* goes on from block to block */
@@ -62,6 +65,8 @@ struct block_check {
     uint16_t generation = 0;
     word_record *words; /* of shared memory */
     uint8_t *written;   /* a bit for each byte of a word */
+
+    watched *recent[recent_pieces]; /* of memory, by the instruction that reached it last */
 
     std::vector<async_copy> copies;
     uint8_t *in_flight;           /* how many of these fill each word */
@@ -114,7 +119,7 @@ struct access_event {
     block_check &b;
     uint32_t code;
     unsigned int thread;
-    bool write, strong;
+    bool write, strong, compares;
 };
 
 bool happened_before(const access_event &e, const access_record &r);
@@ -129,7 +134,7 @@ void forget_copies(worker &w);
 
 /* ---- memory: check_memory.cpp ---------------------------------------------------------------- */
 
-enum access_bits { access_reads = 1, access_writes = 2, access_strong = 4 };
+enum access_bits { access_reads = 1, access_writes = 2, access_strong = 4, access_compares = 8 };
 void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t code);
 void settle(); /* whether the last write changed anything */
 watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
@@ -137,7 +142,7 @@ std::vector<watched *> &all_watched();
 
 /* ---- the host: check_host.cpp ---------------------------------------------------------------- */
 
-void host_access(uintptr_t address, bool write, uint32_t code);
+void host_access(uintptr_t address, int kind, uint32_t code);
 void host_may_conflict(const access_event &e, watched &m);
 watched::operation &in_order(watched &m, bool write, uint64_t begun, uintptr_t begin, uintptr_t end,
                              const std::string &what);
@@ -153,9 +158,11 @@ uint32_t code_of_callers(uint32_t first, uint32_t second, uint32_t third);
 std::string describe_thread(const launch_state &launch, uint32_t block, unsigned int thread);
 std::string resolved(const std::string &text);
 std::vector<std::string> lines_of(const std::vector<uint32_t> &codes);
-/* Findings of one kind at the same lines are told once. */
+/* Findings of one kind at the same lines are told once. GUESS: a plain load, if all is well where a
+ * compare-and-swap of the same thread checks what it has read. */
 void found(const char *kind, const std::string &where, const std::string &what,
-           const std::string &right);
+           const std::string &right, uint32_t guess = 0);
+void guess_is_checked(uint32_t code);
 void note(const std::string &what); /* no fault */
 std::string here(const worker &w);
 

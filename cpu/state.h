@@ -203,6 +203,7 @@ struct late_streams {
     bool on = environment().late_streams;
     std::recursive_mutex lock;
     uint64_t random = environment().late_seed;
+    uint64_t steps = 0; /* counts what is put into a stream, and what is done */
 };
 
 using late_lock = std::lock_guard<std::recursive_mutex>;

@@ -3,6 +3,8 @@
 #include "check.h"
 #include "state.h"
 #include <algorithm>
+#include <thread>
+#include <time.h>
 
 namespace cucc
 {
@@ -42,6 +44,7 @@ bool advance_one()
                 ready.push_back(stream);
     }
     if (ready.empty()) return false;
+    late().steps++;
     late().random = late().random * 6364136223846793005u + 1442695040888963407u;
     cudaStream_t stream = ready[(late().random >> 33) % ready.size()];
     std::function<void()> work = std::move(stream->queue.front().work);
@@ -92,6 +95,45 @@ void wait_for_blocking(cudaStream_t stream)
     for (cudaStream_t other : blocking) finish(other);
 }
 
+static double cpu_seconds()
+{
+    timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A host thread may wait without a call for what a callback or a kernel tells it. Then nobody asks for the
+ * streams: they advance when the program has rested for a second, or has worked for ten without a call. */
+static void lose_patience()
+{
+    const int rest = 4, work = 40; /* quarters of a second */
+    uint64_t seen = 0;
+    int resting = 0, waiting = 0;
+    double used = cpu_seconds();
+    for (;;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(250));
+        std::unique_lock<std::recursive_mutex> lock(late().lock, std::try_to_lock);
+        double now = cpu_seconds();
+        bool same = lock.owns_lock() && late().steps == seen;
+        waiting = same ? waiting + 1 : 0;
+        resting = same && now - used < 0.01 ? resting + 1 : 0;
+        used = now;
+        if (!lock.owns_lock()) continue;
+        seen = late().steps;
+        if (resting >= rest || waiting >= work) finish_all();
+    }
+}
+
+/* Called with the lock. */
+static void wait_in_stream(cudaStream_t stream, const late_work &what)
+{
+    static bool patient = false;
+    stream->queue.push_back(what);
+    late().steps++;
+    if (!patient) std::thread(lose_patience).detach();
+    patient = true;
+}
+
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work, cudaGraphNodeType type)
 {
     if (is_capturing(stream)) return capture_node(stream, work, type) ? cudaSuccess : last_error;
@@ -103,7 +145,7 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work, cudaGraphNo
         return cudaSuccess;
     }
     late_lock lock(late().lock);
-    stream->queue.push_back({work, nullptr});
+    wait_in_stream(stream, {work, nullptr});
     return cudaSuccess;
 }
 } // namespace cucc
@@ -199,7 +241,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (is_capturing(stream)) return failed(cudaErrorStreamCaptureIsolation);
     if (!event->last || event->last->complete || is_default_stream(stream)) return cudaSuccess;
     late_lock lock(late().lock);
-    stream->queue.push_back({nullptr, event->last});
+    wait_in_stream(stream, {nullptr, event->last});
     return cudaSuccess;
 }
 
@@ -328,8 +370,14 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if (!function) return failed(cudaErrorInvalidValue);
+    uint64_t begun = host_calls_back();
     return enqueue(
-        stream, [=] { function(data); }, cudaGraphNodeTypeHost);
+        stream,
+        [=] {
+            called_back here(stream, begun);
+            function(data);
+        },
+        cudaGraphNodeTypeHost);
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *data,
@@ -339,7 +387,11 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
     if (cudaError_t error = check_stream(stream)) return error;
     if (cudaError_t error = refuse_capture(stream)) return error;
     if (!function || flags) return failed(cudaErrorInvalidValue);
-    return enqueue(stream, [=] { function(stream, cudaSuccess, data); });
+    uint64_t begun = host_calls_back();
+    return enqueue(stream, [=] {
+        called_back here(stream, begun);
+        function(stream, cudaSuccess, data);
+    });
 }
 
 /* ---- attributes: they change no result ------------------------------------------------------- */

@@ -15,10 +15,10 @@
    Which unit binds? A multiprocessor of an H200 has 64 units of double to 128 of float, and tensor
    cores for double. One of a GeForce has 2: there every kernel of double ends at the same rate, and
    a tile gains nothing. Its tensor cores multiply bytes some hundred times as fast: tensor_int8. */
-#ifdef __CUCC__ /* compiled for the CPU runner: kernels run on the CPU, bytes one by one */
+#define TMM_DOUBLE_TENSOR 0
+#ifdef __CUCC__ /* compiled for the CPU runner: kernels run on the CPU */
 enum { ON_CPU = 1, DEFAULT_SIZE = 192, DEFAULT_REPS = 3 };
 #else
-#define TMM_DOUBLE_TENSOR 0
 enum { ON_CPU = 0, DEFAULT_SIZE = 1024, DEFAULT_REPS = 10 };
 #endif
 #include "../tiledmm.cuh"
@@ -223,7 +223,8 @@ static void fill_random(void *X, long long count)
 }
 
 static cudaDeviceProp device;
-static double peak; /* operations a second */
+static double peak;                    /* operations a second */
+static double units[3] = {128, 2, 64}; /* multiply-adds of float, double and int: see get_device */
 
 static int get_device(void)
 {
@@ -239,12 +240,11 @@ static int get_device(void)
     /* Fused multiply-adds per clock and multiprocessor of the ordinary units (no tensor cores):
        CUDA C++ Programming Guide, "Arithmetic Instructions". */
     int v = 10 * device.major + device.minor;
-    double rate[3] = {128, 2, 64}; /* float, double, int */
-    if (v == 60 || (v >= 70 && v <= 80)) rate[TMM_FLOAT] = 64;
-    if (v == 60 || v == 70 || v == 80) rate[TMM_DOUBLE] = 32;
-    if (v == 90 || v == 100) rate[TMM_DOUBLE] = 64;
-    if (v >= 120) rate[TMM_INT] = 128;
-    peak = 2e3 * rate[type] * device.multiProcessorCount * kHz;
+    if (v == 60 || (v >= 70 && v <= 80)) units[TMM_FLOAT] = 64;
+    if (v == 60 || v == 70 || v == 80) units[TMM_DOUBLE] = 32;
+    if (v == 90 || v == 100) units[TMM_DOUBLE] = 64;
+    if (v >= 120) units[TMM_INT] = 128;
+    peak = 2e3 * units[type] * device.multiProcessorCount * kHz;
     return 1;
 }
 
@@ -533,6 +533,12 @@ int main(int count, char **words)
     else
         printf("device: %s, compute capability %d.%d, peak without tensor cores %.2f TFLOP/s\n",
                device.name, device.major, device.minor, peak * 1e-12);
+    if (!ON_CPU && type == TMM_DOUBLE)
+        printf("units: %g of double in a multiprocessor, %g of float; %s\n", units[TMM_DOUBLE],
+               units[TMM_FLOAT],
+               units[TMM_DOUBLE] < 32
+                   ? "the first bind all rows but tensor_int8, by bytes"
+                   : "tensor has tensor cores for double, tensor_int8 for bytes");
     int good = set_up();
     if (good)
         printf("checked: %lld elements, %s; all by random projection (Freivalds)\n", checked,

@@ -33,9 +33,13 @@ for source in demos/*.cu; do
     first)
         build "$demo" "$source"
         ;;
-    ladder | prepared)
+    ladder)
         build "$demo" "$source"
         options+=("$demo 24 20 16")
+        ;;
+    prepared)
+        build "$demo" "$source"
+        options+=("$demo 24 20 16 --type double")
         ;;
     *)
         build "$demo" "$source"

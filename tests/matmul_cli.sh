@@ -106,6 +106,9 @@ for type in float double int; do
     run 65 --type $type
     check "--type $type" is_type $type
 done
+bytes_too() { passed && lines_up && methods | grep -qx tensor && methods | grep -qx tensor_int8; }
+run 65 --type double
+check "--type double: a row for each way of tensor cores" bytes_too
 run 65 --type int
 int_is_exact() { passed && table | awk '{ sum += $(NF - 1) + $(NF - 2); rows++ } END { exit sum != 0 || !rows }'; }
 check "--type int: no error in any row" int_is_exact

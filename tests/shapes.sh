@@ -77,7 +77,7 @@ check "an unknown option" refuses 2 "'--nothing' is not understood" "$program" -
 check "a seed that is none" refuses 2 "whole number, not 'x'" "$program" --seed x
 check "no seed" refuses 2 "whole number, not 'nothing'" "$program" --seed
 check "no shapes at all" refuses 2 "from 1 to 4096, not '0'" "$program" --count 0
-check "a type that is none" refuses 2 "float, double, tensor or all, not 'int'" "$program" --type int
+check "a type that is none" refuses 2 "float, double, tensor, int8 or all, not 'int'" "$program" --type int
 check "a kind that is none" refuses 2 "no kind is called 'huge'" "$program" --kind huge
 check "seconds that are none" refuses 2 "whole number .*, not '-1'" "$program" --seconds -1
 check "a CSV file without a name" refuses 2 "name of a file" "$program" --csv --list
@@ -146,6 +146,12 @@ plans() { # more were run than kernels, all of which but four have one plan; SMA
 check "--regret: every plan is run, and has a name" plans
 check "--cold: results are right" run --cold
 check "--type takes one" refuses 0 "^double NN 33,70,40" "$program" --shapes "$work/few.csv" --type double
+printf '%s\n' $head N,T,256,255,256,256,256,255 N,T,256,257,300,300,304,257 >"$work/whole.csv"
+int8() { # of these two, the one whose sizes are all from 256 on
+    refuses 0 "^all results are right" "$program" --shapes "$work/whole.csv" --type int8 --csv "$work/rows.csv" &&
+        [ "$(grep -c '^int8,N,T,256,257,300,.*,ok,' "$work/rows.csv")" = 1 ] && [ "$(wc -l <"$work/rows.csv")" = 2 ]
+}
+check "--type int8: double by TMM_AUTO_TENSOR, where M, N and K are 256 at least" int8
 
 # One element in C that is wrong, not finite, missing or beside C, or that is right only at first.
 plant() { # RESULT EPILOGUE
@@ -179,12 +185,14 @@ int main(void)
         rows[n].s = s, rows[n].kernel = TMM_SMALL, rows[n].best = "pipelined";
         rows[n].result = "ok", rows[n].type = TYPE_DOUBLE;
         rows[n].limit = 50, rows[n].ours = 100 + k, rows[n].cublas = (100 + k) * (k + 1);
-        rows[n].best_us = 100;
+        rows[n].best_us = 100, rows[n].error = 0.01 * k;
     }
     print_summary(rows, 21, 0); /* nothing of float and tensor */
     print_summary(rows, 21, 1);
     for (int n = 0; n < 21; n++)
         rows[n].type = TYPE_TENSOR, rows[n].cublas = 0, rows[n].strict = 2 * rows[n].ours;
+    print_summary(rows, 21, 0);
+    for (int n = 0; n < 21; n++) rows[n].type = TYPE_INT8;
     print_summary(rows, 21, 0);
     return 0;
 }
@@ -193,8 +201,8 @@ statistics() {
     cpu/cucc -O0 -I. -Xcompiler -Wall,-Wextra "$work/known.cu" -o "$work/known" && "$work/known" >"$work/known.txt"
     cat "$work/known.txt"
     # (21!)^(1/21) = 8.679; that of 50 / (100 + k) is 0.455, and of 50 / (100 + k) / (k + 1) 0.0524
-    for line in '^mid +21 +8\.679 +2\.000 +1\.000 +0\.46 +0\.05$' '^all +21 +8\.679 +2\.000 +1\.000 ' \
-        '^mid +21 +10\.0% +19\.0% +20\.0%$' '^256 and more +21 +10\.0% +19\.0% +20\.0%$' '^tensor, times strict float$' '^all +21 +2\.000 +2\.000 +2\.000$'; do
+    for line in '^mid +21 +8\.679 +2\.000 +1\.000 +0\.46 +0\.05 +0\.200$' '^all +21 +8\.679 +2\.000 +1\.000 ' \
+        '^mid +21 +10\.0% +19\.0% +20\.0%$' '^256 and more +21 +10\.0% +19\.0% +20\.0%$' '^tensor, times strict float$' '^int8, times TMM_AUTO, double$' '^all +21 +2\.000 +2\.000 +2\.000$'; do
         grep -qE -- "$line" "$work/known.txt" || { echo "no $line"; return 1; }
     done
     [ "$(grep -c '^float' "$work/known.txt")" = 0 ] && [ "$(grep -c '^double NN' "$work/known.txt")" = 20 ] &&

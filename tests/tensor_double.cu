@@ -1,12 +1,15 @@
 /* TMM_TENSOR_INT8, of double: kinds of data, shapes, ops, instances, parts, batches, the choice of
-   moduli and elements that are not proved; the promised error against sums of more bits on random
-   data. With the argument "few": four small products, for tools that make a program very slow. */
+   moduli and elements that are not proved; prepared operands and the memory that is asked for; the
+   promised error against sums of more bits on random data. With the argument "few": four small
+   products, for tools that make a program very slow. */
 static int fixed_wanted = -1, instance_wanted = -1, fp64_wanted = -1;
 static unsigned long long budget_wanted;
+static long long depth_wanted;
 #define TMM__INT8_FIXED(moduli)      (fixed_wanted >= 0 ? fixed_wanted : (moduli))
 #define TMM__INT8_INSTANCE(instance) (instance_wanted >= 0 ? instance_wanted : (instance))
 #define TMM__INT8_FP64(pays)         (fp64_wanted >= 0 ? fp64_wanted : (pays))
 #define TMM__INT8_BUDGET(bytes)      (budget_wanted ? (size_t)budget_wanted : (bytes))
+#define TMM__INT8_DEPTH(most)        (depth_wanted ? depth_wanted : (long long)(most))
 #define TMM_DOUBLE_TENSOR            0
 #define TMM_NO_READY_MADE
 #include "tap.h"
@@ -23,6 +26,12 @@ enum { KIND_STEP = 1, LEAST_MODULI = 13, BOTH_PARTS = 2 };
 #define TMM_NAME                      e
 #define TMM_EPILOGUE(value, row, col) ((value) + 2 * (double)(row) - (double)(col))
 #include "../tiledmm.cuh"
+#endif
+
+#ifdef __CUCC__ /* whose pools give what is asked for; CUDA's may round it up */
+enum { ON_RUNNER = 1 };
+#else
+enum { ON_RUNNER = 0 };
 #endif
 
 #include "choice.h"
@@ -178,6 +187,13 @@ static void drop(product *p)
     cudaFree(p->dA), cudaFree(p->dB), cudaFree(p->dC);
 }
 
+/* Alpha, beta and, where they matter, what C has. */
+static void set_scalars(product *p, double alpha, double beta)
+{
+    p->alpha = alpha, p->beta = beta;
+    for (size_t i = 0; i < p->c - 2 * GUARD; i++) p->C[GUARD + i] = tap_uniform();
+}
+
 static double *run(const product *p, tmm_kernel kernel)
 {
     double *C = (double *)malloc(p->c * 8);
@@ -307,8 +323,7 @@ static void open_elements(void)
     product p;
     double *C, *strict;
     make(&p, 130, 75, 90, 0, 1, GRADED_K);
-    p.alpha = -2, p.beta = 0.5;
-    for (size_t i = 0; i < p.c - 2 * GUARD; i++) p.C[GUARD + i] = tap_uniform();
+    set_scalars(&p, -2, 0.5);
     strict = run(&p, TMM_GLOBAL);
     for (int n = 0; n < 3; n++) {
         fixed_wanted = fixed[n], fp64_wanted = fp64[n];
@@ -343,15 +358,14 @@ static void parts(void)
         make(&p, n == 0 ? 530 : 40, n == 0 ? 40 : 390, 30, 2 - n, 1, PHI_1);
         fixed_wanted = 16, budget_wanted = 0;
         double *whole = run(&p, TMM_TENSOR_INT8);
-        budget_wanted = tmm__int8_plan(n == 0 ? 512 : 40, n == 0 ? 40 : 384, 30).bytes;
+        budget_wanted = tmm__int8_plan(n == 0 ? 512 : 40, n == 0 ? 40 : 384, 30, 0).bytes;
         C = run(&p, TMM_TENSOR_INT8);
         tap_ok(same(&p, C, whole), "in parts of %c: the same bits", n == 0 ? 'M' : 'N');
         free(C), free(whole);
         drop(&p);
     }
     make(&p, 20, 30, 1100, 1, 1, PHI_1);
-    p.beta = 0.5;
-    for (size_t i = 0; i < p.c - 2 * GUARD; i++) p.C[GUARD + i] = tap_uniform();
+    set_scalars(&p, 1, 0.5);
     budget_wanted = 1, fixed_wanted = -1;
     C = run(&p, TMM_TENSOR_INT8);
     finding f = look(&p, C);
@@ -393,6 +407,65 @@ static void batches(void)
     }
     free(C);
     cudaFree(dA), cudaFree(dC);
+    drop(&p);
+}
+
+/* A batch whose products are blocks on the diagonal of one product: its bits, and nothing beside
+   them; by both tiles of mma.sync. */
+static void diagonal(int ops)
+{
+    enum { COUNT = 3, DOWN = 70, ACROSS = 50 };
+    product p;
+    make(&p, COUNT * DOWN, COUNT * ACROSS, 60, ops, 1, PHI_1);
+    set_scalars(&p, -2, 0.5);
+    fixed_wanted = 16;
+    double *like = run(&p, TMM_TENSOR_INT8), *C = (double *)malloc(p.c * 8);
+    fixed_wanted = -1, instance_wanted = ops % 2;
+    check(cudaMemcpy(p.dC, p.C, p.c * 8, cudaMemcpyHostToDevice));
+    tmm_status status =
+        tmm_dgemm_batched_with(TMM_TENSOR_INT8, p.opA, p.opB, DOWN, ACROSS, p.K, p.alpha, p.dA,
+                               p.lda, p.dB, p.ldb, p.beta, p.dC + GUARD, p.ldc,
+                               DOWN * (p.opA == TMM_OP_N ? p.lda : 1),
+                               ACROSS * (p.opB == TMM_OP_N ? 1 : p.ldb), DOWN * p.ldc + ACROSS,
+                               COUNT, 0);
+    check(cudaMemcpy(C, p.dC, p.c * 8, cudaMemcpyDeviceToHost));
+    instance_wanted = -1;
+    for (long long i = 0; i < p.M; i++)
+        for (long long j = 0; j < p.ldc; j++)
+            if (j >= p.N || i / DOWN != j / ACROSS)
+                memcpy(&like[GUARD + i * p.ldc + j], &p.C[GUARD + i * p.ldc + j], 8);
+    tap_ok(status == TMM_OK && same(&p, C, like),
+           "a batch, %c%c, alpha and beta: the bits of its parts of one product",
+           ops & 1 ? 'T' : 'N', ops & 2 ? 'T' : 'N');
+    free(C), free(like);
+    drop(&p);
+}
+
+/* Host memory by several devices, or several times by one: the bits of a product. */
+static void from_host_by_devices(int ops)
+{
+    enum { COUNT = 3 };
+    product p;
+    make(&p, 150, 70, 60, ops, 1, PHI_1);
+    set_scalars(&p, 1.5, -0.5);
+    fixed_wanted = 16;
+    double *like = run(&p, TMM_TENSOR_INT8), *C = (double *)malloc(p.c * 8);
+    fixed_wanted = -1;
+    int devices = 1, numbers[COUNT];
+    check(cudaGetDeviceCount(&devices));
+    for (int i = 0; i < COUNT; i++) numbers[i] = i % devices;
+    tmm_host_options options;
+    memset(&options, 0, sizeof options);
+    options.kernel = TMM_TENSOR_INT8, options.device_count = COUNT, options.devices = numbers;
+    memcpy(C, p.C, p.c * 8);
+    tmm_status status = tmm_dgemm_host(p.opA, p.opB, p.M, p.N, p.K, p.alpha, p.A, p.lda, p.B, p.ldb,
+                                       p.beta, C + GUARD, p.ldc, &options);
+    if (status != TMM_OK) tap_note("%s", tmm_last_error());
+    tap_ok(status == TMM_OK && same(&p, C, like),
+           "from host memory by three devices, %c%c, alpha and beta: the bits of one product",
+           ops & 1 ? 'T' : 'N', ops & 2 ? 'T' : 'N');
+    tmm_host_release();
+    free(C), free(like);
     drop(&p);
 }
 
@@ -451,15 +524,180 @@ static void memory(void)
     int little = 1, within = 1;
     for (int n = 0; n < 4; n++) {
         long long M = sizes[n][0], N = sizes[n][1], K = sizes[n][2];
-        tmm__int8_layout l = tmm__int8_plan(M, N, K);
+        tmm__int8_layout l = tmm__int8_plan(M, N, K, 0);
         double padded = ((M + 63) / 64 + (N + 63) / 64) * 64.0 * ((K + 127) / 128) * 128;
-        little &= l.C - l.lines[0] <= padded * (TMM__INT8_MOST + 2);
+        little &= l.C - l.operands[0] <= padded * (TMM__INT8_MOST + 2);
         size_t budget = (size_t)1 << 26;
-        tmm__int8_parts(&M, &N, &K, 1, budget);
-        within &= tmm__int8_plan(M, N, K).bytes <= budget;
+        tmm__int8_parts(&M, &N, &K, 1, 0, budget);
+        within &= tmm__int8_plan(M, N, K, 0).bytes <= budget;
     }
     tap_ok(little, "A and B take at most 18 bytes an element");
     tap_ok(within, "products of any size in parts of 64 MiB");
+}
+
+/* What the header's pool has given at most since it was asked last. */
+static unsigned long long most_used(void)
+{
+    unsigned long long most = 0, zero = 0;
+    cudaMemPool_t pool = tmm__pool(0);
+    check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most));
+    check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero));
+    return most;
+}
+
+/* As `run`, with these operands prepared; for those the pointers are NULL. */
+static double *run_prepared(const product *p, const tmm_prepared *a, const tmm_prepared *b)
+{
+    double *C = (double *)malloc(p->c * 8);
+    tmm_tensor_options options = {a, b};
+    check(cudaMemcpy(p->dC, p->C, p->c * 8, cudaMemcpyHostToDevice));
+    tmm_status status =
+        tmm_dgemm_tensor(p->opA, p->opB, p->M, p->N, p->K, p->alpha, a ? NULL : p->dA, p->lda,
+                         b ? NULL : p->dB, p->ldb, p->beta, p->dC + GUARD, p->ldc, &options, 0);
+    if (status != TMM_OK) tap_note("%s: %s", tmm_status_string(status), tmm_last_error());
+    check(cudaMemcpy(C, p->dC, p->c * 8, cudaMemcpyDeviceToHost));
+    return C;
+}
+
+/* Prepares A in memory of its own, behind which nothing may be written, and B in the pool's; `like`
+   is what products with any of them must be. */
+static void prepared_like(const product *p, const double *like, const char *what)
+{
+    enum { BEHIND = 512 };
+    tmm_prepared a, b;
+    size_t bytes = 0, taken = 0;
+    unsigned char *memory, behind[BEHIND];
+    double padded = (double)((p->M + 63) / 64 * 64) * (double)((p->K + 127) / 128 * 128);
+    tmm_status status = tmm_dgemm_prepare_memory(p->M, p->K, &bytes);
+    int equal = 1, exact = 1, untouched = 1;
+    check(cudaMalloc(&memory, bytes + BEHIND));
+    check(cudaMemset(memory, 0xff, bytes + BEHIND));
+    if (status == TMM_OK)
+        status = tmm_dgemm_prepare_A(p->opA, p->M, p->K, p->dA, p->lda, memory, bytes, &a, 0);
+    if (status == TMM_OK)
+        status = tmm_dgemm_prepare_B(p->opB, p->K, p->N, p->dB, p->ldb, NULL, 0, &b, 0);
+    if (status != TMM_OK) tap_note("%s: %s", tmm_status_string(status), tmm_last_error());
+    check(cudaMemcpy(behind, memory + bytes, BEHIND, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < BEHIND; i++) untouched &= behind[i] == 0xff;
+    for (int which = 1; which < 4 && status == TMM_OK; which++) {
+        tmm_tensor_options options = {which & 1 ? &a : NULL, which & 2 ? &b : NULL};
+        size_t before = 0;
+        check(cudaDeviceSynchronize());
+        check(cudaMemPoolGetAttribute(tmm__pool(0), cudaMemPoolAttrUsedMemCurrent, &before));
+        (void)most_used();
+        double *C = run_prepared(p, options.A, options.B);
+        size_t most = most_used() - before;
+        status = tmm_dgemm_tensor_memory(p->M, p->N, p->K, &options, &taken);
+        if (ON_RUNNER ? most != taken : most < taken || most > taken + (4 << 20)) exact = 0;
+        if (!exact) tap_note("%zu bytes are said, %zu taken", taken, most);
+        equal &= same(p, C, like);
+        free(C);
+    }
+    tap_ok(status == TMM_OK && equal, "%lld x %lld x %lld, %s: the same with prepared A, B, both",
+           p->M, p->N, p->K, what);
+    tap_ok(untouched && exact && (double)bytes <= 18 * padded + 256,
+           "prepared A takes %zu bytes, and a product as many as are said, %zu", bytes, taken);
+    if (status == TMM_OK) (void)tmm_dgemm_release(&a, 0), (void)tmm_dgemm_release(&b, 0);
+    cudaFree(memory);
+}
+
+static void prepared_operands(void)
+{
+    product p;
+    double *like;
+    for (int n = 0; n < BOTH_PARTS; n++) { /* tiles that begin and end within what is prepared */
+        make(&p, n ? 40 : 530, n ? 390 : 40, 30, 2 * n, 1, GRADED);
+        set_scalars(&p, -2, 0.5);
+        fixed_wanted = 16;
+        like = run(&p, TMM_TENSOR_INT8);
+        fixed_wanted = -1;
+        prepared_like(&p, like, "alpha and beta");
+        budget_wanted = 1;
+        prepared_like(&p, like, "in parts");
+        budget_wanted = 0;
+        free(like);
+        drop(&p);
+    }
+    make(&p, 60, 40, 700, 3, 2, PHI_1); /* k in three launches, of 256 and the rest */
+    depth_wanted = 300, fixed_wanted = 16;
+    like = run(&p, TMM_TENSOR_INT8);
+    fixed_wanted = -1;
+    prepared_like(&p, like, "parts of K");
+    depth_wanted = 0;
+    free(like);
+    drop(&p);
+    make(&p, 70, 50, 90, 1, 1, GRADED_K);
+    like = run(&p, TMM_GLOBAL);
+    for (fp64_wanted = 0; fp64_wanted < 2; fp64_wanted++)
+        prepared_like(&p, like, fp64_wanted ? "FP64 for all by KERNEL TENSOR" : "FP64 for all");
+    fp64_wanted = -1;
+    free(like);
+    drop(&p);
+    make(&p, 20, 30, 15, 2, 0, UNIFORM);
+    like = run(&p, TMM_AUTO);
+    prepared_like(&p, like, "K too short");
+    free(like);
+    drop(&p);
+}
+
+/* What is not prepared for this product is refused, and C stays as it is. */
+static void prepared_errors(void)
+{
+    product p;
+    make(&p, 60, 50, 40, 0, 0, UNIFORM);
+    tmm_prepared b, other;
+    tmm_tensor_options options = {NULL, &b};
+    size_t bytes = 0;
+    int refused = tmm_dgemm_prepare_B(TMM_OP_N, p.K, p.N, p.dB, p.ldb, NULL, 0, &b, 0) == TMM_OK;
+    check(cudaMemcpy(p.dC, p.C, p.c * 8, cudaMemcpyHostToDevice));
+#define WITH(N)                                                                       \
+    tmm_dgemm_tensor(TMM_OP_N, TMM_OP_N, p.M, N, p.K, 1, p.dA, p.lda, p.dB, p.ldb, 0, \
+                     p.dC + GUARD, p.ldc, &options, 0)
+    refused &= WITH(p.N - 1) == TMM_ERROR_ARGUMENT && strstr(tmm_last_error(), "50 lines") != NULL;
+    other = b, other.type = TMM_FLOAT, options.B = &other;
+    refused &= WITH(p.N) == TMM_ERROR_ARGUMENT && strstr(tmm_last_error(), "of double") != NULL;
+    other = b, other.is_B = 0, options.B = &other;
+    refused &= WITH(p.N) == TMM_ERROR_ARGUMENT;
+    refused &= tmm_dgemm_tensor_memory(p.M, p.N, p.K, &options, &bytes) == TMM_ERROR_ARGUMENT;
+#undef WITH
+    refused &= tmm_dgemm_tensor_memory(p.M, p.N, p.K, NULL, NULL) == TMM_ERROR_ARGUMENT;
+    refused &= tmm_dgemm_tensor_memory(p.M, -1, p.K, NULL, &bytes) == TMM_ERROR_ARGUMENT;
+    refused &= tmm_dgemm_prepare_memory(1ll << 30, 1ll << 30, &bytes) == TMM_ERROR_UNSUPPORTED;
+    refused &= tmm_dgemm_prepare_A(TMM_OP_N, p.M, p.K, NULL, p.lda, NULL, 0, &other, 0) ==
+                   TMM_ERROR_ARGUMENT &&
+               other.memory == NULL;
+    refused &= tmm_dgemm_prepare_A(TMM_OP_N, p.M, p.K, p.dA, p.lda, p.dC, 100, &other, 0) ==
+               TMM_ERROR_MEMORY;
+    double *C = (double *)malloc(p.c * 8);
+    check(cudaMemcpy(C, p.dC, p.c * 8, cudaMemcpyDeviceToHost));
+    tap_ok(refused && same(&p, C, p.C), "prepared for another product, or badly: refused");
+    tap_ok(tmm_dgemm_release(&b, 0) == TMM_OK && tmm_dgemm_release(&b, 0) == TMM_OK,
+           "released, also twice");
+    free(C);
+    drop(&p);
+}
+
+/* The pool gives as many bytes as are said, to products by name, too. */
+static void query(void)
+{
+    static const long long sizes[][3] = {{70, 400, 40}, {1, 1, 16}, {20, 65, 600}, {50, 60, 15}};
+    int exact = 1;
+    for (int n = 0; n < 8; n++) {
+        product p;
+        size_t bytes = 0;
+        make(&p, sizes[n / 2][0], sizes[n / 2][1], sizes[n / 2][2], n % 4, 0, UNIFORM);
+        budget_wanted = n % 2 ? 3000000 : 0;
+        check(cudaDeviceSynchronize());
+        (void)most_used();
+        free(n / 2 == 3 ? run_prepared(&p, NULL, NULL) : run(&p, TMM_TENSOR_INT8));
+        size_t most = (size_t)most_used();
+        exact &= tmm_dgemm_tensor_memory(p.M, p.N, p.K, NULL, &bytes) == TMM_OK;
+        if (ON_RUNNER ? most != bytes : most < bytes || most > bytes + (4 << 20)) exact = 0;
+        if (!exact) tap_note("%zu bytes are said, %zu taken", bytes, most);
+        drop(&p);
+    }
+    budget_wanted = 0;
+    tap_ok(exact, "tmm_dgemm_tensor_memory says what products take");
 }
 
 /* Host memory, in blocks of different sizes. */
@@ -562,8 +800,13 @@ int main(int argc, char **argv)
     open_elements();
     parts();
     memory();
+    prepared_operands();
+    prepared_errors();
+    query();
     batches();
+    for (int ops = 0; ops < 4; ops++) diagonal(ops);
     from_host();
+    for (int ops = 1; ops < 3; ops++) from_host_by_devices(ops);
     rules();
     return tap_done();
 }

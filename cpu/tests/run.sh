@@ -405,6 +405,28 @@ check "a toolkit is not overwritten" 1 'cucc: real/include is there, and not of 
 check "a toolkit in a mode" 1 'cucc: --toolkit takes a folder alone' "$cucc" --count --toolkit tools
 check_text "a main in C" 'main.c +yes +well .*0 failures 1 programs: 1 build, 1 of them end well' "$tests/../coursework/try" project
 check_text "version" '^cucc: .*release 13.0' "$cucc" --version
+# The workflow of README, with a copy in place of the clone: what begins with "- run:" of it.
+mkdir ours temp
+cp "$tests/late.cu" ours/
+cat >ours/race.cu <<'END'
+__global__ void shift(int *x) { x[threadIdx.x] = x[threadIdx.x + 1]; }
+int main() { int *x; return cudaMalloc(&x, 256) || cudaMemset(x, 0, 256) || (shift<<<1, 32>>>(x), cudaFree(x)); }
+END
+git() { mkdir "${!#}" && cp -r "$tests/.." "${!#}/cpu"; }
+workflow() {
+    local step status=0
+    export RUNNER_TEMP=$PWD/temp CUCC_CACHE=${CUCC_CACHE:-$tests/../../build/cucc}
+    cd ours || return 2
+    while IFS= read -r step; do
+        eval "$step" || status=$?
+    done < <(sed -n 's/^ *- run: //p' "$tests/../README.md")
+    return $status
+}
+workflow >workflow.log 2>&1
+result "$([ $? = 1 ] && echo yes || echo no)" "the workflow of README runs, and fails for a program with a race"
+check_text "and says what became of each" \
+    'late.cu +yes +well .*race.cu +yes +status 23 .*cucc: kernel shift, .*race on byte 4 .*2 programs: 2 build, 1 of them end well' cat ../workflow.log
+cd "$work" || exit 1
 check_text "help" 'usage: cucc .*--sanitize.*CUCC_ORDER' "$cucc" --help
 
 echo "1..$number"

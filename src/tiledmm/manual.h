@@ -22,11 +22,12 @@
      tmm_sgemm_with(kernel, opA, ..., stream) the same with a kernel of your choice
      tmm_sgemm_batched_with(kernel, opA, ..., batch, stream)
      tmm_sgemm_choice(M, N, K, batch)         the kernel that TMM_AUTO picks for this shape
-   With TMM_FLOAT_TENSOR (OPTIONS), float on tensor cores, with operands that are split once for
-   many products:
-     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...); options:
-                                              tmm_tensor_options or NULL
-     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   splits op(A), and
+   With TMM_FLOAT_TENSOR, or TMM_DOUBLE_TENSOR for tmm_d... (OPTIONS): tensor cores with operands
+   that are converted once for many products:
+     tmm_sgemm_tensor(opA, ..., ldc, options, stream)    tmm_sgemm_with(TMM_TENSOR, ...), of double
+                                              TMM_TENSOR_INT8; options: tmm_tensor_options or NULL
+     tmm_sgemm_tensor_memory(M, N, K, options, &bytes)   what that takes of the device's memory
+     tmm_sgemm_prepare_A(op, M, K, A, lda, memory, bytes, &prepared, stream)   converts op(A), and
      tmm_sgemm_prepare_B(op, K, N, B, ldb, memory, bytes, &prepared, stream)   op(B), for options
      tmm_sgemm_prepare_memory(lines, K, &bytes), tmm_sgemm_release(&prepared, stream)
    Device pointers on several devices, complete when it returns:
@@ -93,7 +94,8 @@
      in a single product they depend on its shape and the device, too, if it has few tiles, and on
      other elements of A and B, if those of a row or a column differ by more than 2^28.
      TMM_TENSOR_INT8 has bits of its own, the same at all positions in a batch and for all blocks of
-     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli.
+     tmm_?gemm_host; in a single product they depend on all of A and B, by the number of moduli (of a
+     prepared operand 16, or FP64 for all).
      C must not overlap A or B, nor the products of a batch each other.
 
    OPTIONS, defined before the include

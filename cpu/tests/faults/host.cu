@@ -1,7 +1,9 @@
 /* The host's mistakes; right twins begin with right_. */
 #include "faults.h"
+#include <semaphore.h>
 #include <cooperative_groups.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { N = 256 };
 __device__ int variable = 3;
@@ -9,6 +11,12 @@ __device__ int variable = 3;
 __global__ void increment(int *data)
 {
     data[threadIdx.x] += 1;
+}
+__global__ void count_and_tell(int *data)
+{
+    atomicAdd_system(data, 1);
+    __threadfence_system();
+    if (threadIdx.x == 0) atomicExch_system(data + 1, 1);
 }
 __global__ void nothing(int *)
 {
@@ -22,6 +30,18 @@ __global__ void much_shared(int *data)
 __global__ void __cluster_dims__(2, 1, 1) in_clusters(int *data)
 {
     data[blockIdx.x] = (int)cooperative_groups::this_cluster().block_rank();
+}
+
+/* What a callback touches, and how it wakes the host. */
+struct called {
+    int *memory;
+    sem_t done;
+};
+static void call_back(void *data)
+{
+    called *c = (called *)data;
+    c->memory[1]++;
+    sem_post(&c->done);
 }
 
 int main(int count, char **words)
@@ -64,6 +84,27 @@ int main(int count, char **words)
     if (IS(source_changed)) {
         CHECK(cudaMemcpyAsync(device, pinned, 64, cudaMemcpyDefault, stream)); /* source_c */
         pinned[0] = 1;                                                         /* source_h */
+    }
+    if (IS(right_together)) { /* both count, and the host waits for a flag of the kernel */
+        pinned[1] = 0;
+        count_and_tell<<<1, N, 0, stream>>>(pinned);
+        CHECK(cudaGetLastError());
+        __sync_fetch_and_add(pinned, 1);
+        while (*(volatile int *)(pinned + 1) != 1) usleep(1000);
+        CHECK(cudaStreamSynchronize(stream));
+        if (pinned[0] != N + 1) return 1;
+    }
+    if (IS(right_callback)) { /* which alone tells the host how far the stream is */
+        called c = {pinned, {}};
+        sem_init(&c.done, 0, 0);
+        CHECK(cudaMemcpyAsync(pinned, device, sizeof zeros, cudaMemcpyDeviceToHost, stream));
+        CHECK(cudaLaunchHostFunc(stream, call_back, &c));
+        increment<<<1, N, 0, stream>>>(pinned);
+        CHECK(cudaGetLastError());
+        CHECK(cudaLaunchHostFunc(stream, call_back, &c));
+        sem_wait(&c.done);
+        sem_wait(&c.done);
+        if (pinned[1] != 3) return 1;
     }
     if (IS(streams_apart)) {                    /* a kernel in one stream, a copy in another */
         increment<<<1, N, 0, stream>>>(device); /* apart_k */

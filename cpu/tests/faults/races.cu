@@ -507,6 +507,54 @@ __global__ void counter_no_atomic(int *out)
 {
     out[0] += 1; /* counter */
 }
+/* A guess that a compare-and-swap checks may be wrong; one that an exchange takes for true may not. */
+__global__ void guess_then_exchange(int *out)
+{
+    int guess = out[0];         /* guess_r */
+    atomicExch(out, guess + 1); /* guess_w */
+}
+__global__ void right_guess_and_swap(int *out)
+{
+    int guess = out[0], found = guess + 1;
+    while ((found = atomicCAS(out, guess, guess + 1)) != guess) guess = found;
+    unsigned long long *bits = (unsigned long long *)out + 1, old = *bits, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(bits, assumed,
+                        __double_as_longlong(1.5 + __longlong_as_double((long long)assumed)));
+    } while (assumed != old);
+}
+/* Most threads read a word long before one of them changes it. */
+__global__ void table_changes(int *out)
+{
+    int sum = 0;
+    for (int i = 0; i < 8; i++) sum += out[i];                   /* table_r */
+    if (blockIdx.x == 3 && threadIdx.x == 200) out[5] = sum + 1; /* table_w */
+}
+__global__ void shared_table_changes(int *out)
+{
+    __shared__ int s[8];
+    int sum = 0;
+    if (threadIdx.x < 8) s[threadIdx.x] = 1;
+    __syncthreads();
+    for (int i = 0; i < 8; i++) sum += s[i]; /* stable_r */
+    if (threadIdx.x == 200) s[5] = sum + 1;  /* stable_w */
+    __syncthreads();
+    out[blockIdx.x * N + threadIdx.x] = s[5];
+}
+__device__ int blocks_done;
+__global__ void right_table_changes(int *out)
+{
+    int sum = 0;
+    for (int i = 0; i < 8; i++) sum += out[i];
+    __syncthreads();
+    if (threadIdx.x) return;
+    __threadfence();
+    if (atomicAdd(&blocks_done, 1) != (int)gridDim.x - 1) return;
+    __threadfence();
+    out[5] = sum;
+    blocks_done = 0;
+}
 __global__ void right_counter(int *out)
 {
     atomicAdd(out, 1);
@@ -730,7 +778,8 @@ int main(int count, char **words)
     ONE(right_barrier_copy) ONE(right_placement_new)
     ONE(group_too_small) ONE(right_group) ONE(global_neighbour) BLOCKS(right_global_barrier)
     BLOCKS(stencil_in_place) BLOCKS(blocks_in_order) BLOCKS(counter_no_atomic)
-    BLOCKS(right_counter) BLOCKS(maximum) BLOCKS(shift) BLOCKS(device_variable)
+    BLOCKS(guess_then_exchange) BLOCKS(right_guess_and_swap) BLOCKS(table_changes)
+    ONE(shared_table_changes) BLOCKS(right_table_changes) BLOCKS(right_counter) BLOCKS(maximum) BLOCKS(shift) BLOCKS(device_variable)
     BLOCKS(everyone_last) BLOCKS(sum_read_early) RUN(last_no_fence, 4, 1, 0, out)
     RUN(last_late_fence, 4, 1, 0, out) RUN(right_last, 4, 1, 0, out)
     BLOCKS(right_last_barrier_first) BLOCKS(right_look_back) BLOCKS(lock_no_fence)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Plants each fault of races.cu, memory.cu and host.cu and looks for the report that names it, with its lines;
-# the right twins must be silent. Prints TAP.
+# of slow.cu, for the row of --report. The right twins must be silent. Prints TAP, and how many of each kind
+# were named.
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,6 +13,11 @@ unset CUCC_DEVICES CUCC_ORDER CUCC_THREADS CUCC_MEMORY CUCC_COUNTS CUCC_STREAMS 
 
 number=0
 failures=0
+declare -A planted found
+count() { # PASSED KIND
+    planted[$2]=$((${planted[$2]:-0} + 1))
+    [ "$1" = no ] || found[$2]=$((${found[$2]:-0} + 1))
+}
 result() { # PASSED NAME
     number=$((number + 1))
     if [ "$1" = yes ]; then
@@ -75,10 +81,11 @@ silent() { # FILE CASE
 "$cucc" --check -Xcompiler -Wall,-Wextra -Werror all-warnings "$here/races.cu" -o "$work/races" >"$work/races.log" 2>&1 &
 (
     "$cucc" --check -Xcompiler -Wall,-Wextra -Werror all-warnings "$here/memory.cu" -o "$work/memory" >"$work/memory.log" 2>&1
+    "$cucc" --report -Xcompiler -Wall,-Wextra -Werror all-warnings "$here/slow.cu" -o "$work/slow" >"$work/slow.log" 2>&1
     "$cucc" --check --gpu a100 --registers 72 -Xcompiler -Wall,-Wextra -Werror all-warnings "$here/host.cu" -o "$work/host" >"$work/host.log" 2>&1
 ) &
 wait
-for file in races memory host; do
+for file in races memory host slow; do
     cp "$work/$file.log" "$work/said"
     [ -e "$work/$file" ] && [ ! -s "$work/said" ] && built=yes || built=no
     result "$built" "$file builds without a warning"
@@ -89,6 +96,7 @@ while read -r file case wanted; do
     # shellcheck disable=SC2086 # kind and tags
     named "$file" "$case" $wanted && passed=yes || passed=no
     result "$passed" "$file $case: $wanted"
+    count "$passed" "${wanted%% *}"
 done <<'END'
 races no_barrier race no_barrier_w no_barrier_r
 races no_second_barrier race second_w second_r
@@ -125,6 +133,9 @@ races global_neighbour race neighbour_w neighbour_r
 races stencil_in_place race stencil
 races blocks_in_order race chain_r chain_w
 races counter_no_atomic race counter
+races guess_then_exchange race guess_r guess_w
+races table_changes race table_r table_w
+races shared_table_changes race stable_r stable_w
 races maximum race maximum
 races shift race shift
 races device_variable race variable
@@ -197,5 +208,46 @@ for file in races memory host; do
     done < <(grep -oE '\b(IS|KERNEL|ONE|BLOCKS|RUN)\(right_[a-z_]+' "$here/$file.cu" | sed 's/.*(//' | sort -u)
 done
 
+# ---- right and slow: what --report says --------------------------------------------------------
+
+CUCC_REPORT=$work/slow.csv "$work/slow" >"$work/said" 2>&1 && [ ! -s "$work/said" ] && passed=yes || passed=no
+result "$passed" "slow runs"
+
+# slow TAG WHAT TAKES NEEDS: units of all requests of a line, and what these need
+slow() {
+    grep -E -e "slow\.cu:$(line_of slow "$1"),$2," "$work/slow.csv" | tee "$work/said" |
+        awk -F, -v takes="$3" -v needs="$4" '{ n++ } $(NF - 1) != takes * $(NF - 2) || $NF != needs * $(NF - 2) { n = -9 } END { exit n < 1 }'
+}
+while IFS='|' read -r tag kind what takes needs; do
+    slow "$tag" "$what" "$takes" "$needs" && passed=yes || passed=no
+    result "$passed" "slow $tag: $what takes $takes, needs $needs"
+    count "$passed" "$kind"
+done <<'END'
+by_rows|uncoalesced|global load|32|4
+every_second|uncoalesced|global load|8|4
+one_off|uncoalesced|global load|5|4
+one_field|uncoalesced|global load|16|4
+scattered|uncoalesced|global store|32|4
+transposed|uncoalesced|global store|32|4
+column|conflict|shared load|32|1
+pairs|conflict|shared store|2|1
+pitch_of_8|conflict|shared store|8|1
+same_bank|conflict|shared store|32|1
+weight_each|serialised|constant load|32|1
+odd_and_even|diverged|branch|2|1
+uneven_loop|diverged|branch|1.96875|1
+END
+slow every_second 'global load' 4 4 && passed=no || passed=yes
+result "$passed" "another figure is noticed"
+awk -F, '/^"right_/ { n++; if ($(NF - 1) != $NF) print } END { exit n < 12 }' "$work/slow.csv" >"$work/said" && [ ! -s "$work/said" ] && passed=yes || passed=no
+result "$passed" "slow: right kernels take what they need"
+
+for kind in "${!planted[@]}"; do
+    printf '# %-11s %2d of %2d planted faults named\n' "$kind" "${found[$kind]:-0}" "${planted[$kind]}"
+done | sort
+all=0
+for kind in "${!planted[@]}"; do all=$((all + planted[$kind])); done
+[ $all -ge 100 ] && passed=yes || passed=no
+result "$passed" "$all faults are planted"
 echo "1..$number"
 [ $failures -eq 0 ]

@@ -28,12 +28,13 @@ static inline double TMM_FN(gemm__direct_bytes)(double groups, const TMM_FN(gemm
     return fmax(rows * size, p->csA == 1 ? 0 : sector) + fmax(cols * size, along_B ? 0 : sector);
 }
 
-/* Nanoseconds with groups of 2^group_log2 threads. */
+/* Nanoseconds with groups of 2^group_log2 threads. `load`: of the product, with a block for each
+   element. */
 static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
-                                                const TMM_FN(gemm__product) * p)
+                                                const TMM_FN(gemm__product) * p,
+                                                const tmm__load *load)
 {
     const tmm__direct_costs *t = &tmm__tuned()->direct[TMM__TUNED_AS];
-    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     const double group = 1 << c->group_log2, K = (double)p->K;
     c->block_log2 = c->group_log2 > TMM__DIRECT_BLOCK ? c->group_log2 : (int)TMM__DIRECT_BLOCK;
     const double threads = 1 << c->block_log2;
@@ -44,7 +45,7 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const double member = 32 / groups, cols = fmin(groups, (double)p->N), rows = groups / cols;
     const double lines = TMM_FN(gemm__direct_lines)(member, p->csA, rows, p->rsA) +
                          TMM_FN(gemm__direct_lines)(member, p->rsB, cols, p->csB);
-    const double warps = ceil(c->blocks * p->batch / load.processors) * threads / 32;
+    const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
     const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
     if (K > group) clocks += t->loop + t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
@@ -52,10 +53,10 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
-    const double rate = tmm__rate(device->capability, load.family, load.type);
-    clocks = fmax(clocks, load.blocks * K / (rate * load.processors));
+    const double rate = tmm__rate(device->capability, load->family, load->type);
+    clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
     return device->gpu.launch +
-           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
+           tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(load));
 }
 
 /* The group that should be fastest. In a batch it is one thread, so that all products have the
@@ -64,13 +65,14 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
 {
     TMM_FN(direct__choice) best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
+    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
     memset(&best, 0, sizeof best);
     best.time = HUGE_VAL;
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {
         for (int n = layout == TMM__GROUPS;
              n == 0 || (cut && 1 << n <= TMM__DIRECT_MOST && 1 << n < p->K); n++) {
             c.group_log2 = n, c.layout = layout;
-            c.time = TMM_FN(gemm__direct_guess)(&c, p);
+            c.time = TMM_FN(gemm__direct_guess)(&c, p, &load);
             c.time = TMM__PLAN_GUESS(layout, TMM__PLAN_WHOLE, 1 << n, c.time);
             if (c.time < best.time) best = c;
         }

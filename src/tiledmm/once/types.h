@@ -33,23 +33,24 @@ typedef enum tmm_kernel TMM__INT {
 #undef TMM__NAME
 #undef TMM__KERNEL
 
-/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR; its members are
-   theirs. */
+typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
+
+/* An operand that tmm_?gemm_prepare_A or _B has converted for TMM_TENSOR, of double for
+   TMM_TENSOR_INT8; its members are theirs. */
 typedef struct tmm_prepared {
     const void *X; /* as given: it must stay as it is, for some elements may be needed */
-    void *memory;  /* FP16 and scales */
+    void *memory;  /* FP16 and scales, or bytes and norms */
     int owned;     /* from the pool */
     int is_B;
     tmm_op op;
     long long lines, K, ld; /* lines: rows of op(A), columns of op(B) */
+    tmm_type type;
 } tmm_prepared;
 
 /* Options of tmm_?gemm_tensor. All zeros are the defaults. */
 typedef struct tmm_tensor_options {
     const tmm_prepared *A, *B; /* operands that are prepared; NULL: converted now */
 } tmm_tensor_options;
-
-typedef enum tmm_type TMM__INT { TMM_FLOAT = 0, TMM_DOUBLE, TMM_INT } tmm_type;
 
 #ifdef __CUDACC__
 typedef cudaStream_t tmm_stream;

@@ -113,16 +113,42 @@ static inline tmm_status TMM_FN(gemm__tensor)(const TMM_FN(gemm__product) * p,
 static inline tmm_status TMM_FN(gemm__int8)(const TMM_FN(gemm__product) * p,
                                             const TMM_FN(gemm__kernel) * row)
 {
-    int done = 0;
+    size_t missing = 0;
     (void)row;
-    tmm_status status = TMM_FN(gemm__int8_products)(p, &done);
-    if (done || status != TMM_OK) return status;
+    tmm_status status = TMM_FN(gemm__int8_products)(p, NULL, &missing);
+    if (missing == 0 || status != TMM_OK) return status;
     tmm_kernel kernel = TMM_FN(gemm__fits)(TMM_PIPELINED, p) ? TMM_PIPELINED : TMM_REGISTER;
     kernel = TMM_FN(gemm__resolve)(kernel, p, p->batch);
     status = TMM_FN(gemm__takes)(kernel, p);
     return status != TMM_OK ? status : TMM_FN(gemm__run)(kernel, p);
 }
 #endif
+
+/* Products of a batch whose arguments have been checked. */
+static inline tmm_status TMM_FN(gemm__batch)(tmm_kernel kernel, const TMM_FN(gemm__product) * given,
+                                             long long batch)
+{
+    TMM_FN(gemm__product) p = *given;
+    kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
+    tmm_status status = TMM_FN(gemm__takes)(kernel, &p);
+    if (status != TMM_OK || p.M == 0 || p.N == 0 || batch == 0) return status;
+    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
+       that may be NULL. */
+    if ((TMM_SUM)p.alpha == 0) p.K = 0;
+    if (p.K == 0) {
+        p.alpha = 0;
+        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
+    }
+    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
+    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
+    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
+        p.A = given->A + first * p.strideA, p.B = given->B + first * p.strideB;
+        p.C = given->C + first * p.strideC;
+        p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
+        status = TMM_FN(gemm__run)(kernel, &p);
+    }
+    return status;
+}
 
 TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
                                              long long N, long long K, TMM_TYPE alpha,
@@ -142,23 +168,9 @@ TMM_API tmm_status TMM_FN(gemm_batched_with)(tmm_kernel kernel, tmm_op opA, tmm_
     p.alpha = alpha, p.beta = beta, p.ldc = ldc, p.stream = stream;
     p.strideA = strideA, p.strideB = strideB, p.strideC = strideC;
     p.A = A, p.B = B, p.C = C; /* whose alignment counts for the choice */
-    kernel = TMM_FN(gemm__resolve)(kernel, &p, batch);
-    status = TMM_FN(gemm__takes)(kernel, &p);
-    if (status != TMM_OK || M == 0 || N == 0 || batch == 0) return status;
-    /* A and B are not read when alpha or K is 0: no steps along k, and no offsets to pointers
-       that may be NULL. */
-    if ((TMM_SUM)alpha == 0) p.K = 0;
-    if (p.K == 0) {
-        p.alpha = 0;
-        p.rsA = p.csA = p.strideA = p.rsB = p.csB = p.strideB = 0;
-    }
-    /* In a batch all positions have the same bits, also one that is alone in the last launch. */
-    p.allowed = batch > 1 ? 0 : TMM__CUT_K | TMM__PACK;
-    for (long long first = 0; first < batch && status == TMM_OK; first += TMM__MOST_GRID) {
-        p.A = A + first * p.strideA, p.B = B + first * p.strideB, p.C = C + first * strideC;
-        p.batch = (unsigned)tmm__min(batch - first, TMM__MOST_GRID);
-        status = TMM_FN(gemm__run)(kernel, &p);
-    }
+    *tmm__device_of_product() = tmm__current_device();
+    status = TMM_FN(gemm__batch)(kernel, &p, batch);
+    *tmm__device_of_product() = NULL;
     return status;
 }
 

@@ -42,10 +42,14 @@
 #ifndef TMM__FLOAT_BF16X6
 #define TMM__FLOAT_BF16X6(allowed) (allowed)
 #endif
-/* KERNEL TENSOR INT8: bytes of its workspace; how many moduli, 0 for the choice of the device; the
-   number of its instance; whether KERNEL TENSOR computes what FP64 was chosen for. */
+/* KERNEL TENSOR INT8: bytes of its workspace; k of a launch; how many moduli, 0 for the choice of
+   the device; the number of its instance; whether KERNEL TENSOR computes what FP64 was chosen
+   for. */
 #ifndef TMM__INT8_BUDGET
 #define TMM__INT8_BUDGET(bytes) (bytes)
+#endif
+#ifndef TMM__INT8_DEPTH
+#define TMM__INT8_DEPTH(most) (most)
 #endif
 #ifndef TMM__INT8_FIXED
 #define TMM__INT8_FIXED(moduli) (moduli)

@@ -108,11 +108,13 @@ static inline tmm_status TMM_FN(gemm__block)(const tmm__job *job, const tmm__blo
 #endif
 #if TMM__DOUBLE_TENSOR
     if (kernel == TMM_TENSOR_INT8) {
-        int done;
-        tmm_status status = TMM_FN(gemm__int8_products)(&p, &done);
-        if (status == TMM_OK && !done)
+        size_t missing = 0;
+        tmm_status status = TMM_FN(gemm__int8_products)(&p, NULL, &missing);
+        if (status == TMM_OK && missing > 0)
             return tmm__fail(TMM_ERROR_MEMORY,
-                             "kernel tensor_int8: no memory for residues of blocks of A and B");
+                             "kernel tensor_int8: no memory for residues of blocks of A and B: %zu "
+                             "bytes",
+                             missing);
         return status;
     }
 #endif

@@ -1,16 +1,108 @@
-/* src/tiledmm/type/prepared.h. Float on tensor cores with operands that are converted once.
-   Uses: kernels/float/launch.h. Used by: callers. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FLOAT_TENSOR
+/* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
+   in halves, of double in residues.
+   Uses: kernels/float/launch.h, kernels/double/launch.h. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
+    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
+#if TMM__FLOAT_TENSOR
+/* What this type has, under one name: the most lines or k; whether the kernel takes a product;
+   bytes of what is kept of an operand; its conversion; a product. */
+enum { TMM_FN(gemm__converted_most) = TMM__FLOAT_SIZE_MAX };
+
+static inline int TMM_FN(gemm__converted_fits)(long long M, long long N, long long K)
+{
+    return TMM_FN(gemm__float_fits)(M, N, K);
+}
+
+static inline size_t TMM_FN(gemm__prepared_bytes)(long long lines, long long K)
+{
+    size_t bytes = 0;
+    (void)TMM_FN(gemm__fp16_operand)(NULL, &bytes, lines, K, 1);
+    return bytes;
+}
+
+static inline tmm_status TMM_FN(gemm__convert_once)(const tmm_prepared *request, char *memory,
+                                                    tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__lines from = {(const float *)request->X, request->lines, along_k ? ld : 1,
+                             along_k ? 1 : ld, 0};
+    size_t offset = 0;
+    const tmm__fp16_operand to =
+        TMM_FN(gemm__fp16_operand)(memory, &offset, request->lines, request->K, 1);
+    const tmm__lines both[2] = {from, from};
+    const tmm__fp16_operand operands[2] = {to, to};
+    const int groups[2] = {8 * to.line_blocks, 0};
+    return TMM_FN(gemm__convert)(request->K, both, operands, groups, 1, stream);
+}
+
+/* Its bytes if `missing` is NULL; else the product, as gemm__float. */
+static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p,
+                                                 const tmm_prepared *const *prepared,
+                                                 size_t *missing, size_t *bytes)
+{
+    tmm__fp16_operand halves[2], operands[2];
+    const tmm__fp16_operand *ready[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const tmm_prepared *from = prepared[i];
+        size_t offset = 0;
+        if (from == NULL) continue;
+        halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, p->K, 1);
+        ready[i] = &halves[i];
+    }
+    if (missing != NULL) return TMM_FN(gemm__float)(p, ready, missing);
+    *bytes = TMM_FN(gemm__float_place)(p, ready, 1, NULL, operands);
+    return TMM_OK;
+}
+#else
+enum { TMM_FN(gemm__converted_most) = TMM__INT8_SIZE_MAX };
+
+static inline int TMM_FN(gemm__converted_fits)(long long M, long long N, long long K)
+{
+    return TMM_FN(gemm__int8_fits)(M, N, K);
+}
+
+static inline size_t TMM_FN(gemm__prepared_bytes)(long long lines, long long K)
+{
+    size_t bytes = 0;
+    (void)tmm__int8_prepared(NULL, &bytes, lines, K, K - 1);
+    return bytes;
+}
+
+static inline tmm_status TMM_FN(gemm__convert_once)(const tmm_prepared *request, char *memory,
+                                                    tmm_stream stream)
+{
+    const int along_k = (request->op == TMM_OP_N) != request->is_B;
+    const long long ld = request->ld;
+    const tmm__int8_lines from = {(const double *)request->X, request->lines, along_k ? ld : 1,
+                                  along_k ? 1 : ld};
+    return TMM_FN(gemm__int8_prepare)(&from, request->K, request->is_B, memory, stream);
+}
+
+static inline tmm_status TMM_FN(gemm__converted)(const TMM_FN(gemm__product) * p,
+                                                 const tmm_prepared *const *prepared,
+                                                 size_t *missing, size_t *bytes)
+{
+    long long M = p->M, N = p->N, K = p->K;
+    const int ready = (prepared[0] ? TMM__INT8_A : 0) | (prepared[1] ? TMM__INT8_B : 0);
+    if (missing != NULL) return TMM_FN(gemm__int8_products)(p, prepared, missing);
+    *bytes = TMM_FN(gemm__int8_parts)(&M, &N, &K, ready).bytes;
+    return TMM_OK;
+}
+#endif
+
 TMM_API tmm_status TMM_FN(gemm_prepare_memory)(long long lines, long long K, size_t *bytes)
 {
+    const long long most = TMM_FN(gemm__converted_most), elements = 1ll << 58; /* in size_t */
+    const tmm_kernel kernel = TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8;
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
-    if (lines > TMM__FLOAT_SIZE_MAX || K > TMM__FLOAT_SIZE_MAX)
-        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel tensor: %lld x %lld is too large for it",
-                         lines, K);
-    if (lines > 0 && K > 0) (void)TMM_FN(gemm__fp16_operand)(NULL, bytes, lines, K, 1);
+    if (lines > most || K > most || (K > 0 && lines > elements / K))
+        return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
+                         tmm_kernel_string(kernel), lines, K);
+    if (lines > 0 && K > 0) *bytes = TMM_FN(gemm__prepared_bytes)(lines, K);
     return TMM_OK;
 }
 
@@ -21,7 +113,7 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size
     const int is_B = request->is_B;
     const tmm_op op = request->op;
     const long long lines = request->lines, K = request->K, ld = request->ld;
-    const float *X = (const float *)request->X;
+    const TMM_TYPE *X = (const TMM_TYPE *)request->X;
     void *memory = request->memory;
     if (prepared == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "prepared is NULL");
     memset(prepared, 0, sizeof *prepared);
@@ -43,17 +135,7 @@ static inline tmm_status TMM_FN(gemm__prepare)(const tmm_prepared *request, size
     if (owned) memory = tmm__workspace(needed, stream);
     if (owned && memory == NULL)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
-    int along_k = (op == TMM_OP_N) != is_B;
-    if (needed > 0) {
-        size_t offset = 0;
-        const tmm__lines from = {X, lines, along_k ? ld : 1, along_k ? 1 : ld, 0};
-        const tmm__fp16_operand to =
-            TMM_FN(gemm__fp16_operand)((char *)memory, &offset, lines, K, 1);
-        const tmm__lines both[2] = {from, from};
-        const tmm__fp16_operand operands[2] = {to, to};
-        const int groups[2] = {8 * to.line_blocks, 0};
-        status = TMM_FN(gemm__convert)(K, both, operands, groups, 1, stream);
-    }
+    if (needed > 0) status = TMM_FN(gemm__convert_once)(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
         return status;
@@ -67,7 +149,8 @@ TMM_API tmm_status TMM_FN(gemm_prepare_A)(tmm_op op, long long M, long long K, c
                                           long long lda, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda};
+    const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
+    const tmm_prepared request = {A, memory, 0, 0, op, M, K, lda, type};
     return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
@@ -75,7 +158,8 @@ TMM_API tmm_status TMM_FN(gemm_prepare_B)(tmm_op op, long long K, long long N, c
                                           long long ldb, void *memory, size_t bytes,
                                           tmm_prepared *prepared, tmm_stream stream)
 {
-    const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb};
+    const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
+    const tmm_prepared request = {B, memory, 0, 1, op, N, K, ldb, type};
     return TMM_FN(gemm__prepare)(&request, bytes, prepared, stream);
 }
 
@@ -92,6 +176,7 @@ TMM_API tmm_status TMM_FN(gemm_release)(tmm_prepared *prepared, tmm_stream strea
 static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, long long K,
                                                       const tmm_tensor_options *options)
 {
+    const tmm_type type = TMM__FLOAT_TENSOR ? TMM_FLOAT : TMM_DOUBLE;
     if (M < 0 || N < 0 || K < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", M < 0 ? "M" : N < 0 ? "N" : "K");
     for (int is_B = 0; is_B < 2; is_B++) {
@@ -107,9 +192,30 @@ static inline tmm_status TMM_FN(gemm__check_prepared)(long long M, long long N, 
                              "of %lld here",
                              is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
                              lines, K);
+        } else if (ready->type != type) {
+            return tmm__fail(TMM_ERROR_ARGUMENT, "%c was not prepared for products of %s",
+                             is_B ? 'B' : 'A', TMM__FLOAT_TENSOR ? "float" : "double");
         }
     }
     return TMM_OK;
+}
+
+/* What options are if there are none. */
+static const tmm_tensor_options TMM_FN(gemm__no_options) = {NULL, NULL};
+
+TMM_API tmm_status TMM_FN(gemm_tensor_memory)(long long M, long long N, long long K,
+                                              const tmm_tensor_options *options, size_t *bytes)
+{
+    if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
+    *bytes = 0;
+    if (options == NULL) options = &TMM_FN(gemm__no_options);
+    tmm_status status = TMM_FN(gemm__check_prepared)(M, N, K, options);
+    if (status != TMM_OK || M == 0 || N == 0 || !TMM_FN(gemm__converted_fits)(M, N, K))
+        return status;
+    const tmm_prepared *const prepared[2] = {options->A, options->B};
+    TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(TMM_OP_N, TMM_OP_N, M, N, K, K, N);
+    p.batch = 1;
+    return TMM_FN(gemm__converted)(&p, prepared, NULL, bytes);
 }
 
 TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long long N,
@@ -118,8 +224,7 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
                                        TMM_TYPE beta, TMM_TYPE *C, long long ldc,
                                        const tmm_tensor_options *options, tmm_stream stream)
 {
-    static const tmm_tensor_options defaults = {NULL, NULL};
-    if (options == NULL) options = &defaults;
+    if (options == NULL) options = &TMM_FN(gemm__no_options);
     tmm_status status = TMM_FN(gemm__check_prepared)(M, N, K, options);
     if (status != TMM_OK) return status;
     if (options->A != NULL)
@@ -132,23 +237,15 @@ TMM_API tmm_status TMM_FN(gemm_tensor)(tmm_op opA, tmm_op opB, long long M, long
     status = tmm__check_gemm(&operands);
     if (status != TMM_OK) return status;
     if (M == 0 || N == 0) return TMM_OK;
-    if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__float_fits)(M, N, K))
-        return TMM_FN(gemm_with)(TMM_TENSOR, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
-                                 stream);
-    tmm__fp16_operand halves[2];
-    const tmm__fp16_operand *ready[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        const tmm_prepared *from = i == 0 ? options->A : options->B;
-        size_t offset = 0;
-        if (from == NULL) continue;
-        halves[i] = TMM_FN(gemm__fp16_operand)((char *)from->memory, &offset, from->lines, K, 1);
-        ready[i] = &halves[i];
-    }
+    if ((TMM_SUM)alpha == 0 || !TMM_FN(gemm__converted_fits)(M, N, K))
+        return TMM_FN(gemm_with)(TMM__FLOAT_TENSOR ? TMM_TENSOR : TMM_TENSOR_INT8, opA, opB, M, N,
+                                 K, alpha, A, lda, B, ldb, beta, C, ldc, stream);
+    const tmm_prepared *const prepared[2] = {options->A, options->B};
     size_t missing = 0;
     TMM_FN(gemm__product) p = TMM_FN(gemm__make_product)(opA, opB, M, N, K, lda, ldb);
     p.alpha = alpha, p.A = A, p.B = B, p.beta = beta, p.C = C, p.ldc = ldc;
     p.batch = 1, p.allowed = TMM__CUT_K, p.stream = stream;
-    status = TMM_FN(gemm__float)(&p, ready, &missing);
+    status = TMM_FN(gemm__converted)(&p, prepared, &missing, NULL);
     if (status == TMM_OK && missing > 0)
         return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
     return status;

@@ -29,7 +29,7 @@ static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
 enum {
     TMM__INT8_K_LEAST = 16,              /* shorter sums have no room for a proof */
     TMM__INT8_SIZE_MAX = INT_MAX - 8192, /* of M, N */
-    TMM__INT8_LOOKS = 1024,              /* pieces of C that the choice of moduli looks at */
+    TMM__INT8_LOOKS = 256,               /* pieces of C that the choice of moduli looks at */
     TMM__INT8_MMA_128x256 = 0,           /* instances */
     TMM__INT8_MMA_128x128
 };
@@ -40,6 +40,7 @@ typedef struct TMM_FN(int8_part) {
     TMM_FN(gemm__product) p;
     tmm__int8_layout layout;
     char *memory;
+    tmm__int8_norm *norms;
     tmm__int8_lines from[2];
     tmm__int8_operand operands[2];
     tmm__int8_residues residues;
@@ -87,24 +88,27 @@ static inline int TMM_FN(gemm__int8_fits)(long long M, long long N, long long K)
            tmm__current_device()->shared >= bytes;
 }
 
-/* Norms, scales and units, or residues: `state` is NULL for units. */
+/* Norms, scales and units, or residues, of operands that are not ready: `state` is NULL for
+   units. */
 static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                                                     const tmm__int8_state *state)
 {
     const tmm__int8_layout *l = &part->layout;
     long long K = part->p.K;
-    int groups_A = l->line_blocks[0], every = state == NULL ? l->every : 1, chunks = l->chunks;
-    unsigned groups = (unsigned)(l->line_blocks[0] + l->line_blocks[1]);
-    int lines_A = 64 * l->line_blocks[0], lines_B = 64 * l->line_blocks[1];
+    int groups_A = l->ready & TMM__INT8_A ? 0 : l->line_blocks[0];
+    int groups_B = l->ready & TMM__INT8_B ? 0 : l->line_blocks[1];
+    int every = state == NULL ? l->depth.every : 1, chunks = l->depth.chunks;
+    unsigned groups = (unsigned)(groups_A + groups_B);
+    int lines_A = 64 * groups_A, lines_B = 64 * groups_B;
     tmm_status status = TMM_OK;
+    if (groups == 0) return TMM_OK;
     if (state == NULL) {
-        tmm__int8_norm *norms = (tmm__int8_norm *)(part->memory + l->norms);
-        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &norms};
+        void *of_norms[] = {&K, &groups_A, &part->from[0], &part->from[1], &part->norms};
         void *of_scales[] = {&K,
                              &chunks,
                              &lines_A,
                              &lines_B,
-                             &norms,
+                             &part->norms,
                              &part->operands[0].lines,
                              &part->operands[1].lines};
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_norms),
@@ -124,7 +128,7 @@ static inline tmm_status TMM_FN(gemm__int8_convert)(TMM_FN(int8_part) * part,
                          &part->operands[1],
                          &state,
                          &part->residues};
-    int k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    int k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     if (status == TMM_OK)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_residues),
                                            dim3(groups, (unsigned)k_blocks), 256, 0, 1, arguments,
@@ -175,7 +179,8 @@ static inline tmm_status TMM_FN(gemm__int8_multiply)(const TMM_FN(int8_part) * p
     job.C = (unsigned char *)part->memory + l->C;
     job.state = state;
     job.a_blocks = l->line_blocks[0], job.b_blocks = l->line_blocks[1];
-    job.k_blocks = state == NULL ? l->unit_blocks : l->k_blocks;
+    job.a_pitch = part->operands[0].pitch, job.b_pitch = part->operands[1].pitch;
+    job.k_blocks = state == NULL ? l->depth.unit_blocks : l->depth.k_blocks;
     job.pieces_down = l->pieces_down, job.pieces_across = l->pieces_across;
     for (int i = 0; i < TMM__INT8_MOST; i++) {
         job.p[i] = (unsigned)tmm__int8_moduli[i];
@@ -255,9 +260,10 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
             tmm__cuda(cudaMemsetAsync(&state->moduli, moduli, 1, p->stream), "cudaMemsetAsync");
     if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(part, NULL);
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, NULL);
+    int least = l->ready ? TMM__INT8_MOST : TMM__INT8_LEAST;
     int looks = (int)(pieces / TMM__INT8_LOOKS); /* at one piece of so many */
     if (looks < 1 || looks > l->pieces_across) looks = looks < 1 ? 1 : l->pieces_across;
-    void *of_choice[] = {&job, &part->sums, &looks, &fp64, &each, &first};
+    void *of_choice[] = {&job, &part->sums, &looks, &least, &fp64, &each, &first};
     if (status == TMM_OK && moduli == 0)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_choice),
                                            dim3(pieces < 2 * processors ? pieces : 2 * processors),
@@ -266,7 +272,7 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     if (status == TMM_OK) status = TMM_FN(gemm__int8_multiply)(part, state);
     void *of_sums[] = {&job, &part->sums}, *of_open[] = {&job};
     if (status == TMM_OK)
-        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 128,
+        status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_sums), dim3(pieces), 256,
                                            0, 1, of_sums, p->stream);
     if (status == TMM_OK)
         status = TMM_FN(gemm__int8_launch)((const void *)TMM_FN(gemm_int8_open),
@@ -280,22 +286,87 @@ static inline tmm_status TMM_FN(gemm__int8_run)(TMM_FN(int8_part) * part, int mo
     return status;
 }
 
-/* Products with KERNEL TENSOR INT8, one after the other. *done is 0 if there is no memory for
-   it. */
-static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p, int *done)
+/* Prepares an operand, A or B, for products with KERNEL TENSOR INT8: lines, units, and residues of
+   all moduli. `memory` has what tmm__int8_prepared says. */
+static inline tmm_status TMM_FN(gemm__int8_prepare)(const tmm__int8_lines *from, long long K,
+                                                    int is_B, char *memory, tmm_stream stream)
 {
-    int cut_k = 1, moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+    const long long k = tmm__int8_part_of_k(K), lines = from->lines;
+    tmm__int8_state *state = (tmm__int8_state *)memory;
+    TMM_FN(int8_part) part;
+    memset((void *)&part, 0, sizeof part);
+    part.p.stream = stream, part.from[is_B] = *from;
+    tmm_status status =
+        tmm__cuda(cudaMemsetAsync(state, 0, TMM__INT8_STATE_BYTES, stream), "cudaMemsetAsync");
+    if (status == TMM_OK)
+        status = tmm__cuda(cudaMemsetAsync(&state->moduli, TMM__INT8_MOST, 1, stream),
+                           "cudaMemsetAsync");
+    for (long long k0 = 0; k0 < K && status == TMM_OK; k0 += k) {
+        size_t end = 0;
+        part.p.K = tmm__min(k, K - k0);
+        part.from[is_B].X = from->X + k0 * from->k_stride;
+        part.layout = tmm__int8_plan(lines, lines, part.p.K, is_B ? TMM__INT8_A : TMM__INT8_B);
+        part.operands[is_B] = tmm__int8_prepared(memory, &end, lines, K, k0);
+        part.norms = (tmm__int8_norm *)part.operands[is_B].planes; /* before residues come there */
+        tmm__int8_make_tables(&part.residues, &part.sums, part.p.K);
+        status = TMM_FN(gemm__int8_convert)(&part, NULL);
+        if (status == TMM_OK) status = TMM_FN(gemm__int8_convert)(&part, state);
+    }
+    return status;
+}
+
+/* The sizes of the parts that a product is done in, and their workspace. `ready`: operands that are
+   prepared, whose k is cut as they are. */
+static inline tmm__int8_layout TMM_FN(gemm__int8_parts)(long long *M, long long *N, long long *K,
+                                                        int ready)
+{
+    int cut_k = !ready;
 #ifdef TMM_EPILOGUE
     cut_k = 0;
 #endif
+    tmm__int8_parts(M, N, K, cut_k, ready, TMM__INT8_BUDGET(tmm__int8_budget()));
+    return tmm__int8_plan(*M, *N, *K, ready);
+}
+
+/* Operand number i of a part whose first line and k these are: from where, and where it is. */
+static inline void TMM_FN(gemm__int8_place)(TMM_FN(int8_part) * part, int i,
+                                            const tmm_prepared *ready, long long line0,
+                                            long long k0)
+{
+    const TMM_FN(gemm__product) *q = &part->p;
+    const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
+    const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
+    tmm__int8_operand *o = &part->operands[i];
+    size_t at = part->layout.operands[i];
+    part->from[i] = i == 0 ? of_A : of_B;
+    if (ready == NULL) {
+        *o = tmm__int8_operand_at(part->memory, &at, part->from[i].lines, &part->layout.depth);
+        return;
+    }
+    *o = tmm__int8_prepared((char *)ready->memory, &at, ready->lines, ready->K, k0);
+    o->lines += line0;
+    o->units += line0 / 64 * TMM__INT8_BLOCK, o->planes += line0 / 64 * TMM__INT8_BLOCK;
+}
+
+/* Products with KERNEL TENSOR INT8, one after the other. `prepared`: of one product, operands that
+   are prepared, or NULL. *missing: the bytes of a workspace that the pool could not give, then
+   nothing is done; else 0. */
+static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product) * p,
+                                                     const tmm_prepared *const *prepared,
+                                                     size_t *missing)
+{
+    const tmm_prepared *none[2] = {NULL, NULL}, *const *ready = prepared ? prepared : none;
+    int moduli = p->allowed & TMM__CUT_K ? 0 : TMM__INT8_MOST;
+    int is_ready = (ready[0] ? TMM__INT8_A : 0) | (ready[1] ? TMM__INT8_B : 0);
     long long m = p->M, n = p->N, k = p->K;
-    tmm__int8_parts(&m, &n, &k, cut_k, TMM__INT8_BUDGET(tmm__int8_budget()));
+    const size_t bytes = TMM_FN(gemm__int8_parts)(&m, &n, &k, is_ready).bytes;
     TMM_FN(int8_part) part;
     memset((void *)&part, 0, sizeof part);
-    part.memory = (char *)tmm__workspace(tmm__int8_plan(m, n, k).bytes, p->stream);
-    *done = part.memory != NULL;
+    part.memory = (char *)tmm__workspace(bytes, p->stream);
+    *missing = part.memory == NULL ? bytes : 0;
+    if (part.memory == NULL) return TMM_OK;
     tmm_status status = TMM_OK;
-    for (long long b = 0; b < p->batch && *done; b++)
+    for (long long b = 0; b < p->batch; b++)
         for (long long k0 = 0; k0 < p->K; k0 += k)
             for (long long m0 = 0; m0 < p->M; m0 += m)
                 for (long long n0 = 0; n0 < p->N && status == TMM_OK; n0 += n) {
@@ -308,20 +379,13 @@ static inline tmm_status TMM_FN(gemm__int8_products)(const TMM_FN(gemm__product)
                     q->B += b * p->strideB + n0 * p->csB + k0 * p->rsB;
                     q->C += b * p->strideC + m0 * p->ldc + n0;
                     if (k0 > 0) q->beta = 1;
-                    part.layout = tmm__int8_plan(q->M, q->N, q->K);
-                    for (int i = 0; i < 2; i++) {
-                        tmm__int8_operand *o = &part.operands[i];
-                        const tmm__int8_lines of_A = {q->A, q->M, q->rsA, q->csA};
-                        const tmm__int8_lines of_B = {q->B, q->N, q->csB, q->rsB};
-                        part.from[i] = i == 0 ? of_A : of_B;
-                        o->lines = (tmm__int8_line *)(part.memory + part.layout.lines[i]);
-                        o->units = (unsigned char *)part.memory + part.layout.units[i];
-                        o->planes = (unsigned char *)part.memory + part.layout.planes[i];
-                        o->line_blocks = part.layout.line_blocks[i];
-                    }
+                    part.layout = tmm__int8_plan(q->M, q->N, q->K, is_ready);
+                    part.norms = (tmm__int8_norm *)(part.memory + part.layout.norms);
+                    TMM_FN(gemm__int8_place)(&part, 0, ready[0], m0, k0);
+                    TMM_FN(gemm__int8_place)(&part, 1, ready[1], n0, k0);
                     status = TMM_FN(gemm__int8_run)(&part, TMM__INT8_FIXED(moduli));
                 }
-    if (part.memory != NULL) (void)cudaFreeAsync(part.memory, p->stream);
+    (void)cudaFreeAsync(part.memory, p->stream);
     return status;
 }
 #else

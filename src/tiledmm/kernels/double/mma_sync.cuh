@@ -35,8 +35,8 @@ static __device__ __forceinline__ void TMM__INSTANCE(gemm_int8_mma_copy_,
 {
     enum { ROWS = TMM__INT8_MMA_ROWS / 64, COLS = 4 * TMM__INT8_MMA_COLS / 64 };
     size_t block = (size_t)modulus * job->k_blocks + k;
-    const unsigned char *a = job->a + (block * job->a_blocks + row * ROWS) * TMM__INT8_BLOCK;
-    const unsigned char *b = job->b + (block * job->b_blocks + col * COLS) * TMM__INT8_BLOCK;
+    const unsigned char *a = job->a + (block * job->a_pitch + row * ROWS) * TMM__INT8_BLOCK;
+    const unsigned char *b = job->b + (block * job->b_pitch + col * COLS) * TMM__INT8_BLOCK;
     const int at = threadIdx.x * 16;
 #pragma unroll
     for (int i = 0; i < 2 * (ROWS + COLS); i++) { /* half a block of 8 KB */

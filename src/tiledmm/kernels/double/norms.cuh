@@ -124,12 +124,13 @@ TMM_KERNEL void __launch_bounds__(256)
         b[line - lines_A] = to;
 }
 
-/* KERNEL CHOICE. How many moduli prove an element, for all of C, or one piece of `every` on
-   diagonals if there are many: it decides what is fastest, not what is right. The block that is
-   last to count decides. Reads a byte of each element that it looks at: bound by latency. */
+/* KERNEL CHOICE. How many moduli, `least` or more, prove an element, for all of C, or one piece of
+   `every` on diagonals if there are many: it decides what is fastest, not what is right. The block
+   that is last to count decides. Reads a byte of each element that it looks at: bound by
+   latency. */
 TMM_KERNEL void __launch_bounds__(128)
     TMM_FN(gemm_int8_choice)(const tmm__int8_job job, const tmm__int8_sums tables, int every,
-                             float fp64, float each, float first)
+                             int least, float fp64, float each, float first)
 {
     enum { CHOICES = TMM__INT8_CHOICES };
     __shared__ unsigned of_warps[CHOICES + 1][4];
@@ -196,7 +197,7 @@ TMM_KERNEL void __launch_bounds__(128)
     __syncthreads();
     if (t == 0 && atomicAdd(&state->arrived, 1u) == gridDim.x - 1) {
         __threadfence();
-        state->moduli = tmm__int8_decide(state, fp64, each, first);
+        state->moduli = tmm__int8_decide(state, least, fp64, each, first);
     }
 }
 #endif

@@ -39,6 +39,20 @@ static __device__ __forceinline__ unsigned tmm__dot_bytes(unsigned a, unsigned b
 #endif
 }
 
+/* The same of unsigned bytes alone. */
+static __device__ __forceinline__ unsigned tmm__dot_unsigned(unsigned a, unsigned b)
+{
+#if defined(__CUDA_ARCH__)
+    unsigned d;
+    asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(0));
+    return d;
+#else
+    unsigned c = 0;
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b >> i & 255);
+    return c;
+#endif
+}
+
 /* The lowest bytes of four words, a's first. */
 static __device__ __forceinline__ unsigned tmm__low_bytes(unsigned a, unsigned b, unsigned c,
                                                           unsigned d)
@@ -113,18 +127,20 @@ static __device__ __forceinline__ float tmm__int8_threshold(tmm__int8_part row, 
     return row.slope * col_g + row.own * col_one;
 }
 
-/* Which L costs least, 0 for FP64. Costs are in units of a product of bytes; `fp64`: all elements
-   by FP64; `each`: all elements one by one, if all were open; `first`: that there is one. */
+/* Which L from `least` on costs least, 0 for FP64. Costs are in units of a product of bytes;
+   `fp64`: all elements by FP64; `each`: all elements one by one, if all were open; `first`: that
+   there is one. */
 static __device__ __forceinline__ unsigned tmm__int8_decide(const volatile tmm__int8_state *state,
-                                                            float fp64, float each, float first)
+                                                            int least, float fp64, float each,
+                                                            float first)
 {
     unsigned best = 0;
-    float least = fp64;
+    float lowest = fp64;
     double all = (double)state->looked;
-    for (int i = 0; i < TMM__INT8_CHOICES; i++) {
+    for (int i = least - TMM__INT8_LEAST; i < TMM__INT8_CHOICES; i++) {
         float cost = TMM__INT8_LEAST + i + each * (float)((double)state->failed[i] / all);
         if (state->failed[i] > 0) cost += first;
-        if (cost < least) least = cost, best = TMM__INT8_LEAST + i;
+        if (cost < lowest) lowest = cost, best = TMM__INT8_LEAST + i;
     }
     return best;
 }

@@ -109,9 +109,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     double x[32];
     TMM_FN(gemm_int8_load)(from, 64ll * group, (long long)blockIdx.y * every * TMM__INT8_K, K, x);
     TMM_FN(gemm_int8_scale)(to.lines + 64 * group, along_k, tables.limit[choice], units, x, lo, hi);
-    size_t step = (size_t)gridDim.y * to.line_blocks * TMM__INT8_BLOCK;
-    unsigned char *out = (units ? to.units : to.planes) +
-                         ((size_t)blockIdx.y * to.line_blocks + group) * TMM__INT8_BLOCK;
+    size_t step = (size_t)gridDim.y * to.pitch * TMM__INT8_BLOCK;
+    unsigned char *out =
+        (units ? to.units : to.planes) + ((size_t)blockIdx.y * to.pitch + group) * TMM__INT8_BLOCK;
 #pragma unroll 1
     for (int l = 0; l < moduli; l++, out += step) {
         unsigned char *at = ring[l % RING];

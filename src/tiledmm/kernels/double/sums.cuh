@@ -15,29 +15,38 @@ static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const u
     *q += __umulhi(for_quotient, quotient);
 }
 
+/* n of a group of three moduli, whose residues are byte number `byte` of three words: they come
+   together in one, and are multiplied by dp4a, which takes half of the instructions. */
+static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_group)(unsigned a, unsigned b,
+                                                                   unsigned c, int byte,
+                                                                   unsigned low, unsigned high)
+{
+    const unsigned pairs = __byte_perm(a, b, byte < 2 ? 0x5140 : 0x7362); /* of two elements */
+    const unsigned y = __byte_perm(pairs, c, (byte % 2 ? 0x32 : 0x10) | (4 + byte) << 8);
+    return tmm__dot_unsigned(y, low) + (tmm__dot_unsigned(y, high) << 8);
+}
+
 /* One element: its residues are byte number `byte` of words[0 to L - 1]. The integer A'B', as a
    double. For L = 16 there is a sixth group. */
 static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigned *words, int byte,
                                                                    const tmm__int8_sums *tables,
                                                                    const int choice)
 {
-    const unsigned *f = tables->factor[choice];
-    unsigned y[TMM__INT8_MOST], n[TMM__INT8_GROUPS], q = 1u << 11, top = 0;
+    static const int members[5][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 13}, {11, 12, 14}};
+    unsigned n, q = 1u << 11, top = 0;
     unsigned long long e[3] = {0, 0, 0};
 #pragma unroll
-    for (int l = 0; l < TMM__INT8_MOST; l++)
-        y[l] = l < TMM__INT8_LEAST + choice ? words[l] >> 8 * byte & 255 : 0;
-#pragma unroll
-    for (int g = 0; g < 3; g++)
-        n[g] = y[3 * g] * f[3 * g] + y[3 * g + 1] * f[3 * g + 1] + y[3 * g + 2] * f[3 * g + 2];
-    n[3] = y[9] * f[9] + y[10] * f[10] + y[13] * f[13];
-    n[4] = y[11] * f[11] + y[12] * f[12] + y[14] * f[14];
-    n[5] = y[15];
-#pragma unroll
-    for (int g = 0; g < 5; g++) TMM_FN(gemm_int8_add)
-    (n[g], tables->weight[choice][g], n[g], tables->quotient[choice][g], e, &top, &q);
+    for (int g = 0; g < 5; g++) {
+        const int third = members[g][2];
+        n = TMM_FN(gemm_int8_group)(words[members[g][0]], words[members[g][1]],
+                                    third < TMM__INT8_LEAST + choice ? words[third] : 0, byte,
+                                    tables->low[choice][g], tables->high[choice][g]);
+        TMM_FN(gemm_int8_add)
+        (n, tables->weight[choice][g], n, tables->quotient[choice][g], e, &top, &q);
+    }
+    n = words[15] >> 8 * byte & 255;
     if (choice == TMM__INT8_CHOICES - 1) TMM_FN(gemm_int8_add)
-    (n[5], tables->weight[choice][5], n[5] << 20, tables->quotient[choice][5], e, &top, &q);
+    (n, tables->weight[choice][5], n << 20, tables->quotient[choice][5], e, &top, &q);
     q >>= 12;
 #pragma unroll
     for (int i = 0; i < 3; i++) e[i] += (unsigned long long)q * tables->minus_P[choice][i];
@@ -47,19 +56,18 @@ static __device__ __forceinline__ double TMM_FN(gemm_int8_integer)(const unsigne
     top += (unsigned)(e[2] >> 32);
     unsigned long long low = (e[1] << 32) | (unsigned)e[0];
     unsigned long long high = ((unsigned long long)top << 32) | (unsigned)e[2];
-    /* The magnitude first: then a small negative number has no bits to be rounded away. */
-    bool negative = (long long)high < 0;
-    if (negative) low = 0 - low, high = ~high + (low == 0);
-    double x = (double)high * 18446744073709551616.0 + (double)low;
-    return negative ? -x : x;
+    /* The lower half with a sign, too: then a small negative number has no bits to be rounded away,
+       for the upper half is 0. */
+    high += low >> 63;
+    return (double)(long long)high * 18446744073709551616.0 + (double)(long long)low;
 }
 
-/* The 16 elements of a thread, of which `four` has the bytes: stores those that are proved.
-   `choice` is a constant: then the tables' numbers are operands of the instructions, which else had
-   to load each. */
+/* The 8 elements of a thread, of which `two` has the bytes: stores those that are proved, and gives
+   bits of the others. `choice` is a constant: then the tables' numbers are operands of the
+   instructions, which else had to load each. */
 static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__int8_job *job,
                                                                    const tmm__int8_sums *tables,
-                                                                   const uint4 *four, int row,
+                                                                   const uint2 *two, int row,
                                                                    int col, const int choice)
 {
     const int limit = tables->limit[choice];
@@ -77,11 +85,10 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
     const bool aligned = ((size_t)C | (size_t)job->ldc * 8) % 16 == 0;
     unsigned open = 0;
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < 2; j++) {
         unsigned words[TMM__INT8_PLANES];
 #pragma unroll
-        for (int l = 0; l < TMM__INT8_PLANES; l++)
-            words[l] = j == 0 ? four[l].x : j == 1 ? four[l].y : j == 2 ? four[l].z : four[l].w;
+        for (int l = 0; l < TMM__INT8_PLANES; l++) words[l] = j == 0 ? two[l].x : two[l].y;
         float col_g[2], col_one[2], col_unit[2];
         double col_scale[2];
 #pragma unroll
@@ -117,38 +124,39 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
     return open;
 }
 
-/* KERNEL SUMS. 128 threads have a piece of 64 x 32 elements, 16 a thread; see
-   kernels/double/types.cuh for their order. A thread loads 16 bytes of each plane, all before the
-   first is needed. Proved elements are stored; the others are left as they are, and a bit of each
-   is set. Reads L + 1 bytes an element and writes 8 and 1/8, for some 120 instructions: bound by
-   memory, just. */
-TMM_KERNEL void __launch_bounds__(128, 4)
+/* KERNEL SUMS. 256 threads have a piece of 64 x 32 elements, 8 a thread: two have what
+   kernels/double/types.cuh says of one. A thread loads 8 bytes of each plane, all before the first
+   is needed. Proved elements are stored; the others are left as they are, and a bit of each is set.
+   Reads L + 1 bytes an element and writes 8 and 1/8, for some 160 instructions: bound by memory and
+   instructions alike. */
+TMM_KERNEL void __launch_bounds__(256, 3)
     TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
 {
     tmm__let_next_begin();
     tmm__wait_for_previous();
     const unsigned moduli = job.state->moduli;
-    const int n = blockIdx.x, t = threadIdx.x, lane = t % 32;
+    const int n = blockIdx.x, t = threadIdx.x / 2, half = threadIdx.x % 2, lane = t % 32;
     if (moduli == 0) return;
     const int piece_row = n / job.pieces_across, piece_col = n - piece_row * job.pieces_across;
-    const int row = piece_row * 64 + t / 32 * 16 + lane / 4, col = piece_col * 32 + lane % 4 * 2;
+    const int row = piece_row * 64 + t / 32 * 16 + lane / 4,
+              col = piece_col * 32 + half * 16 + lane % 4 * 2;
     const unsigned char *from =
-        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + t * 16;
-    uint4 four[TMM__INT8_PLANES];
+        job.planes + tmm__int8_piece_at(piece_row, piece_col, job.pieces_across) + threadIdx.x * 8;
+    uint2 two[TMM__INT8_PLANES];
 #pragma unroll
     for (int l = 0; l < TMM__INT8_PLANES; l++) {
-        four[l] = make_uint4(0, 0, 0, 0);
+        two[l] = make_uint2(0, 0);
         if (l < TMM__INT8_LEAST || l < (int)moduli || l == TMM__INT8_UNITS)
-            four[l] = __ldcs((const uint4 *)(from + l * TMM__INT8_PIECE));
+            two[l] = __ldcs((const uint2 *)(from + l * TMM__INT8_PIECE));
     }
     unsigned open = 0;
     switch (moduli) {
-    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 0); break;
-    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 1); break;
-    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 2); break;
-    default: open = TMM_FN(gemm_int8_store)(&job, &tables, four, row, col, 3); break;
+    case 13: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 0); break;
+    case 14: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 1); break;
+    case 15: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 2); break;
+    default: open = TMM_FN(gemm_int8_store)(&job, &tables, two, row, col, 3); break;
     }
-    job.open[(size_t)n * 128 + t] = (unsigned short)open;
+    ((unsigned char *)job.open)[(size_t)n * 256 + threadIdx.x] = (unsigned char)open;
     if (open != 0) job.state->open = 1;
 }
 #endif

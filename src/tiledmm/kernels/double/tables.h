@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/double/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
    workspace.
-   Uses: kernels/double/types.cuh, once/device.h. Used by: kernels/double/launch.h. */
+   Uses: kernels/double/types.cuh, once/device.h, type/hooks.h. Used by: kernels/double/launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__PART_DOUBLE_TABLES)
 #define TMM__PART_DOUBLE_TABLES
@@ -65,6 +65,7 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
     for (int c = 0; c < TMM__INT8_CHOICES; c++) {
         const int count = TMM__INT8_LEAST + c;
         unsigned Q[TMM__INT8_GROUPS] = {1, 1, 1, 1, 1, 1}, P[4] = {1, 0, 0, 0};
+        int place[TMM__INT8_GROUPS] = {0, 0, 0, 0, 0, 0};
         double bits = 0;
         for (int g = 0; g < TMM__INT8_GROUPS; g++) s->weight[c][g][0] = 1;
         for (int l = 0; l < count; l++) {
@@ -79,7 +80,10 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
             for (int j = 0; j < count; j++)
                 if (j != l) rest = rest * p[j] % p[l];
             r->a[c][l] = tmm__int8_make_modulus(p[l], tmm__int8_inverse(rest, p[l]));
-            s->factor[c][l] = Q[tmm__int8_group[l]] / (unsigned)p[l];
+            const int g = tmm__int8_group[l];
+            const unsigned factor = Q[g] / (unsigned)p[l];
+            s->low[c][g] |= (factor & 255) << 8 * place[g];
+            s->high[c][g] |= factor >> 8 << 8 * place[g]++;
         }
         for (int g = 0; g < TMM__INT8_GROUPS; g++) {
             unsigned long long one = 1ull << (g == TMM__INT8_GROUPS - 1 ? 24 : 44);
@@ -98,36 +102,70 @@ static inline void tmm__int8_make_tables(tmm__int8_residues *r, tmm__int8_sums *
     s->half_K = (float)K / 2;
 }
 
-/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. */
-typedef struct tmm__int8_layout {
-    size_t norms, lines[2], units[2], planes[2], C, open, bytes; /* of A and B; the state is at 0 */
-    int line_blocks[2], k_blocks, unit_blocks, every, chunks, pieces_down, pieces_across;
-} tmm__int8_layout;
+/* How K is cut: blocks, and of those every how many has units. */
+typedef struct tmm__int8_depth {
+    int k_blocks, unit_blocks, every;
+    int chunks; /* of KERNEL NORMS */
+} tmm__int8_depth;
 
-enum { TMM__INT8_STATE_BYTES = 256 };
+static inline tmm__int8_depth tmm__int8_cut(long long K)
+{
+    tmm__int8_depth d;
+    d.k_blocks = (int)((K - 1) / TMM__INT8_K + 1);
+    d.every = d.k_blocks >= 16 ? 8 : d.k_blocks >= 8 ? 4 : d.k_blocks >= 4 ? 2 : 1;
+    d.unit_blocks = (d.k_blocks - 1) / d.every + 1;
+    d.chunks = (int)((K - 1) / TMM__INT8_NORM_K + 1);
+    return d;
+}
+
+/* An operand: its lines, units and planes lie one behind the other, from memory + *at on, which is
+   then the end of it. */
+static inline tmm__int8_operand tmm__int8_operand_at(char *memory, size_t *at, long long lines,
+                                                     const tmm__int8_depth *depth)
+{
+    tmm__int8_operand o;
+    o.pitch = (int)((lines - 1) / 64 + 1);
+    const size_t padded = 64 * (size_t)o.pitch, to = *at + padded * sizeof(tmm__int8_line);
+    const size_t units = padded * (size_t)depth->unit_blocks * TMM__INT8_K;
+    o.lines = (tmm__int8_line *)(memory + *at);
+    o.units = (unsigned char *)memory + to;
+    o.planes = o.units + units;
+    *at = to + units + padded * (size_t)depth->k_blocks * TMM__INT8_K * TMM__INT8_MOST;
+    return o;
+}
+
+enum {
+    TMM__INT8_A = 1, /* operands that are prepared */
+    TMM__INT8_B = 2,
+    TMM__INT8_STATE_BYTES = 256
+};
 static_assert(sizeof(tmm__int8_state) <= TMM__INT8_STATE_BYTES, "it has room");
 
-static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K)
+/* Where what lies in the workspace of a product of M x K and K x N: offsets in bytes. What is
+   `ready` lies elsewhere. */
+typedef struct tmm__int8_layout {
+    size_t operands[2], C, open, norms, bytes; /* the state is at 0 */
+    int line_blocks[2], pieces_down, pieces_across, ready;
+    tmm__int8_depth depth;
+} tmm__int8_layout;
+
+static inline tmm__int8_layout tmm__int8_plan(long long M, long long N, long long K, int ready)
 {
     tmm__int8_layout l;
     memset(&l, 0, sizeof l);
     l.line_blocks[0] = (int)((M - 1) / 64 + 1), l.line_blocks[1] = (int)((N - 1) / 64 + 1);
-    l.k_blocks = (int)((K - 1) / TMM__INT8_K + 1);
-    l.every = l.k_blocks >= 16 ? 8 : l.k_blocks >= 8 ? 4 : l.k_blocks >= 4 ? 2 : 1;
-    l.unit_blocks = (l.k_blocks - 1) / l.every + 1;
-    l.chunks = (int)((K - 1) / TMM__INT8_NORM_K + 1);
     l.pieces_down = l.line_blocks[0], l.pieces_across = (int)((N - 1) / 32 + 1);
-    size_t at = TMM__INT8_STATE_BYTES, lines[2], pieces = (size_t)l.pieces_down * l.pieces_across;
+    l.depth = tmm__int8_cut(K), l.ready = ready;
+    size_t at = TMM__INT8_STATE_BYTES, pieces = (size_t)l.pieces_down * l.pieces_across, norms = 0;
     for (int i = 0; i < 2; i++) {
-        lines[i] = 64 * (size_t)l.line_blocks[i];
-        l.lines[i] = at, at += lines[i] * sizeof(tmm__int8_line);
+        l.operands[i] = at;
+        if (ready >> i & 1) continue;
+        (void)tmm__int8_operand_at(NULL, &at, i == 0 ? M : N, &l.depth);
+        norms += 64 * (size_t)l.line_blocks[i] * l.depth.chunks * sizeof(tmm__int8_norm);
     }
-    for (int i = 0; i < 2; i++) l.units[i] = at, at += lines[i] * l.unit_blocks * TMM__INT8_K;
-    for (int i = 0; i < 2; i++)
-        l.planes[i] = at, at += lines[i] * l.k_blocks * TMM__INT8_K * TMM__INT8_MOST;
     l.C = at, at += pieces * TMM__INT8_PLANES * TMM__INT8_PIECE;
     l.open = at, at += pieces * 128 * sizeof(unsigned short);
-    l.norms = at, at += (lines[0] + lines[1]) * l.chunks * sizeof(tmm__int8_norm);
+    l.norms = at, at += norms;
     l.bytes = at;
     return l;
 }
@@ -147,13 +185,35 @@ static inline size_t tmm__int8_budget(void)
     return known[place];
 }
 
+/* The k of a launch at most, the same for all but the last. */
+static inline long long tmm__int8_part_of_k(long long K)
+{
+    long long parts = (K - 1) / TMM__INT8_DEPTH(TMM__INT8_K_MOST) + 1;
+    return ((K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
+}
+
+/* What is kept of a prepared operand: a state, then an operand for each part of k. That of the part
+   from k0 on; *bytes is where it ends. */
+static inline tmm__int8_operand tmm__int8_prepared(char *memory, size_t *bytes, long long lines,
+                                                   long long K, long long k0)
+{
+    const long long k = tmm__int8_part_of_k(K);
+    tmm__int8_operand o;
+    memset((void *)&o, 0, sizeof o);
+    *bytes = TMM__INT8_STATE_BYTES;
+    for (long long from = 0; from <= k0; from += k) {
+        const tmm__int8_depth depth = tmm__int8_cut(tmm__min(k, K - from));
+        o = tmm__int8_operand_at(memory, bytes, lines, &depth);
+    }
+    return o;
+}
+
 /* The largest parts of a product that stay within so many bytes. */
-static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int cut_k,
+static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int cut_k, int ready,
                                    size_t budget)
 {
-    long long parts = (*K - 1) / TMM__INT8_K_MOST + 1;
-    *K = ((*K - 1) / parts / TMM__INT8_K + 1) * TMM__INT8_K;
-    while (tmm__int8_plan(*M, *N, *K).bytes > budget) {
+    *K = tmm__int8_part_of_k(*K);
+    while (tmm__int8_plan(*M, *N, *K, ready).bytes > budget) {
         if (*M > 512 && *M >= *N)
             *M = ((*M - 1) / 2 / 512 + 1) * 512;
         else if (*N > 384)

@@ -37,6 +37,12 @@
    Products whose bits must not depend on M, N or other lines (batches, blocks of host matrices)
    take 16.
 
+   Prepared operands keep lines, units and planes of 16 moduli, as each L has its own s: planes of
+   fewer are not among those of more. Products with them take 16, or FP64 for all. Conversion moves
+   32 bytes an element; two moduli more than 14 are two products of bytes. So preparing B pays for a
+   small M, up to 2000 on an H200. Sums longer than 65536 are cut when they are prepared, and their
+   products likewise.
+
    Launches: norms, scales, units, products of units, choice, residues, products, sums, open
    elements; where FP64 has tensor cores, KERNEL TENSOR for the case of FP64 for all. Each ends at
    once if the choice leaves it nothing to do.
@@ -96,7 +102,7 @@ typedef struct tmm__int8_operand {
     tmm__int8_line *lines; /* 64 line_blocks of them */
     unsigned char *units;  /* one plane of every `every`-th block of k */
     unsigned char *planes;
-    int line_blocks;
+    int pitch; /* blocks of 64 lines from one block of k to the next */
 } tmm__int8_operand;
 
 /* How a residue is computed: see TMM_FN(gemm_int8_bytes). */
@@ -115,7 +121,8 @@ typedef struct tmm__int8_residues {
 } tmm__int8_residues;
 
 typedef struct tmm__int8_sums {
-    unsigned factor[TMM__INT8_CHOICES][TMM__INT8_MOST];      /* Q / p_l; 0: no such modulus */
+    /* Q / p_l of the three of a group: low and high bytes; 0: no such modulus. */
+    unsigned low[TMM__INT8_CHOICES][TMM__INT8_GROUPS], high[TMM__INT8_CHOICES][TMM__INT8_GROUPS];
     unsigned weight[TMM__INT8_CHOICES][TMM__INT8_GROUPS][4]; /* P / Q, low word first */
     unsigned quotient[TMM__INT8_CHOICES][TMM__INT8_GROUPS];  /* 2^44 / Q; of group 5, 2^24 / p */
     unsigned minus_P[TMM__INT8_CHOICES][4];                  /* 2^128 - P */
@@ -139,7 +146,8 @@ typedef struct tmm__int8_products {
     const unsigned char *a, *b; /* planes */
     unsigned char *C;           /* planes */
     tmm__int8_state *state;     /* whose `moduli` says how many; NULL: the plane of units */
-    int a_blocks, b_blocks;     /* of 64 lines */
+    int a_blocks, b_blocks;     /* of 64 lines, that there are */
+    int a_pitch, b_pitch;       /* of them, from one block of k to the next */
     int k_blocks;
     int pieces_down, pieces_across; /* of C: 64 rows, 32 columns */
     int tiles_down, tiles_across;   /* of the kernel */

@@ -77,8 +77,8 @@ static __device__ __forceinline__ void tmm__int8_copy(const tmm__int8_products *
         ROW_BLOCKS = TMM__INT8_WGMMA_ROWS / 64
     };
     const int tiles = job->tiles_down * job->tiles_across, rank = blockIdx.x % CLUSTER;
-    const size_t step_a = (size_t)job->a_blocks * TMM__INT8_BLOCK;
-    const size_t step_b = (size_t)job->b_blocks * TMM__INT8_BLOCK;
+    const size_t step_a = (size_t)job->a_pitch * TMM__INT8_BLOCK;
+    const size_t step_b = (size_t)job->b_pitch * TMM__INT8_BLOCK;
     int stage = 0;
     unsigned parity = 1, due = 0;
     bool paced = job->keep_pace;
@@ -192,8 +192,8 @@ static __device__ __forceinline__ void tmm__int8_multiply(const tmm__int8_produc
                 +----------------------+   with 192 sums of 232 registers a thread
 
    A stage is 128 k: 12.6 million operations, and 32 KB of A and 12 of B that the block has copied.
-   So 280 operations a byte from L2. A multiprocessor does 16384 a clock, and would take 58 bytes;
-   it reads 224 KB of shared memory in 768 clocks of multiplication, more than half of what that
+   So 280 operations a byte from L2. A multiprocessor does 8192 a clock, and would take 29 bytes;
+   it reads 128 KB of shared memory in 1536 clocks of multiplication, two thirds of what that
    gives. Longer than some ms it is bound by the power that the device may draw: so blocks keep
    together along k (tmm__keep_pace), and what is copied twice is little. */
 TMM_KERNEL void __launch_bounds__(384, 1)

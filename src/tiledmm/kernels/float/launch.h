@@ -340,6 +340,25 @@ static inline int TMM_FN(gemm__float_fits)(long long M, long long N, long long K
            K <= TMM__FLOAT_SIZE_MAX && ceil(M / 64.0) * ceil(N / 64.0) <= INT_MAX;
 }
 
+/* What so many products at a time take: operands that are not ready, from `memory` on, bits of
+   doubtful elements, a counter. Returns the bytes. */
+static inline size_t TMM_FN(gemm__float_place)(const TMM_FN(gemm__product) * p,
+                                               const tmm__fp16_operand *const *ready,
+                                               unsigned products, char *memory,
+                                               tmm__fp16_operand *operands)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        const long long lines = i == 0 ? p->M : p->N, stride = i == 0 ? p->strideA : p->strideB;
+        if (ready != NULL && ready[i] != NULL)
+            operands[i] = *ready[i];
+        else
+            operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, lines, p->K,
+                                                     p->batch > 1 && stride ? products : 1);
+    }
+    return bytes + TMM_FN(gemm__doubt_bytes)(p->M, p->N) * products + TMM__FLOAT_PACE_BYTES;
+}
+
 /* `batch` products, 65535 at most, with KERNEL TENSOR FLOAT. `ready`: op(A) and op(B) as they are
    converted already, or NULL. *missing: the bytes of a workspace that the pool could not give, then
    nothing is done; else 0. */
@@ -352,29 +371,17 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
     tmm__lines from[2] = {{p->A, M, p->rsA, p->csA, batch > 1 ? p->strideA : 0},
                           {p->B, N, p->csB, p->rsB, batch > 1 ? p->strideB : 0}};
     tmm__fp16_operand operands[2];
-    unsigned *doubt = NULL;
     /* Products at a time: all that take 1 GiB, or one. */
-    size_t each = TMM_FN(gemm__doubt_bytes)(M, N), bytes = 0;
+    size_t each = TMM_FN(gemm__doubt_bytes)(M, N);
     for (int i = 0; i < 2; i++) (void)TMM_FN(gemm__fp16_operand)(NULL, &each, from[i].lines, K, 1);
     unsigned most = (unsigned)tmm__min(batch, (long long)((1ull << 30) / each) + 1);
-    char *memory = NULL;
-    for (int pass = 0; pass < 2; pass++) { /* how much memory, then what lies where */
-        if (pass == 1) {
-            memory = (char *)tmm__workspace(bytes, stream);
-            *missing = memory == NULL ? bytes : 0;
-            if (memory == NULL) return TMM_OK;
-        }
-        bytes = 0;
-        for (int i = 0; i < 2; i++) {
-            if (ready != NULL && ready[i] != NULL)
-                operands[i] = *ready[i];
-            else
-                operands[i] = TMM_FN(gemm__fp16_operand)(memory, &bytes, from[i].lines, K,
-                                                         from[i].product_stride ? most : 1);
-        }
-        if (memory != NULL) doubt = (unsigned *)(memory + bytes);
-        bytes += TMM_FN(gemm__doubt_bytes)(M, N) * most + TMM__FLOAT_PACE_BYTES;
-    }
+    const size_t bytes = TMM_FN(gemm__float_place)(p, ready, most, NULL, operands);
+    char *memory = (char *)tmm__workspace(bytes, stream);
+    *missing = memory == NULL ? bytes : 0;
+    if (memory == NULL) return TMM_OK;
+    (void)TMM_FN(gemm__float_place)(p, ready, most, memory, operands);
+    char *pace = memory + bytes - TMM__FLOAT_PACE_BYTES;
+    unsigned *doubt = (unsigned *)(pace - TMM_FN(gemm__doubt_bytes)(M, N) * most);
     int groups[2];
     for (int i = 0; i < 2; i++)
         groups[i] = ready != NULL && ready[i] != NULL ? 0 : 8 * operands[i].line_blocks;
@@ -391,7 +398,7 @@ static inline tmm_status TMM_FN(gemm__float)(const TMM_FN(gemm__product) * p,
         job.C = p->C + first * p->strideC, job.ldc = p->ldc, job.batchC = p->strideC;
         job.alpha = p->alpha, job.beta = p->beta, job.batch = (int)products;
         job.doubt = doubt, job.doubt_pitch = (int)((N + 15) / 16);
-        job.pace = (unsigned *)(memory + bytes - TMM__FLOAT_PACE_BYTES);
+        job.pace = (unsigned *)pace;
         if (status == TMM_OK) status = TMM_FN(gemm__float_multiply)(job, p->allowed, stream);
     }
     (void)cudaFreeAsync(memory, stream);
