@@ -404,6 +404,7 @@ check_text "an empty device link" '0 failures $' bash -c "tools/bin/nvcc -rdc=tr
 check "a toolkit is not overwritten" 1 'cucc: real/include is there, and not of the runner' bash -c "mkdir -p real/include && '$cucc' --toolkit real"
 check "a toolkit in a mode" 1 'cucc: --toolkit takes a folder alone' "$cucc" --count --toolkit tools
 check_text "a main in C" 'main.c +yes +well .*0 failures 1 programs: 1 build, 1 of them end well' "$tests/../coursework/try" project
+check_text "version" '^cucc: .*release 13.0' "$cucc" --version
 # The workflow of README, with a copy in place of the clone: what begins with "- run:" of it.
 mkdir ours temp
 cp "$tests/late.cu" ours/
@@ -426,7 +427,6 @@ result "$([ $? = 1 ] && echo yes || echo no)" "the workflow of README runs, and 
 check_text "and says what became of each" \
     'late.cu +yes +well .*race.cu +yes +status 23 .*cucc: kernel shift, .*race on byte 4 .*2 programs: 2 build, 1 of them end well' cat ../workflow.log
 cd "$work" || exit 1
-check_text "version" '^cucc: .*release 13.0' "$cucc" --version
 check_text "help" 'usage: cucc .*--sanitize.*CUCC_ORDER' "$cucc" --help
 
 echo "1..$number"
