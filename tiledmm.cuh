@@ -11327,6 +11327,16 @@ TMM_KERNEL void __launch_bounds__(256, 1)
 /* src/tiledmm/kernels/double/sums.cuh. KERNEL SUMS: residues become elements of C.
    Uses: kernels/double/numbers.cuh, kernels/store.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
+/* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
+   others than sm_90 spills. */
+#ifndef TMM__INT8_SUMS_BLOCKS
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+#define TMM__INT8_SUMS_BLOCKS 3
+#else
+#define TMM__INT8_SUMS_BLOCKS 2
+#endif
+#endif
+
 /* Adds a group of moduli, of which n is sum y_l Q / p_l, to the 128-bit sum and to the quotient,
    which has 12 bits behind the point. Products of 32 bits go to sums of 64: less than 2^58 each. */
 static __device__ __forceinline__ void TMM_FN(gemm_int8_add)(unsigned n, const unsigned *weight,
@@ -11455,7 +11465,7 @@ static __device__ __forceinline__ unsigned TMM_FN(gemm_int8_store)(const tmm__in
    is needed. Proved elements are stored; the others are left as they are, and a bit of each is set.
    Reads L + 1 bytes an element and writes 8 and 1/8, for some 160 instructions: bound by memory and
    instructions alike. */
-TMM_KERNEL void __launch_bounds__(256, 3)
+TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
     TMM_FN(gemm_int8_sums)(const tmm__int8_job job, const tmm__int8_sums tables)
 {
     tmm__let_next_begin();
