@@ -52,7 +52,8 @@ void close_shared(worker &w);  /* a launch begins */
 void forget_shared(worker &w); /* a block begins */
 
 /* The host. */
-void host_copies(const void *to, const void *from, const char *function, cudaStream_t stream);
+void host_copies(const void *to, size_t to_size, const void *from, size_t from_size,
+                 const char *function, cudaStream_t stream);
 void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun,
                    const char *function, uint32_t code);
 void host_waits(cudaStream_t stream); /* null: for all that was begun */
@@ -114,7 +115,7 @@ inline void close_shared(worker &)
 inline void host_waits(cudaStream_t)
 {
 }
-inline void host_copies(const void *, const void *, const char *, cudaStream_t)
+inline void host_copies(const void *, size_t, const void *, size_t, const char *, cudaStream_t)
 {
 }
 inline void mark_written(const void *, size_t)

@@ -40,6 +40,20 @@ static const char *verb(bool write)
     return write ? "writes" : "reads";
 }
 
+/* Host threads, and the streams, which may advance beside them. */
+static std::recursive_mutex &busy_lock()
+{
+    static auto *lock = new std::recursive_mutex;
+    return *lock;
+}
+
+static void begin_work(watched &m, const watched::work &what)
+{
+    const size_t most = 256;
+    if (m.busy.size() == most) m.busy.pop_front();
+    m.busy.push_back(what);
+}
+
 /* Called at each access of the host's code. */
 void host_access(uintptr_t address, int kind, uint32_t code)
 {
@@ -70,27 +84,41 @@ void host_access(uintptr_t address, int kind, uint32_t code)
     if (kind & access_strong)
         return; /* atomic or volatile: the program knows that others are there */
     if (!write) last_load = {address, code};
+    std::lock_guard<std::recursive_mutex> lock(busy_lock());
     m->touched = callback_began ? callback_began : host_now();
     m->touched_at = code;
+    m->touched_address = address;
     m->touched_to_write = write;
-    if (m->busy.empty() || !(write || m->busy_writes) || !is_new_place(code)) return;
-    found("early", "",
-          std::string("the host ") + verb(write) + " memory at " + at(code) + " that " + m->busy +
-              " may still " + (m->busy_writes ? "write" : "read"),
-          "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(code),
-          write ? 0 : code);
+    for (const watched::work &w : m->busy) {
+        if (!(write || w.writes) || address < w.begin || address >= w.end) continue;
+        if (!is_new_place(code)) return;
+        found("early", "",
+              std::string("the host ") + verb(write) + " memory at " + at(code) + " that " +
+                  w.what + " may still " + (w.writes ? "write" : "read"),
+              "cudaDeviceSynchronize() or cudaStreamSynchronize() before " + at(code),
+              write ? 0 : code);
+        return;
+    }
 }
 
 /* A kernel reaches memory that the host reaches, too. */
-void host_may_conflict(const access_event &e, watched &m)
+void host_may_conflict(const access_event &e, watched &m, uintptr_t address, uintptr_t end)
 {
     const launch_check &l = *e.w.launch->check;
-    if (m.busy.empty() || (e.write && !m.busy_writes)) {
-        m.busy = std::string("kernel ") + e.w.launch->request.kernel + " of " + at(l.launched_at);
-        m.busy_writes = e.write;
-        m.busy_stream = e.w.launch->request.stream;
-        m.busy_anywhere = l.launched == UINT64_MAX;
+    std::lock_guard<std::recursive_mutex> lock(busy_lock());
+    watched::work *own = nullptr;
+    for (watched::work &w : m.busy)
+        if (w.launched == l.launched && w.writes == e.write) own = &w;
+    if (!own) {
+        begin_work(m, {std::string("kernel ") + e.w.launch->request.kernel + " of " +
+                           at(l.launched_at),
+                       e.write, l.launched == UINT64_MAX, e.w.launch->request.stream, address, end,
+                       l.launched});
+        own = &m.busy.back();
     }
+    own->begin = std::min(own->begin, address);
+    own->end = std::max(own->end, end);
+    if (m.touched_address < (address & ~(uintptr_t)3) || m.touched_address >= end) return;
     if (m.touched <= l.launched || !(e.write || m.touched_to_write) || !is_new_place(m.touched_at))
         return;
     found("early", "",
@@ -101,20 +129,21 @@ void host_may_conflict(const access_event &e, watched &m)
           m.touched_to_write ? 0 : m.touched_at);
 }
 
-void host_copies(const void *to, const void *from, const char *function, cudaStream_t stream)
+void host_copies(const void *to, size_t to_size, const void *from, size_t from_size,
+                 const char *function, cudaStream_t stream)
 {
     if (!strstr(function, "Async")) {
         host_waits(nullptr);
         return;
     }
-    const void *ends[] = {from, to};
+    const uintptr_t ends[] = {(uintptr_t)from, (uintptr_t)to};
+    const size_t sizes[] = {from_size, to_size};
+    std::lock_guard<std::recursive_mutex> lock(busy_lock());
     for (int i = 0; i < 2; i++) {
-        watched *m = find_watched(all_watched(), (uintptr_t)ends[i]);
-        if (!m || m->device >= 0 || (!m->busy.empty() && m->busy_writes)) continue;
-        m->busy = std::string(function) + " of " + at(calling_code());
-        m->busy_writes = i == 1;
-        m->busy_stream = stream;
-        m->busy_anywhere = false;
+        watched *m = find_watched(all_watched(), ends[i]);
+        if (!m || m->device >= 0) continue;
+        begin_work(*m, {std::string(function) + " of " + at(calling_code()), i == 1, false, stream,
+                        ends[i], ends[i] + sizes[i], 0});
     }
 }
 
@@ -160,10 +189,12 @@ void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun
 
 void host_waits(cudaStream_t stream)
 {
+    std::lock_guard<std::recursive_mutex> lock(busy_lock());
+    auto is_over = [=](const watched::work &w) {
+        return is_default_stream(stream) || w.stream == stream || w.anywhere;
+    };
     for (watched *m : all_watched())
-        if (m->device < 0 &&
-            (is_default_stream(stream) || m->busy_stream == stream || m->busy_anywhere))
-            m->busy.clear();
+        m->busy.erase(std::remove_if(m->busy.begin(), m->busy.end(), is_over), m->busy.end());
 }
 
 /* ---- memory of the host in kernels ----------------------------------------------------------- */

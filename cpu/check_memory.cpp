@@ -466,7 +466,7 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
     if (end > m.end) end = m.end;
     if (read && m.written && all_unwritten(m.written + (address / 4 - m.begin / 4), address, end))
         report_unwritten(e, place_in(m, address));
-    if (m.device < 0) host_may_conflict(e, m);
+    if (m.device < 0) host_may_conflict(e, m, address, end);
     watched::operation *own = m.current[e.write];
     bool known = own && own->begun == l.launched && m.latest <= l.launched &&
                  own->begin <= address && end <= own->end;

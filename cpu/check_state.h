@@ -85,9 +85,15 @@ struct watched {
     size_t records;     /* bytes of words */
 
     /* What the host must wait for, and what it did last, of memory that both reach. */
-    std::string busy;                /* a kernel or a copy that may be at work on it */
-    bool busy_writes, busy_anywhere; /* in no stream that is known */
-    cudaStream_t busy_stream;
+    struct work { /* a kernel or a copy that may be at work on it */
+        std::string what;
+        bool writes, anywhere; /* in no stream that is known */
+        cudaStream_t stream;
+        uintptr_t begin, end;
+        uint64_t launched; /* 0: a copy */
+    };
+    std::deque<work> busy;
+    uintptr_t touched_address;
     uint64_t touched; /* when the host did */
     uint32_t touched_at;
     bool touched_to_write;
@@ -143,7 +149,7 @@ std::vector<watched *> &all_watched();
 /* ---- the host: check_host.cpp ---------------------------------------------------------------- */
 
 void host_access(uintptr_t address, int kind, uint32_t code);
-void host_may_conflict(const access_event &e, watched &m);
+void host_may_conflict(const access_event &e, watched &m, uintptr_t address, uintptr_t end);
 watched::operation &in_order(watched &m, bool write, uint64_t begun, uintptr_t begin, uintptr_t end,
                              const std::string &what);
 enum stray_memory { own_memory, host_memory, no_memory }; /* own: the thread's, or the runner's */

@@ -110,7 +110,7 @@ cudaError_t copy(const char *function, void *to, const void *from, size_t size, 
             !check_side(function, "source", from, size, source_side(kind)))
             return failed(cudaErrorInvalidValue);
     }
-    host_copies(to, from, function, stream);
+    host_copies(to, size, from, size, function, stream);
     dated_copy dated(function, is_capturing(stream));
     return enqueue_copy(stream, to, from, [=] {
         copy_lock lock;
@@ -142,7 +142,7 @@ cudaError_t copy_box(const char *function, box_side to, box_side from, cudaExten
             !check_side(function, "source", from.bytes, box_bytes(from, box), source_side(kind)))
             return failed(cudaErrorInvalidValue);
     }
-    host_copies(to.bytes, from.bytes, function, stream);
+    host_copies(to.bytes, box_bytes(to, box), from.bytes, box_bytes(from, box), function, stream);
     return enqueue_copy(stream, to.bytes, from.bytes, [=] {
         copy_lock lock;
         for (size_t z = 0; z < box.depth; z++)

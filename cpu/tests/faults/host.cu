@@ -85,6 +85,14 @@ int main(int count, char **words)
         CHECK(cudaMemcpyAsync(device, pinned, 64, cudaMemcpyDefault, stream)); /* source_c */
         pinned[0] = 1;                                                         /* source_h */
     }
+    if (IS(right_halves)) { /* of a buffer: one is filled while the other one is copied */
+        for (int i = 0; i < 4; i++) {
+            int *half = pinned + i % 2 * N / 2;
+            for (int k = 0; k < N / 2; k++) half[k] = k;
+            if (i) CHECK(cudaStreamSynchronize(stream));
+            CHECK(cudaMemcpyAsync(device, half, sizeof zeros / 2, cudaMemcpyDefault, stream));
+        }
+    }
     if (IS(right_together)) { /* both count, and the host waits for a flag of the kernel */
         pinned[1] = 0;
         count_and_tell<<<1, N, 0, stream>>>(pinned);
