@@ -1118,9 +1118,9 @@ typedef struct tmm__block_costs {
    once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
    each element that a lane copies; C, by instance, and how much longer if rows of it begin within
    sectors; each k by shared memory, and from L1. apart: how much longer memory takes for such rows,
-   if they do not fit in L2 and a block has 32 columns. */
+   if they do not fit in L2 and a block has 32 columns. batch: how much longer a batch takes. */
 typedef struct tmm__outer_costs {
-    double direct, direct_each, copy, copy_each, copied, odd, apart;
+    double direct, direct_each, copy, copy_each, copied, odd, apart, batch;
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
 } tmm__outer_costs;
 
@@ -1241,10 +1241,20 @@ static const tmm__costs tmm__measured = {
     {{7740, 5640, {213, 183, 196, 186}, 0, 0.19, 3000},
      {11300, 12600, {524, 528, 511, 495}, 0, 0.04, 13700},
      {4170, 3130, {313, 313, 313, 313}, 0.1, 0.1, 1560}}, /* register_128 */
-    {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {6.26, 2.59}, {39, 5.24}},
-     {1380, 142, 2380, 39.3, 5.67, 0.058, 2, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
-     {1490, 287, 2220, 53.6, 9.35, 0.182, 2, {217, 124}, {13.7, 5.7}, {39, 5.24}}}, /* outer */
-    0.465,                                                                          /* small_few */
+    {{1490, 287, 2220, 53.6, 9.35, 0.182, 2, 1.15, {217, 124}, {6.26, 2.59}, {39, 5.24}},
+     {1380, 142, 2380, 39.3, 5.67, 0.058, 2, 1.15, {415, 168}, {17.7, 12.9}, {77.6, 61.4}},
+     {1490,
+      287,
+      2220,
+      53.6,
+      9.35,
+      0.182,
+      2,
+      1.15,
+      {217, 124},
+      {13.7, 5.7},
+      {39, 5.24}}}, /* outer */
+    0.465,          /* small_few */
     {{16,
       16,
       {{2970, 161, {10.5, 9.31, 10.9, 10}, 0.06, 0, 81.4},
@@ -10273,7 +10283,7 @@ enum {
     TMM__INT8_LINES = 64,
     TMM__INT8_BLOCK = TMM__INT8_K * TMM__INT8_LINES,
     TMM__INT8_PIECE = 2048,   /* bytes of 64 x 32 elements of C */
-    TMM__INT8_NORM_K = 512,   /* that a block of KERNEL NORMS adds up */
+    TMM__INT8_NORM_K = 256,   /* that a block of KERNEL NORMS adds up */
     TMM__INT8_EXPONENT = 800, /* of the largest magnitude of a line, at most */
     TMM__INT8_K_MOST = 65536, /* to a launch: 255^2 times it is below 2^32 */
     TMM__INT8_SPARSE = 64,    /* open elements of a tile of 64 x 64 that are computed one by one */
@@ -10594,7 +10604,7 @@ static __device__ __forceinline__ size_t tmm__int8_piece_at(int row, int col, in
    CHOICE: how many moduli.
    Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The
+/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
        k contiguous        warp w has lines 8 w to 8 w + 7, its lanes neighbours along k
        lines contiguous    thread t has line t % 64, and k = t / 64, t / 64 + 4, ...
@@ -10618,16 +10628,16 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll 1
         for (int i = 0; i < 8; i++) {
             int line = thread / 32 * 8 + i;
-            double one = 0, most = 0, two = 0, x[16];
+            double one = 0, most = 0, two = 0, x[TMM__INT8_NORM_K / 32];
             int here = line0 + line < from.lines ? left : 0;
             const double *at = from.X + (line0 + line) * from.line_stride + k0 + lane;
 #pragma unroll
-            for (int j = 0; j < 16; j++) {
+            for (int j = 0; j < TMM__INT8_NORM_K / 32; j++) {
                 x[j] = 0;
                 tmm__load_if(&x[j], at + 32 * j, 8, lane + 32 * j < here);
             }
 #pragma unroll
-            for (int j = 0; j < 16; j++) {
+            for (int j = 0; j < TMM__INT8_NORM_K / 32; j++) {
                 one += fabs(x[j]), two += x[j] * x[j];
                 most = fmax(most, fabs(x[j]));
             }
@@ -12979,7 +12989,7 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
     double memory = tmm__memory_time(&load);
     if (odd && c->instance.cols == 32 && load.bytes + load.c_bytes > gpu->l2_bytes)
         memory *= t->apart;
-    return gpu->launch + fmax(clocks / gpu->clock, memory);
+    return gpu->launch + (p->batch > 1 ? t->batch : 1) * fmax(clocks / gpu->clock, memory);
 }
 
 /* The instance and block that should be fastest. */

@@ -37,7 +37,7 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
     double memory = tmm__memory_time(&load);
     if (odd && c->instance.cols == 32 && load.bytes + load.c_bytes > gpu->l2_bytes)
         memory *= t->apart;
-    return gpu->launch + fmax(clocks / gpu->clock, memory);
+    return gpu->launch + (p->batch > 1 ? t->batch : 1) * fmax(clocks / gpu->clock, memory);
 }
 
 /* The instance and block that should be fastest. */

@@ -2,7 +2,7 @@
    CHOICE: how many moduli.
    Uses: kernels/double/numbers.cuh. Used by: kernels/double/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
-/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 512 k. The
+/* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
        k contiguous        warp w has lines 8 w to 8 w + 7, its lanes neighbours along k
        lines contiguous    thread t has line t % 64, and k = t / 64, t / 64 + 4, ...
@@ -26,16 +26,16 @@ TMM_KERNEL void __launch_bounds__(256)
 #pragma unroll 1
         for (int i = 0; i < 8; i++) {
             int line = thread / 32 * 8 + i;
-            double one = 0, most = 0, two = 0, x[16];
+            double one = 0, most = 0, two = 0, x[TMM__INT8_NORM_K / 32];
             int here = line0 + line < from.lines ? left : 0;
             const double *at = from.X + (line0 + line) * from.line_stride + k0 + lane;
 #pragma unroll
-            for (int j = 0; j < 16; j++) {
+            for (int j = 0; j < TMM__INT8_NORM_K / 32; j++) {
                 x[j] = 0;
                 tmm__load_if(&x[j], at + 32 * j, 8, lane + 32 * j < here);
             }
 #pragma unroll
-            for (int j = 0; j < 16; j++) {
+            for (int j = 0; j < TMM__INT8_NORM_K / 32; j++) {
                 one += fabs(x[j]), two += x[j] * x[j];
                 most = fmax(most, fabs(x[j]));
             }

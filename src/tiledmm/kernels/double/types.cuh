@@ -69,7 +69,7 @@ enum {
     TMM__INT8_LINES = 64,
     TMM__INT8_BLOCK = TMM__INT8_K * TMM__INT8_LINES,
     TMM__INT8_PIECE = 2048,   /* bytes of 64 x 32 elements of C */
-    TMM__INT8_NORM_K = 512,   /* that a block of KERNEL NORMS adds up */
+    TMM__INT8_NORM_K = 256,   /* that a block of KERNEL NORMS adds up */
     TMM__INT8_EXPONENT = 800, /* of the largest magnitude of a line, at most */
     TMM__INT8_K_MOST = 65536, /* to a launch: 255^2 times it is below 2^32 */
     TMM__INT8_SPARSE = 64,    /* open elements of a tile of 64 x 64 that are computed one by one */
