@@ -205,7 +205,7 @@ int8_table() { # int8_table FP64.CSV
         }' "$1"
 }
 # What it should give on GeForce, and, where this is one of them, what it gives. An SM does 1024
-# multiply-adds of bytes a clock and 2 of double. By mma.sync an H200 attains 0.68 of its 2048 at 8192
+# multiply-adds of bytes a clock and 2 of double. By mma.sync an H200 attains 0.71 of its 2048 at 8192
 # (bench/results/h200/tensor_int8.csv). 102 bytes an element of N x N at 0.85 of the memory's rate, and
 # 19 instructions of double. Columns: SMs, boost GHz, GB/s by the data sheets.
 predict() { # predict FP64.CSV DEVICE
@@ -218,7 +218,7 @@ predict() { # predict FP64.CSV DEVICE
             here = device == "NVIDIA GeForce " $1
             found += here
             for (n = 4096; n <= 8192; n *= 2) {
-                seconds = 14.125 * n ^ 3 / ($2 * $3 * 1e9 * 1024 * 0.68) + 102 * n ^ 2 / (0.85e9 * $4) + 19 * n ^ 2 / ($2 * $3 * 2e9)
+                seconds = 14.125 * n ^ 3 / ($2 * $3 * 1e9 * 1024 * 0.71) + 102 * n ^ 2 / (0.85e9 * $4) + 19 * n ^ 2 / ($2 * $3 * 2e9)
                 printf " %10.1f %10s", 2 * n ^ 3 / seconds / 1e12, here && n in measured ? measured[n] : "-"
             }
             print ""
