@@ -153,13 +153,17 @@ static inline double TMM_FN(gemm__int8_time)(const TMM_FN(gemm__product) * p,
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const int wgmma = TMM_FN(gemm__int8_by_wgmma)(), tile = wgmma ? 1 : 128, depth = wgmma ? 1 : 64;
-    const double M = ceil((double)p->M / tile) * tile, N = ceil((double)p->N / tile) * tile;
-    const double K = ceil((double)p->K / depth) * depth;
+    const int wgmma = TMM_FN(gemm__int8_by_wgmma)();
+    /* Tiles are filled up: those of a cluster by wgmma. */
+    const double rows = wgmma ? TMM__INT8_WGMMA_ROWS * TMM__INT8_WGMMA_CLUSTER : 128;
+    const double cols = wgmma ? TMM__INT8_WGMMA_COLS : 128, depth = wgmma ? TMM__INT8_K : 64;
+    const double M = ceil(p->M / rows) * rows, N = ceil(p->N / cols) * cols;
+    const double K = ceil(p->K / depth) * depth;
     (void)row;
     if (!wgmma && (device->capability < 75 || TMM_FN(gemm__tensor_pays)())) return HUGE_VAL;
     const double clocks = 14.125 * M * N * K / (wgmma ? t->int8.rate : t->int8.rate_slow);
-    const double bytes = 31 * (M + N) * K + 40 * M * N;
+    const double lines = (double)p->M + p->N;
+    const double bytes = 31 * lines * p->K + 40.0 * p->M * p->N;
     return (clocks / (device->processors * device->gpu.clock) +
             bytes / (t->int8.memory * device->gpu.memory) + t->int8.launches) *
            p->batch;
