@@ -11707,7 +11707,7 @@ TMM_KERNEL void __launch_bounds__(256) TMM_FN(gemm_int8_open)(const tmm__int8_jo
    and the slices of a tile: bench/shapes times plans one by one. */
 #ifndef TMM__PLAN_GUESS
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
-#define TMM__REMEMBERS 1
+#define TMM__REMEMBERS                               1
 #else
 #define TMM__REMEMBERS 0 /* the choice of TMM_AUTO, which such a guess may change */
 #endif

@@ -6,7 +6,7 @@
    and the slices of a tile: bench/shapes times plans one by one. */
 #ifndef TMM__PLAN_GUESS
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (time)
-#define TMM__REMEMBERS 1
+#define TMM__REMEMBERS                               1
 #else
 #define TMM__REMEMBERS 0 /* the choice of TMM_AUTO, which such a guess may change */
 #endif
