@@ -88,7 +88,8 @@ static inline TMM_FN(skinny__choice) TMM_FN(gemm__skinny_plan)(const TMM_FN(gemm
         load.blocks = blocks * parts, load.k = ceil(stages / parts) * best->depth;
         double time = tmm__launch_time(costs, &load) + TMM_FN(gemm__sum_time)(p, parts);
         time = TMM__PLAN_GUESS(best->width, TMM__PLAN_REDUCE, (int)parts, tmm__host_time(time));
-        if (time < c.time && time < t->gain * whole) c.time = time, c.parts = (long long)parts;
+        if (time < c.time && whole - time > fmin((1 - t->gain) * whole, t->host))
+            c.time = time, c.parts = (long long)parts;
     }
     return c;
 }
