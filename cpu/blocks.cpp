@@ -5,6 +5,7 @@
  * switches. A thread that waits resumes when all others have arrived. When none can go on, the
  * block is stuck: that is how divergent barriers and deadlocks are found. */
 #include "check.h"
+#include "worker.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <thread>

@@ -11,10 +11,17 @@
 #ifndef CUCC_CHECK_H
 #define CUCC_CHECK_H
 
+#ifdef CUCC_CHECK
 #include "worker.h"
+#else /* what only tells is the same in every mode (cucc builds it once) */
+#include "runtime.h"
+#endif
 
 namespace cucc
 {
+struct worker;
+struct block_group;
+
 /* Of the command line, compiled into each program (cucc). */
 struct compiled_options {
     bool check, report;

@@ -1,6 +1,7 @@
 /* Launches: their blocks over workers. Blocks that must run at once, those of a cluster or of a
  * cooperative launch, have an OS thread each. */
 #include "check.h"
+#include "worker.h"
 #include <signal.h>
 #include <thread>
 

@@ -390,8 +390,11 @@ check "no such file" 1 'missing.cu: No such file' "$cucc" missing.cu -o missing
 check_text "installs alone" 'alone/bin/cucc $' "$tests/../install" "$work/alone"
 check_text "is installed with the headers" 'install: version .*prefix/bin/cucc $' "$tests/../../build.sh" install prefix
 check_text "and is the same" '!.' diff -r alone/share/cucc prefix/share/cucc
+# What was built of the same files serves it, too, but for one part, which it has to build.
+mkdir .cache && cp -r "${CUCC_CACHE:-$tests/../../build/cucc}" .cache/cucc 2>/dev/null
+rm -f .cache/cucc/leaks-*
 check_text "runs where it is installed" '^0 failures $' env HOME="$work" CUCC_CACHE= bash -c \
-    "prefix/bin/cucc -O0 '$tests/float16.cu' -o installed && ls .cache/cucc >/dev/null && ./installed"
+    "prefix/bin/cucc -O0 '$tests/float16.cu' -o installed && ls .cache/cucc/leaks-plain* >/dev/null && ./installed"
 check_text "a table of a folder" \
     'program .*built .*late.cu +yes +well .*no.cu +no .*no.cu:1:.*2 programs: 1 build, 1 of them end well' bash -c \
     "mkdir -p folder/below && cp '$tests/late.cu' folder/below/ && echo 'int main(' >folder/no.cu && '$tests/../coursework/try' folder; [ \$? = 1 ]"
