@@ -879,10 +879,10 @@ enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under
-   way together; multiply-adds beyond which it is not thought of. What neighbouring threads are: see
-   there. */
+   way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
+   columns that nearly each element is read once. What neighbouring threads are: see there. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
-enum { TMM__DIRECT_WORK = 3000000 };
+enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 30000000, TMM__DIRECT_NARROW = 4 };
 enum { TMM__MEMBERS, TMM__GROUPS };
 
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
@@ -1278,9 +1278,9 @@ static const tmm__costs tmm__measured = {
     {{1,
       1,
       {{{1620, 367, {8.14, 8.28, 7.98, 7.88}, 0, 0, 433},
-        {1940, 0, {5.44, 6.03, 6.77, 6.94}, 0, 0, 97.4}},
+        {1940, 570, {5.44, 6.03, 6.77, 6.94}, 0, 0, 97.4}},
        {{1870, 101, {12, 12.2, 12.8, 12.9}, 0, 0, 200},
-        {1910, 360, {9.01, 9.06, 9.79, 9.92}, 0, 0, 338}}}},
+        {1910, 925, {9.01, 9.06, 9.79, 9.92}, 0, 0, 338}}}},
      {1,
       4,
       {{{2340, 374, {9.35, 9.15, 8.96, 8.87}, 0.01, 0.07, 427},
@@ -1302,7 +1302,7 @@ static const tmm__costs tmm__measured = {
      {0,
       16,
       {{{3830, 1480, {29.9, 29.3, 29.1, 28.8}, 0, 0, 1470},
-        {8620, 2010, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}},
+        {8620, 5500, {18.5, 18.1, 18.1, 17.4}, 0.01, 0.01, 1930}},
        {{2570, 1090, {31.1, 28.5, 27.5, 26.7}, 0.01, 0, 993},
         {3030, 1270, {28.3, 30.1, 29.7, 23.2}, 0.14, 0.05, 771}}}}}, /* skinny */
     3170,                                                            /* sum */
@@ -13150,7 +13150,9 @@ static inline double TMM_FN(gemm__direct_time)(const TMM_FN(gemm__product) * p,
 {
     const double work = (double)p->M * p->N * p->K * p->batch;
     (void)row;
-    if (p->K > INT_MAX || work > (int)TMM__DIRECT_WORK) return HUGE_VAL; /* no need to look */
+    const int narrow = tmm__min(p->M, p->N) <= TMM__DIRECT_NARROW;
+    const double most = narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
+    if (p->K > INT_MAX || work > most) return HUGE_VAL; /* no need to look */
     return TMM_FN(gemm__direct_plan)(p).time;
 }
 

@@ -93,7 +93,9 @@ static inline double TMM_FN(gemm__direct_time)(const TMM_FN(gemm__product) * p,
 {
     const double work = (double)p->M * p->N * p->K * p->batch;
     (void)row;
-    if (p->K > INT_MAX || work > (int)TMM__DIRECT_WORK) return HUGE_VAL; /* no need to look */
+    const int narrow = tmm__min(p->M, p->N) <= TMM__DIRECT_NARROW;
+    const double most = narrow ? (int)TMM__DIRECT_NARROW_WORK : (int)TMM__DIRECT_WORK;
+    if (p->K > INT_MAX || work > most) return HUGE_VAL; /* no need to look */
     return TMM_FN(gemm__direct_plan)(p).time;
 }
 

@@ -40,10 +40,10 @@ enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
 enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 
 /* KERNEL DIRECT: threads of a block, as a power of two, and at most; k of which all loads are under
-   way together; multiply-adds beyond which it is not thought of. What neighbouring threads are: see
-   there. */
+   way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
+   columns that nearly each element is read once. What neighbouring threads are: see there. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
-enum { TMM__DIRECT_WORK = 3000000 };
+enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 30000000, TMM__DIRECT_NARROW = 4 };
 enum { TMM__MEMBERS, TMM__GROUPS };
 
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
