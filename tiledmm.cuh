@@ -5884,9 +5884,10 @@ TMM_KERNEL void __launch_bounds__(256)
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are
-   numbered through all products of a batch. With more than one part, each leaves its plain sums in
-   partials, an M x N matrix for each product and part. */
+   Many tiles have smaller teams. A block then has fewer warps, one team; and several teams, each
+   with its tile, where blocks are thousands. Tiles are numbered through all products of a batch.
+   With more than one part, each leaves its plain sums in partials, an M x N matrix for each product
+   and part. */
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
@@ -6031,7 +6032,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 #if TMM__BODIES
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
     enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
-    enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES, WARPS = TMM__SMALL_WARPS };
+    enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES };
     enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
@@ -6041,7 +6042,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     /* This warp's tile, and its place in the team. The divisions are unsigned and of 32 bits: those
        of 64 would take a tenth of the time of a small product. */
     int team = 1 << team_log2, member = warp & (team - 1);
-    unsigned tile = (blockIdx.x * (unsigned)WARPS + warp) >> team_log2, product = 0;
+    unsigned tile = (blockIdx.x * (blockDim.x / 32) + warp) >> team_log2, product = 0;
     unsigned tiles_across = (unsigned)((unsigned long long)(N + COLS - 1) / COLS);
     unsigned tiles = (unsigned)((unsigned long long)(M + ROWS - 1) / ROWS) * tiles_across;
     if (batch > 1) {
@@ -12690,6 +12691,19 @@ static inline int TMM_FN(gemm__small_team)(const TMM_FN(small__instance) * i, do
     return team_log2;
 }
 
+/* The warps of a block, as a power of two. A block of several teams is a coarse share: some
+   multiprocessors would have two of them while others have one. So a block has one team; but more
+   where each multiprocessor has so many blocks that one more or less does not count. */
+static inline int TMM_FN(gemm__small_block)(int team_log2, double tiles)
+{
+    enum { EIGHT = 3, MANY = 16 };
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    int warps_log2 = team_log2;
+    while (warps_log2 < EIGHT && tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
+        warps_log2++;
+    return warps_log2;
+}
+
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, double parts)
 {
@@ -12770,13 +12784,14 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     int team_log2 = TMM_FN(gemm__small_team)(&c.instance, (double)tiles, (double)p->K);
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    int bytes = (int)tmm__min(c.instance.bytes, device->shared);
+    const int warps_log2 = TMM_FN(gemm__small_block)(team_log2, (double)tiles * (double)c.parts);
+    int bytes = (int)tmm__min(c.instance.bytes >> (3 - warps_log2), device->shared);
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;
-    status = tmm__launch(c.instance.kernel,
-                         dim3((unsigned)(((tiles << team_log2) + 7) / 8), (unsigned)c.parts),
-                         dim3(256), bytes, arguments, p->stream);
+    const long long blocks = ((tiles << team_log2) + (1 << warps_log2) - 1) >> warps_log2;
+    status = tmm__launch(c.instance.kernel, dim3((unsigned)blocks, (unsigned)c.parts),
+                         dim3(32u << warps_log2), bytes, arguments, p->stream);
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);
 }
 

@@ -54,9 +54,10 @@
    What bounds it: up to 128 latency, of the launch, the first loads and the one barrier. At 512 it
    is copies and arithmetic, each about two thirds of the time, which overlap by half.
 
-   Batches of tiny products: with smaller teams a block has 8 / 2^team_log2 tiles. Tiles are
-   numbered through all products of a batch. With more than one part, each leaves its plain sums in
-   partials, an M x N matrix for each product and part. */
+   Many tiles have smaller teams. A block then has fewer warps, one team; and several teams, each
+   with its tile, where blocks are thousands. Tiles are numbered through all products of a batch.
+   With more than one part, each leaves its plain sums in partials, an M x N matrix for each product
+   and part. */
 
 /* The names stand for expressions of the type and the tile: one definition serves all. */
 #ifndef TMM__SMALL_WARPS
@@ -201,7 +202,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
 #if TMM__BODIES
     enum { ROWS = TMM__SMALL_ROWS, COLS = TMM__SMALL_COLS, WIDE = TMM__WIDE };
     enum { LDA = TMM__SMALL_LDA, LDB = TMM__SMALL_LDB, LDC = TMM__SMALL_LDC };
-    enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES, WARPS = TMM__SMALL_WARPS };
+    enum { STAGE = TMM__SMALL_STAGE, STAGES = TMM__SMALL_STAGES };
     enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
@@ -211,7 +212,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__SMALL_BLOCKS(TMM__SMALL_ROWS *TMM__S
     /* This warp's tile, and its place in the team. The divisions are unsigned and of 32 bits: those
        of 64 would take a tenth of the time of a small product. */
     int team = 1 << team_log2, member = warp & (team - 1);
-    unsigned tile = (blockIdx.x * (unsigned)WARPS + warp) >> team_log2, product = 0;
+    unsigned tile = (blockIdx.x * (blockDim.x / 32) + warp) >> team_log2, product = 0;
     unsigned tiles_across = (unsigned)((unsigned long long)(N + COLS - 1) / COLS);
     unsigned tiles = (unsigned)((unsigned long long)(M + ROWS - 1) / ROWS) * tiles_across;
     if (batch > 1) {

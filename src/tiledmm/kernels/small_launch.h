@@ -64,6 +64,19 @@ static inline int TMM_FN(gemm__small_team)(const TMM_FN(small__instance) * i, do
     return team_log2;
 }
 
+/* The warps of a block, as a power of two. A block of several teams is a coarse share: some
+   multiprocessors would have two of them while others have one. So a block has one team; but more
+   where each multiprocessor has so many blocks that one more or less does not count. */
+static inline int TMM_FN(gemm__small_block)(int team_log2, double tiles)
+{
+    enum { EIGHT = 3, MANY = 16 };
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    int warps_log2 = team_log2;
+    while (warps_log2 < EIGHT && tiles / (2 << (warps_log2 - team_log2)) >= (int)MANY * processors)
+        warps_log2++;
+    return warps_log2;
+}
+
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double TMM_FN(gemm__sum_time)(const TMM_FN(gemm__product) * p, double parts)
 {
@@ -144,13 +157,14 @@ static inline tmm_status TMM_FN(gemm__small_launch)(TMM_FN(gemm__product) produc
     int team_log2 = TMM_FN(gemm__small_team)(&c.instance, (double)tiles, (double)p->K);
     /* Devices that have less shared memory have no asynchronous copies, and kernels compiled for
        them need less. */
-    int bytes = (int)tmm__min(c.instance.bytes, device->shared);
+    const int warps_log2 = TMM_FN(gemm__small_block)(team_log2, (double)tiles * (double)c.parts);
+    int bytes = (int)tmm__min(c.instance.bytes >> (3 - warps_log2), device->shared);
     void *arguments[20];
     int count = TMM_FN(gemm__arguments)(p, arguments);
     arguments[count++] = &p->batch, arguments[count++] = &team_log2, arguments[count++] = &partials;
-    status = tmm__launch(c.instance.kernel,
-                         dim3((unsigned)(((tiles << team_log2) + 7) / 8), (unsigned)c.parts),
-                         dim3(256), bytes, arguments, p->stream);
+    const long long blocks = ((tiles << team_log2) + (1 << warps_log2) - 1) >> warps_log2;
+    status = tmm__launch(c.instance.kernel, dim3((unsigned)blocks, (unsigned)c.parts),
+                         dim3(32u << warps_log2), bytes, arguments, p->stream);
     return TMM_FN(gemm__sum)(status, p, (int)c.parts, partials);
 }
 
