@@ -200,8 +200,10 @@ for program in loops loops-clang; do
         check_text "a mistake in $program, $order" '^wrong $' env CUCC_ORDER=$order ./$program mistaken
     done
 done
+check_text "loops that begin elsewhere in each thread go along together" '^neighbours together $' ./loops visits
+check_text "but not in another order" '^thread by thread $' env CUCC_ORDER=backward ./loops visits
 [ ! -e loops-clang ] || check "clang++ takes kernels as loops" 0 'cucc_block_dot' nm -C loops-clang
-for kernel in dot leaves_early hides multiply doubles adds transpose scan strides exits marks; do
+for kernel in dot leaves_early hides multiply doubles adds transpose scan strides exits marks sums in_memory; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
