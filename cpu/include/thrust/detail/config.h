@@ -12,7 +12,7 @@
 #define CUCC_CUDA_STD_NEXT /* it needs its own cuda::std */
 #endif
 #include_next <thrust/detail/config.h>
-#define __CUDACC__
+#define __CUDACC__ 1
 
 #ifndef THRUST_NAMESPACE_BEGIN /* Thrust before 1.11 */
 #define THRUST_NAMESPACE_BEGIN \
@@ -26,6 +26,7 @@
 #endif
 
 /* What programs need not include where the backend is CUDA's. */
+#include <thrust/execution_policy.h>
 #include <thrust/system_error.h>
 
 #endif
