@@ -288,6 +288,7 @@ static bool is_harmless(const std::string &name)
 static std::map<std::string, std::vector<long>> device_functions; /* the braces that open them */
 static std::set<std::string> functions_of_references; /* those that may change their arguments */
 static std::set<std::string> functions_of_threads;    /* those that ask which thread runs */
+static std::set<std::string> functions_of_steps; /* with volatile parameters: lanes go in step */
 
 static bool is_simple_function(const std::string &name);
 
@@ -335,7 +336,7 @@ static bool is_simple_function(const std::string &name)
 {
     static std::map<std::string, bool> known;
     auto found = device_functions.find(name);
-    if (found == device_functions.end()) return false;
+    if (found == device_functions.end() || functions_of_steps.count(name)) return false;
     if (known.count(name)) return known[name];
     known[name] = true; /* as far as it calls itself */
     bool all = true, of_threads = false;

@@ -243,6 +243,7 @@ static void note_device_functions()
         if (name < 0 || !is(j, "{")) continue;
         loops::device_functions[source(name)].push_back(j);
         if (loops::has(name, j, "&")) loops::functions_of_references.insert(source(name));
+        if (loops::has(name, j, "volatile")) loops::functions_of_steps.insert(source(name));
     }
 }
 
