@@ -100,15 +100,18 @@ struct writer : kernel {
 
     /* ---- a loop over the threads ---- */
 
-    static std::string thread_loop(bool of_threads)
+    /* FIRST and END: which threads along x. */
+    static std::string thread_loop(bool of_threads, const std::string &first,
+                                   const std::string &end)
     {
         std::string s = "\nfor (int cucc_z = 0; cucc_z < (int)blockDim.z; cucc_z++) "
-                        "for (int cucc_y = 0; cucc_y < (int)blockDim.y; cucc_y++)\n"
-                        "#pragma GCC ivdep\n"
-                        "for (int cucc_x = 0; cucc_x < (int)blockDim.x; cucc_x++) { "
-                        "const ::uint3 threadIdx = {(unsigned int)cucc_x, (unsigned int)cucc_y, "
-                        "(unsigned int)cucc_z}; const int cucc_t = (cucc_z * (int)blockDim.y + "
-                        "cucc_y) * (int)blockDim.x + cucc_x; (void)threadIdx; (void)cucc_t; ";
+                        "for (int cucc_y = 0; cucc_y < (int)blockDim.y; cucc_y++)\n";
+        s += std::string(first == "0" ? "#pragma GCC ivdep\n" : "") + "for (int cucc_x = " + first +
+             "; cucc_x < " + end +
+             "; cucc_x++) { "
+             "const ::uint3 threadIdx = {(unsigned int)cucc_x, (unsigned int)cucc_y, "
+             "(unsigned int)cucc_z}; const int cucc_t = (cucc_z * (int)blockDim.y + "
+             "cucc_y) * (int)blockDim.x + cucc_x; (void)threadIdx; (void)cucc_t; ";
         if (of_threads) s += "::cucc::begin_thread((unsigned int)cucc_t); ";
         return s;
     }
@@ -142,7 +145,9 @@ struct writer : kernel {
         return affine;
     }
 
-    void write_threads(long begin, long end, const std::string &body)
+    void write_threads(long begin, long end, const std::string &body,
+                       const std::string &first_x = "0",
+                       const std::string &end_x = "(int)blockDim.x")
     {
         if (ended) throw unsuitable();
         std::string conditions, before, after;
@@ -179,7 +184,7 @@ struct writer : kernel {
             if (v.declarations > 1 && !v.in_head && elsewhere) throw unsuitable();
         }
         for (auto &o : ordered) before += o.second;
-        out += thread_loop(of_threads) + before;
+        out += thread_loop(of_threads, first_x, end_x) + before;
         if (!conditions.empty()) out += "if (" + conditions + ") { ";
         if (begin < end && has(begin, end, "return")) {
             if (!after.empty() || around) throw unsuitable();
@@ -284,6 +289,51 @@ struct writer : kernel {
         return true;
     }
 
+    /* if (t < bound) or if (t == bound) alone between two barriers, where t is threadIdx.x: a loop over
+     * these threads. */
+    bool write_some_threads(const statement &s)
+    {
+        long i = next(s.open), bound = i;
+        std::string type = "unsigned int ";
+        if (const variable *v = find(i)) {
+            bool number = v->declarations == 1 && !v->assigned && is_whole_number(v->type);
+            if (!number || v->start < 0 || !is_thread_number(v->start, v->start_end)) return false;
+            type = v->type;
+            bound = next(i);
+        } else {
+            if (!is(i, "threadIdx")) return false;
+            bound = next(next(next(i)));
+            if (!is_thread_number(i, bound)) return false;
+        }
+        bool less = is(bound, "<") && !is(next(bound), "<") && !is(next(bound), "="),
+             equal = is(bound, "=") && is(next(bound), "=");
+        if (s.parts.size() > 1 || !(less || equal) || leaves(s) || holds_promoted(s.parts[0]))
+            return false;
+        bound = next(bound);
+        if (equal) bound = next(bound);
+        for (long j = bound; j < s.close; j = next(j))
+            if (strchr("&|?,<>=", source(j)[0])) return false;
+        if (!is_together(bound, s.close)) return false;
+        accesses a;
+        note_accesses(a, s.begin, s.end);
+        add_to_interval(a);
+        std::string number = std::to_string(++numbered),
+                    range = "<" + type + ">((int)blockDim.x, " + copy(bound, s.close) + ")";
+        out += "const int cucc_end_" + number + " = ::cucc::threads_" + (less ? "below" : "at") +
+               range + "; ";
+        std::string end = "cucc_end_" + number;
+        write_threads(s.parts[0].begin, s.parts[0].end, copy(s.parts[0].begin, s.parts[0].end),
+                      less ? "0" : end + " - 1",
+                      less ? end : "(int)(" + end + " ? " + end + " : -1)");
+        return true;
+    }
+
+    static bool is_thread_number(long begin, long end)
+    {
+        return is(begin, "threadIdx") && is(next(begin), ".") && is(next(next(begin)), "x") &&
+               next(next(next(begin))) == end;
+    }
+
     void write_sequence(const std::vector<statement> &parts)
     {
         std::vector<const statement *> chunk;
@@ -311,6 +361,9 @@ struct writer : kernel {
             } else if (holds_barrier(s) || holds_promoted(s)) {
                 write_chunk(chunk);
                 write_together(s);
+            } else if (chunk.empty() && s.kind == statement::conditional &&
+                       (&s == &parts.back() || is_barrier((&s)[1])) && write_some_threads(s)) {
+                continue;
             } else {
                 chunk.push_back(&s);
             }

@@ -191,6 +191,21 @@ __global__ void sums(const float *x, float *y, unsigned count)
     if (id == 0) y[blockIdx.x] = own[0] + own[1] + own[2] + own[3];
 }
 
+/* Which threads take part, with bounds of either sign. */
+__global__ void some(int *q, int bound, unsigned last)
+{
+    int t = threadIdx.x;
+    if (t < bound) q[t]++;
+    __syncthreads();
+    if (threadIdx.x < last) q[threadIdx.x] += 10;
+    __syncthreads();
+    if (threadIdx.x < (unsigned)bound) q[t] += 100;
+    __syncthreads();
+    if (t == bound) q[t] += 1000;
+    __syncthreads();
+    if (threadIdx.x == last - 1) q[t] += 10000;
+}
+
 /* A product that is summed in memory, by threads of which some have nothing to do. */
 template <class T> using pointer = T *__restrict__;
 __global__ void in_memory(pointer<const float> x, pointer<const float> y, pointer<float> z,
@@ -294,6 +309,15 @@ static void check_integers()
     marks<<<1, 64>>>(p);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (int i = 0; i < 64; i++) CHECK(p[i] == 35);
+
+    for (int bound : {-1, 0, 5, 200}) {
+        memset(p, 0, 64 * sizeof *p);
+        some<<<1, 64>>>(p, bound, 3);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        for (int i = 0; i < 64; i++)
+            CHECK(p[i] == (i < bound) + 10 * (i < 3) + 100 * ((unsigned)i < (unsigned)bound) +
+                              1000 * (i == bound) + 10000 * (i == 2));
+    }
 
     memcpy(p, before, sizeof before);
     scan<<<1, 64, 64 * sizeof(int)>>>(p, 64);
