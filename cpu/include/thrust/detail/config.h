@@ -26,7 +26,6 @@
 #endif
 
 /* What programs need not include where the backend is CUDA's. */
-#include <thrust/execution_policy.h>
 #include <thrust/system_error.h>
 
 #endif
