@@ -1,8 +1,8 @@
-/* cuBLAS, levels 1 to 3: straightforward loops over columns, which the compiler vectorises, and columns
- * over OS threads. Work is put into the handle's stream; a scalar result on the host is waited for. */
+/* cuBLAS, levels 1 to 3: products by tiles, the rest as straightforward loops; columns over OS threads. Work is put into the handle's stream; a scalar result on the host is waited for. */
 #include "include/cublas_v2.h"
 #include "include/cuda_bf16.h"
 #include "include/cuda_fp16.h"
+#include "cublas_tiles.h"
 #include "runtime.h"
 #include <functional>
 #include <thread>
@@ -107,37 +107,30 @@ matrix<T> as_columns(const E *a, int lda, bool transposed, int rows, int columns
     return m;
 }
 
-/* C = alpha op(A) op(B) + beta C with sums of type T; C is not read if beta is 0. Four columns of A are
- * added at once. */
+/* C = alpha op(A) op(B) + beta C with sums of type T; C is not read if beta is 0. */
 template <class T, class E, class R>
 void multiply(bool ta, bool tb, int m, int n, int k, T alpha, const E *a, int lda, const E *b,
               int ldb, T beta, R *c, int ldc)
 {
-    matrix<T> left = as_columns<T>(a, lda, ta, m, k);
-    auto columns = [&](int first, int end) {
-        std::vector<T> sum((size_t)m);
-        auto of_b = [&](int l, int j) {
-            return (T)(tb ? b[(size_t)l * (size_t)ldb + (size_t)j]
-                          : b[(size_t)j * (size_t)ldb + (size_t)l]);
-        };
-        for (int j = first; j < end; j++) {
-            std::fill(sum.begin(), sum.end(), T(0));
-            T *s = sum.data();
-            int l = 0;
-            for (; l + 4 <= k; l += 4) {
-                const T *p = left.at + (size_t)l * left.ld, *q = p + left.ld, *r = q + left.ld,
-                        *t = r + left.ld;
-                T x = of_b(l, j), y = of_b(l + 1, j), z = of_b(l + 2, j), w = of_b(l + 3, j);
-                for (int i = 0; i < m; i++) s[i] = s[i] + p[i] * x + q[i] * y + r[i] * z + t[i] * w;
+    auto of_a = [=](int i, int l) {
+        return (T)(ta ? a[(size_t)i * (size_t)lda + (size_t)l]
+                      : a[(size_t)l * (size_t)lda + (size_t)i]);
+    };
+    auto columns = [=](int first, int end) {
+        for (int begin = first; begin < end; begin += tiles::block_columns) {
+            int count = std::min<int>(tiles::block_columns, end - begin);
+            std::vector<T> sum((size_t)m * (size_t)count);
+            auto of_b = [=](int l, int column) {
+                size_t j = (size_t)(begin + column);
+                return (T)(tb ? b[(size_t)l * (size_t)ldb + j] : b[j * (size_t)ldb + (size_t)l]);
+            };
+            tiles::add_product<T>(m, count, k, of_a, of_b, sum.data());
+            for (int j = 0; j < count; j++) {
+                const T *s = sum.data() + (size_t)j * (size_t)m;
+                R *out = c + (size_t)(begin + j) * (size_t)ldc;
+                for (int i = 0; i < m; i++)
+                    out[i] = (R)(beta == T(0) ? alpha * s[i] : alpha * s[i] + beta * (T)out[i]);
             }
-            for (; l < k; l++) {
-                const T *p = left.at + (size_t)l * left.ld;
-                T x = of_b(l, j);
-                for (int i = 0; i < m; i++) s[i] += p[i] * x;
-            }
-            R *out = c + (size_t)j * (size_t)ldc;
-            for (int i = 0; i < m; i++)
-                out[i] = (R)(beta == T(0) ? alpha * s[i] : alpha * s[i] + beta * (T)out[i]);
         }
     };
     over_columns(n, (double)m * n * k, columns);

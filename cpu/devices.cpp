@@ -1,5 +1,6 @@
 /* The state of the runtime, its errors and its devices. */
 #include "check.h"
+#include "include/cuda.h"
 #include "state.h"
 
 namespace cucc
@@ -439,4 +440,36 @@ cudaError_t cudaProfilerStart()
 cudaError_t cudaProfilerStop()
 {
     return cudaSuccess;
+}
+
+/* ---- what the driver API has besides (cuda.h) ------------------------------------------------ */
+
+static thread_local std::vector<CUcontext> pushed_contexts;
+
+CUresult cuCtxPushCurrent(CUcontext context)
+{
+    CUcontext before;
+    if (CUresult error = cuCtxGetCurrent(&before)) return error;
+    if (CUresult error = cuCtxSetCurrent(context)) return error;
+    pushed_contexts.push_back(before);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent(CUcontext *context)
+{
+    if (pushed_contexts.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context) cuCtxGetCurrent(context);
+    CUcontext before = pushed_contexts.back();
+    pushed_contexts.pop_back();
+    return cuCtxSetCurrent(before);
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
+{
+    cucc::state_lock lock(cucc::state().lock);
+    cucc::region found = cucc::find_region((void *)(uintptr_t)pointer);
+    if (found.device == cucc::nowhere) return CUDA_ERROR_NOT_FOUND;
+    if (base) *base = found.begin;
+    if (size) *size = found.size;
+    return CUDA_SUCCESS;
 }

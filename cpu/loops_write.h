@@ -1,8 +1,8 @@
-/* Writes what loops.h has found out about a kernel as loops over the threads of a block. */
+/* Writes what loops_kernel.h has found out about a kernel as loops over the threads of a block. */
 #ifndef CUCC_LOOPS_WRITE_H
 #define CUCC_LOOPS_WRITE_H
 
-#include "loops.h"
+#include "loops_kernel.h"
 
 namespace loops
 {
@@ -33,13 +33,15 @@ static std::string copy(long begin, long end, bool affine = false)
 
 struct writer : kernel {
     std::string arrays, out;
-    std::vector<std::string> guards; /* what a thread must fulfil to do a loop's body */
-    std::vector<accesses> interval;  /* of the loops since the last barrier */
-    std::set<std::string> kept;      /* variables that have a place between loops */
-    int depth = 0;                   /* of braces */
-    int around = 0;                  /* loops around what is written */
-    int branches = 0;                /* that not all threads take */
-    bool ended = false;              /* threads have returned: nothing may follow */
+    std::vector<std::string> guards;       /* what a thread must fulfil to do a loop's body */
+    std::vector<accesses> interval;        /* of the loops since the last barrier */
+    std::set<std::string> kept;            /* variables that have a place between loops */
+    int depth = 0;                         /* of braces */
+    int around = 0;                        /* loops around what is written */
+    int branches = 0;                      /* that not all threads take */
+    std::vector<const stride *> active;    /* strides around what is written */
+    std::vector<const statement *> scopes; /* loops around it */
+    bool ended = false;                    /* threads have returned: nothing may follow */
 
     void add_to_interval(const accesses &a)
     {
@@ -49,9 +51,25 @@ struct writer : kernel {
         interval.push_back(a);
     }
 
-    bool is_needed_later(const std::string &name, long from)
+    /* Variables that a loop's body declares do not outlive a turn of it. */
+    bool is_needed_later(const std::string &name, const variable &v, long from)
     {
-        return around || has(from, body_end, name.c_str());
+        if (scopes.empty()) return has(from, body_end, name.c_str());
+        const statement &inner = *scopes.back();
+        return v.begin < inner.begin || v.begin >= inner.end || has(from, inner.end, name.c_str());
+    }
+
+    const stride *active_stride(const std::string &name)
+    {
+        for (const stride *r : active)
+            if (r->name == name) return r;
+        return nullptr;
+    }
+
+    std::string at_this_step(const stride &r)
+    {
+        return r.type + r.name + " = (" + r.type + ")((" +
+               copy(r.start, r.start_end, r.type == "int ") + ") + " + r.offset + "); ";
     }
 
     /* Whether a loop that needs it computes it again, with all of its declaration. */
@@ -82,15 +100,18 @@ struct writer : kernel {
 
     /* ---- a loop over the threads ---- */
 
-    static std::string thread_loop(bool of_threads)
+    /* FIRST and END: which threads along x. */
+    static std::string thread_loop(bool of_threads, const std::string &first,
+                                   const std::string &end)
     {
         std::string s = "\nfor (int cucc_z = 0; cucc_z < (int)blockDim.z; cucc_z++) "
-                        "for (int cucc_y = 0; cucc_y < (int)blockDim.y; cucc_y++)\n"
-                        "#pragma GCC ivdep\n"
-                        "for (int cucc_x = 0; cucc_x < (int)blockDim.x; cucc_x++) { "
-                        "const ::uint3 threadIdx = {(unsigned int)cucc_x, (unsigned int)cucc_y, "
-                        "(unsigned int)cucc_z}; const int cucc_t = (cucc_z * (int)blockDim.y + "
-                        "cucc_y) * (int)blockDim.x + cucc_x; (void)threadIdx; (void)cucc_t; ";
+                        "for (int cucc_y = 0; cucc_y < (int)blockDim.y; cucc_y++)\n";
+        s += std::string(first == "0" ? "#pragma GCC ivdep\n" : "") + "for (int cucc_x = " + first +
+             "; cucc_x < " + end +
+             "; cucc_x++) { "
+             "const ::uint3 threadIdx = {(unsigned int)cucc_x, (unsigned int)cucc_y, "
+             "(unsigned int)cucc_z}; const int cucc_t = (cucc_z * (int)blockDim.y + "
+             "cucc_y) * (int)blockDim.x + cucc_x; (void)threadIdx; (void)cucc_t; ";
         if (of_threads) s += "::cucc::begin_thread((unsigned int)cucc_t); ";
         return s;
     }
@@ -105,7 +126,10 @@ struct writer : kernel {
             for (auto &entry : variables) {
                 if (used.count(entry.first) || !names_in(text, entry.first)) continue;
                 used.insert(entry.first);
-                if (is_again(entry.second)) text += copy(entry.second.begin, entry.second.end);
+                if (const stride *r = active_stride(entry.first))
+                    text += copy(r->start, r->start_end);
+                else if (is_again(entry.second))
+                    text += copy(entry.second.begin, entry.second.end);
                 more = true;
             }
         }
@@ -121,7 +145,9 @@ struct writer : kernel {
         return affine;
     }
 
-    void write_threads(long begin, long end, const std::string &body)
+    void write_threads(long begin, long end, const std::string &body,
+                       const std::string &first_x = "0",
+                       const std::string &end_x = "(int)blockDim.x")
     {
         if (ended) throw unsuitable();
         std::string conditions, before, after;
@@ -130,13 +156,17 @@ struct writer : kernel {
         std::map<long, std::string> ordered;
         for (const std::string &name : needed(body + conditions)) {
             variable &v = variables[name];
+            if (const stride *r = active_stride(name)) {
+                ordered[r->condition] = at_this_step(*r);
+                continue;
+            }
             std::string place = home(name, v) + "[cucc_t]";
             bool here = v.begin >= begin && v.begin < end;
             if (v.uniform && !here && is_changed(name, begin, end)) throw unsuitable();
             if (v.parameter) {
                 if (!v.uniform) throw unsuitable();
             } else if (here) { /* declared here */
-                bool crosses = is_needed_later(name, end) && !v.in_head && !is_again(v) &&
+                bool crosses = is_needed_later(name, v, end) && !v.in_head && !is_again(v) &&
                                is_direct(v, begin, end);
                 if (!crosses) continue;
                 if (v.array) throw unsuitable();
@@ -154,7 +184,7 @@ struct writer : kernel {
             if (v.declarations > 1 && !v.in_head && elsewhere) throw unsuitable();
         }
         for (auto &o : ordered) before += o.second;
-        out += thread_loop(of_threads) + before;
+        out += thread_loop(of_threads, first_x, end_x) + before;
         if (!conditions.empty()) out += "if (" + conditions + ") { ";
         if (begin < end && has(begin, end, "return")) {
             if (!after.empty() || around) throw unsuitable();
@@ -249,13 +279,59 @@ struct writer : kernel {
         bool any = false;
         if (!is_declaration(s)) return false;
         for (auto &v : variables)
-            any |= v.second.begin == s.begin && v.second.array && is_needed_later(v.first, s.end);
+            any |= v.second.begin == s.begin && v.second.array &&
+                   is_needed_later(v.first, v.second, s.end);
         if (!any) return false;
         for (long i = s.begin; i < s.end; i = next(i))
             if (is(i, "=")) return false;
         for (auto &v : variables)
             if (v.second.begin == s.begin) keep(v.first, v.second);
         return true;
+    }
+
+    /* if (t < bound) or if (t == bound) alone between two barriers, where t is threadIdx.x: a loop over
+     * these threads. */
+    bool write_some_threads(const statement &s)
+    {
+        long i = next(s.open), bound = i;
+        std::string type = "unsigned int ";
+        if (const variable *v = find(i)) {
+            bool number = v->declarations == 1 && !v->assigned && is_whole_number(v->type);
+            if (!number || v->start < 0 || !is_thread_number(v->start, v->start_end)) return false;
+            type = v->type;
+            bound = next(i);
+        } else {
+            if (!is(i, "threadIdx")) return false;
+            bound = next(next(next(i)));
+            if (!is_thread_number(i, bound)) return false;
+        }
+        bool less = is(bound, "<") && !is(next(bound), "<") && !is(next(bound), "="),
+             equal = is(bound, "=") && is(next(bound), "=");
+        if (s.parts.size() > 1 || !(less || equal) || leaves(s) || holds_promoted(s.parts[0]))
+            return false;
+        bound = next(bound);
+        if (equal) bound = next(bound);
+        for (long j = bound; j < s.close; j = next(j))
+            if (strchr("&|?,<>=", source(j)[0])) return false;
+        if (!is_together(bound, s.close)) return false;
+        accesses a;
+        note_accesses(a, s.begin, s.end);
+        add_to_interval(a);
+        std::string number = std::to_string(++numbered),
+                    range = "<" + type + ">((int)blockDim.x, " + copy(bound, s.close) + ")";
+        out += "const int cucc_end_" + number + " = ::cucc::threads_" + (less ? "below" : "at") +
+               range + "; ";
+        std::string end = "cucc_end_" + number;
+        write_threads(s.parts[0].begin, s.parts[0].end, copy(s.parts[0].begin, s.parts[0].end),
+                      less ? "0" : end + " - 1",
+                      less ? end : "(int)(" + end + " ? " + end + " : -1)");
+        return true;
+    }
+
+    static bool is_thread_number(long begin, long end)
+    {
+        return is(begin, "threadIdx") && is(next(begin), ".") && is(next(next(begin)), "x") &&
+               next(next(next(begin))) == end;
     }
 
     void write_sequence(const std::vector<statement> &parts)
@@ -271,17 +347,23 @@ struct writer : kernel {
                 continue;
             } else if (is_exit(s)) {
                 write_chunk(chunk);
-                guards.push_back("!(" + copy(next(s.open), s.close) + ")");
+                std::string stays = "!(" + copy(next(s.open), s.close) + ")";
+                if (guards.empty() && body_end - s.end < 2000)
+                    return write_unless_exits({&s + 1, &parts.back() + 1}, stays);
+                guards.push_back(stays);
             } else if (uniform_assignment(s)) {
                 write_chunk(chunk);
                 out += copy(s.begin, s.end);
             } else if (is_barrier(s)) {
-                if (branches) throw unsuitable();
+                if (branches && !is(s.begin, "__syncwarp")) throw unsuitable();
                 write_chunk(chunk);
                 interval.clear();
             } else if (holds_barrier(s) || holds_promoted(s)) {
                 write_chunk(chunk);
                 write_together(s);
+            } else if (chunk.empty() && s.kind == statement::conditional &&
+                       (&s == &parts.back() || is_barrier((&s)[1])) && write_some_threads(s)) {
+                continue;
             } else {
                 chunk.push_back(&s);
             }
@@ -305,6 +387,7 @@ struct writer : kernel {
     {
         if (s.kind == statement::compound) return write_body(s);
         if (s.parts.empty()) throw unsuitable();
+        if (is_stride(s)) return write_stride(s);
         bool uniform = is_uniform_control(s);
         if (!uniform && s.kind == statement::conditional && s.parts.size() == 1 &&
             is_pure(next(s.open), s.close) && !has(s.begin, s.end, "return"))
@@ -312,14 +395,10 @@ struct writer : kernel {
         if (!uniform) throw unsuitable();
         std::vector<accesses> entry = interval;
         out += copy(s.begin, next(s.close));
-        around += s.kind == statement::loop;
-        write_body(s.parts[0]);
-        if (s.kind == statement::loop) { /* what comes again meets what came last */
-            std::string once = out;
+        if (s.kind == statement::loop)
+            write_turns(s);
+        else
             write_body(s.parts[0]);
-            out = once;
-        }
-        around -= s.kind == statement::loop;
         std::vector<accesses> left = interval;
         if (s.parts.size() > 1) {
             interval = entry;
@@ -331,13 +410,87 @@ struct writer : kernel {
         interval.insert(interval.end(), entry.begin(), entry.end());
     }
 
+    /* The body of a loop, in which what comes again meets what came last. */
+    void write_turns(const statement &s)
+    {
+        statement body = s.parts[0];
+        if (!s.is_for && strides.count(s.begin) && is_stride(s))
+            body.parts.pop_back(); /* the step */
+        around++;
+        scopes.push_back(&s);
+        write_body(body);
+        std::string once = out;
+        write_body(body);
+        out = once;
+        scopes.pop_back();
+        around--;
+    }
+
+    /* Each turn for all threads, so that neighbours are read together: as long as the last of them is
+     * within the bound no thread needs to ask. */
+    void write_stride(const statement &s)
+    {
+        stride r = strides[s.begin];
+        std::string number = std::to_string(++numbered), low = "cucc_low_" + number,
+                    high = "cucc_high_" + number, bound = copy(next(r.condition), r.condition_end),
+                    step = copy(r.step, r.step_end);
+        r.offset = "cucc_offset_" + number;
+        out += "{ long long " + low + " = 0x7fffffffffffffffLL, " + high + " = -" + low + " - 1; ";
+        write_threads(0, 0,
+                      "const long long cucc_start = (" + r.type + ")(" +
+                          copy(r.start, r.start_end) + "); " + low + " = cucc_start < " + low +
+                          " ? cucc_start : " + low + "; " + high + " = cucc_start > " + high +
+                          " ? cucc_start : " + high + "; ");
+        std::vector<accesses> entry = interval;
+        active.push_back(&r);
+        branches++;
+        out += "for (" + r.type + r.offset + " = 0; " + low + " <= " + high + " && (" + r.type +
+               ")(" + low + " + " + r.offset + ") " + bound + "; " + r.offset + " += " + step +
+               ") if ((" + r.type + ")(" + high + " + " + r.offset + ") " + bound + ") ";
+        write_turns(s);
+        interval = entry;
+        out += "else ";
+        guards.push_back(r.name + " " + bound);
+        write_turns(s);
+        guards.pop_back();
+        branches--;
+        active.pop_back();
+        interval.insert(interval.end(), entry.begin(), entry.end());
+        out += "} ";
+    }
+
+    /* What follows an exit that in most blocks no thread takes. */
+    void write_unless_exits(const std::vector<statement> &rest, const std::string &stays)
+    {
+        std::string all = write_vote(stays);
+        std::vector<accesses> entry = interval;
+        depth--;
+        out += "if (" + all + ") { ";
+        write_sequence(rest);
+        bool was = ended;
+        ended = false;
+        interval = entry;
+        out += "} else { ";
+        guards.push_back(stays);
+        write_sequence(rest);
+        guards.pop_back();
+        out += "} ";
+        ended |= was;
+    }
+
+    /* Names a variable that tells whether a condition holds in all threads. */
+    std::string write_vote(const std::string &condition)
+    {
+        std::string all = "cucc_all_" + std::to_string(++numbered);
+        out += "bool " + all + " = true; ";
+        write_threads(0, 0, all + " &= (bool)(" + condition + "); ");
+        return all;
+    }
+
     /* A branch that in most blocks all threads take. */
     void write_branch(const statement &s)
     {
-        std::string condition = copy(next(s.open), s.close),
-                    all = "cucc_all_" + std::to_string(++numbered);
-        out += "bool " + all + " = true; ";
-        write_threads(0, 0, all + " &= (bool)(" + condition + "); ");
+        std::string condition = copy(next(s.open), s.close), all = write_vote(condition);
         branches++;
         std::vector<accesses> entry = interval;
         out += "if (" + all + ") ";
@@ -368,9 +521,10 @@ static std::string write_kernel(long parameters, long brace)
             if (!is(next(parameters), ")"))
                 w.note_parameters(next(parameters), closing(parameters));
             w.note_declarations(body);
+            w.note_strides(body);
             while (w.note_changes(body, true) || w.level_declarations()) continue;
             w.write_sequence(body.parts);
-            result = w.arrays + w.out;
+            result = w.checks + w.arrays + w.out;
         } catch (const unsuitable &) {
         }
         if (!result.empty()) return result;

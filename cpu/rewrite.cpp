@@ -243,6 +243,7 @@ static void note_device_functions()
         if (name < 0 || !is(j, "{")) continue;
         loops::device_functions[source(name)].push_back(j);
         if (loops::has(name, j, "&")) loops::functions_of_references.insert(source(name));
+        if (loops::has(name, j, "volatile")) loops::functions_of_steps.insert(source(name));
     }
 }
 
@@ -334,6 +335,19 @@ static void rewrite_launch(long i)
     text(next(end)) = text(next(next(end))) = "";
     for (long j = next(arguments); call && j < closing(arguments); j = next(j))
         if (is(j, "__null")) text(j) = "nullptr";
+}
+
+/* Names of kernels that are those of variables in the function at hand. */
+static std::set<std::string> hidden_kernels;
+
+static bool declares_name(long i)
+{
+    long before = previous(i), after = next(i), type = previous(before);
+    bool named = is_name(before) && !is_keyword_before_expression(before);
+    bool pointer =
+        (is(before, "*") || is(before, "&")) && (is_name(type) || is(type, ">") || is(type, "*"));
+    return (named || pointer || is(before, ">")) &&
+           (is(after, ",") || is(after, ")") || is(after, "=") || is(after, ";") || is(after, "["));
 }
 
 /* A kernel whose address is taken: as an argument, in an initializer, in an assignment. */
@@ -700,8 +714,10 @@ static void rewrite_tokens()
         } else if (is(i, "}") && !scopes.empty()) {
             functions -= !scopes.back();
             if (kernel_ends.count(i)) add_loops(i);
-            if (!functions) volatile_names.clear();
+            if (!functions) volatile_names.clear(), hidden_kernels.clear();
             scopes.pop_back();
+        } else if (is(i, ";") && !functions) {
+            hidden_kernels.clear();
         } else if (is(i, "volatile")) {
             note_volatile(i);
         } else if (is(i, "__shared__")) {
@@ -724,7 +740,9 @@ static void rewrite_tokens()
             auto found = qualifiers.find(source(i));
             if (found == qualifiers.end()) {
                 auto kernel = kernels.find(source(i));
-                if (kernel != kernels.end()) rewrite_kernel_pointer(i, kernel->second);
+                if (kernel == kernels.end()) continue;
+                if (declares_name(i)) hidden_kernels.insert(source(i));
+                if (!hidden_kernels.count(source(i))) rewrite_kernel_pointer(i, kernel->second);
                 continue;
             }
             if (is(previous(i), "(")) continue; /* the argument of an __attribute__ */

@@ -58,24 +58,21 @@ static void find_own_stack(fiber &home)
 #endif
 
 #ifndef CUCC_SANITIZE
-/* Says which thread of a kernel did what the processor refuses, and lets it end the program. */
+/* What the processor refuses a thread of a kernel fails the launch; elsewhere it ends the program. */
 static void report_signal(int signal, siginfo_t *info, void *)
 {
     if (self && self->in_loops) siglongjmp(self->before_loops, 1);
+    if (self && signal == SIGFPE)
+        fault(*self, cudaErrorLaunchFailure, "a whole number is divided by zero");
+    if (self)
+        fault(*self, cudaErrorIllegalAddress,
+              "it reads or writes %p, where there is no memory (cucc --sanitize names the line)%s",
+              info->si_addr,
+              on_guard_page(*self, info->si_addr) ? ": its stack is too small for its variables"
+                                                  : "");
     struct sigaction otherwise = {};
     otherwise.sa_handler = SIG_DFL;
     sigaction(signal, &otherwise, nullptr);
-    if (!self) return;
-    print_place(*self, self->current);
-    if (signal == SIGFPE)
-        fprintf(stderr, "a whole number is divided by zero\n");
-    else
-        fprintf(
-            stderr,
-            "it reads or writes %p, where there is no memory (cucc --sanitize names the line)%s\n",
-            info->si_addr,
-            on_guard_page(*self, info->si_addr) ? ": its stack is too small for its variables"
-                                                : "");
 }
 
 /* On a stack of its own, since that of the thread may be full. */

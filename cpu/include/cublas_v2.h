@@ -147,12 +147,40 @@ cublasStatus_t cublasGemmStridedBatchedEx(
     const void *alpha, const void *a, cudaDataType a_type, int lda, long long a_step, const void *b,
     cudaDataType b_type, int ldb, long long b_step, const void *beta, void *c, cudaDataType c_type,
     int ldc, long long c_step, int count, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
+static inline cublasComputeType_t cublas_compute_of(cudaDataType sums)
+{
+    return sums == CUDA_R_64F   ? CUBLAS_COMPUTE_64F
+           : sums == CUDA_R_16F ? CUBLAS_COMPUTE_16F
+                                : CUBLAS_COMPUTE_32F;
+}
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
                             int m, int n, int k, const void *alpha, const void *a,
                             cudaDataType a_type, int lda, const void *b, cudaDataType b_type,
                             int ldb, const void *beta, void *c, cudaDataType c_type, int ldc,
                             cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
 #ifdef __cplusplus
+}
+
+/* CUDA 10 named the type of the sums. */
+inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a,
+                                   cublasOperation_t op_b, int m, int n, int k, const void *alpha,
+                                   const void *a, cudaDataType a_type, int lda, const void *b,
+                                   cudaDataType b_type, int ldb, const void *beta, void *c,
+                                   cudaDataType c_type, int ldc, cudaDataType sums,
+                                   cublasGemmAlgo_t algorithm)
+{
+    return cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c,
+                        c_type, ldc, cublas_compute_of(sums), algorithm);
+}
+inline cublasStatus_t cublasGemmStridedBatchedEx(
+    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+    const void *alpha, const void *a, cudaDataType a_type, int lda, long long a_step, const void *b,
+    cudaDataType b_type, int ldb, long long b_step, const void *beta, void *c, cudaDataType c_type,
+    int ldc, long long c_step, int count, cudaDataType sums, cublasGemmAlgo_t algorithm)
+{
+    return cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, a_type, lda, a_step, b,
+                                      b_type, ldb, b_step, beta, c, c_type, ldc, c_step, count,
+                                      cublas_compute_of(sums), algorithm);
 }
 #endif
 

@@ -45,8 +45,24 @@ unsigned int live_lanes(); /* of the warp: those that have not exited */
 void in_step(int place);   /* waits until the lanes of the warp that can get here have come */
 unsigned int converged(int place);      /* the same; which lanes have come */
 void begin_thread(unsigned int number); /* in a loop over threads (loops.h) */
-unsigned int thread_number();           /* of the current thread in its block */
-unsigned int worker_number();           /* which stands for the multiprocessor */
+
+/* Of COUNT threads, how many have numbers of type T below BOUND. */
+template <class T, class B> int threads_below(int count, B bound)
+{
+    typedef typename std::common_type<T, B>::type C;
+    C end = (C)bound;
+    return end <= (C)0 ? 0 : end < (C)count ? (int)end : count;
+}
+
+/* One more than the number of the thread that has the number BOUND, or 0. */
+template <class T, class B> int threads_at(int count, B bound)
+{
+    typedef typename std::common_type<T, B>::type C;
+    C number = (C)bound;
+    return number < (C)0 || number >= (C)count ? 0 : (int)number + 1;
+}
+unsigned int thread_number(); /* of the current thread in its block */
+unsigned int worker_number(); /* which stands for the multiprocessor */
 unsigned int worker_count();
 [[noreturn]] void trap(const char *sentence); /* ends the kernel with a fault */
 

@@ -172,6 +172,12 @@ cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void *
     cucc::kernel_pointer(cucc::kernel_name((const void *)kernel), kernel);
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_shared, stream);
 }
+/* Of kernels that were cast to pointers the last two arguments may be left out, too. */
+extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                                        size_t dynamic_shared = 0, cudaStream_t stream = nullptr);
+extern "C" cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block,
+                                                   void **arguments, size_t dynamic_shared = 0,
+                                                   cudaStream_t stream = nullptr);
 template <class... P>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block,
                                         void **arguments, size_t dynamic_shared = 0,

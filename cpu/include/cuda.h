@@ -157,6 +157,15 @@ static inline CUresult cuCtxGetCurrent(CUcontext *context)
     if (!error) *context = (CUcontext)(uintptr_t)(device + 1);
     return error;
 }
+#ifdef __cplusplus
+extern "C" {
+#endif
+CUresult cuCtxPushCurrent(CUcontext context);
+CUresult cuCtxPopCurrent(CUcontext *context);
+CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *size, CUdeviceptr pointer);
+#ifdef __cplusplus
+}
+#endif
 static inline CUresult cuCtxGetDevice(CUdevice *device)
 {
     return (CUresult)cudaGetDevice(device);

@@ -14,6 +14,7 @@ void *memset(void *, int, size_t) noexcept __asm__("cucc_memset");
 #endif
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@ void *memset(void *, int, size_t) noexcept __asm__("cucc_memset");
 #include <time.h>
 #ifdef __cplusplus
 #include <new>
+#include <type_traits>
 #include <utility>
 #endif
 

@@ -10,6 +10,11 @@ inline const char *_cudaGetErrorEnum(cudaError_t error)
 {
     return cudaGetErrorName(error);
 }
+/* Statuses of libraries have numbers alone. */
+template <class T> const char *_cudaGetErrorEnum(T)
+{
+    return "a library's status";
+}
 
 template <class T> void check(T result, const char *call, const char *file, int line)
 {

@@ -5,6 +5,7 @@
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
 #include <curand_kernel.h> /* curand.h comes with it */
+#include <vector>
 #include <string.h>
 
 /* ---- random numbers -------------------------------------------------------------------------- */
@@ -245,10 +246,34 @@ static void check_others(cublasHandle_t handle)
             sum += (double)(float)h[l * 8 + i] * (double)(float)h[3 * 8 + l];
         CHECK(fabs(c[3 * 8 + i] - sum) < 1e-4);
     }
+    CHECK(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &single, h, CUDA_R_16F, 8, h,
+                       CUDA_R_16F, 8, &single, c, CUDA_R_32F, 8, CUDA_R_32F,
+                       CUBLAS_GEMM_DEFAULT_TENSOR_OP) == CUBLAS_STATUS_SUCCESS &&
+          done());
     CHECK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &single, c, 4, c, 8, &nothing, c,
                       8) == CUBLAS_STATUS_INVALID_VALUE);
     void *all[] = {a, x, b, y, h, c};
     for (void *memory : all) cudaFree(memory);
+}
+
+/* More than one tile and one panel in each direction, with a remainder. */
+static void check_tiles(cublasHandle_t handle)
+{
+    enum { m = 131, n = 483, k = 259 };
+    double *a = random_matrix<double>(m * k), *b = random_matrix<double>(k * n),
+           *c = random_matrix<double>(m * n), one = 1, two = 2;
+    std::vector<double> before(c, c + m * n);
+    CHECK(cublasDgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &two, a, k, b, k, &one, c, m) ==
+              CUBLAS_STATUS_SUCCESS &&
+          done());
+    for (int j = 0; j < n; j += 7)
+        for (int i = 0; i < m; i++) {
+            double sum = before[j * m + i];
+            for (int l = 0; l < k; l++) sum += 2 * a[i * k + l] * b[j * k + l];
+            CHECK(fabs(c[j * m + i] - sum) < 1e-9);
+        }
+    double *all[] = {a, b, c};
+    for (double *memory : all) cudaFree(memory);
 }
 
 /* What is captured is done each time that the graph is launched. */
@@ -298,6 +323,7 @@ int main()
     check_products<float>(handle);
     check_products<double>(handle);
     check_others(handle);
+    check_tiles(handle);
     check_capture(handle);
     cublasLtHandle_t light;
     CHECK(cublasLtCreate(&light) == CUBLAS_STATUS_SUCCESS &&

@@ -158,6 +158,66 @@ __global__ void marks(int *q)
     q[threadIdx.x] = first * 10 + mark;
 }
 
+/* Loops in which each thread begins elsewhere: all take a step before any takes the next one. The order of
+ * visits shows it. */
+__global__ void visits(int *order, int *next, int count)
+{
+    for (int i = threadIdx.x; i < count; i += blockDim.x) order[i] = atomicAdd(next, 1);
+    int k = threadIdx.x + 10;
+    while (k < count) {
+        order[count + k] = atomicAdd(next, 1);
+        k += blockDim.x;
+    }
+}
+
+/* One name for the variables of two loops, elements of shared memory that belong to a thread, a sum within
+ * a warp, and a condition of two. */
+__global__ void sums(const float *x, float *y, unsigned count)
+{
+    extern __shared__ float own[];
+    int id = threadIdx.x;
+    own[id] = 0;
+    for (unsigned k = blockIdx.x * blockDim.x + threadIdx.x; k < count; k += gridDim.x * blockDim.x)
+        own[id] += x[k];
+    __syncthreads();
+    for (int k = blockDim.x / 2; k >= 16; k /= 2) {
+        if (id < k) own[id] += own[id + k];
+        __syncthreads();
+    }
+    if (id < 8 && id + 8 < (int)blockDim.x) own[id] += own[id + 8];
+    __syncwarp();
+    if (id < 4) own[id] += own[id + 4];
+    __syncwarp();
+    if (id == 0) y[blockIdx.x] = own[0] + own[1] + own[2] + own[3];
+}
+
+/* Which threads take part, with bounds of either sign. */
+__global__ void some(int *q, int bound, unsigned last)
+{
+    int t = threadIdx.x;
+    if (t < bound) q[t]++;
+    __syncthreads();
+    if (threadIdx.x < last) q[threadIdx.x] += 10;
+    __syncthreads();
+    if (threadIdx.x < (unsigned)bound) q[t] += 100;
+    __syncthreads();
+    if (t == bound) q[t] += 1000;
+    __syncthreads();
+    if (threadIdx.x == last - 1) q[t] += 10000;
+}
+
+/* A product that is summed in memory, by threads of which some have nothing to do. */
+template <class T> using pointer = T *__restrict__;
+__global__ void in_memory(pointer<const float> x, pointer<const float> y, pointer<float> z,
+                          int size)
+{
+    int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column >= size || row >= size) return;
+    z[row * size + column] = 0;
+    for (int k = 0; k < size; k++)
+        z[row * size + column] += x[row * size + k] * y[k * size + column];
+}
+
 /* Without its barrier: it is no loop, since that would hide the mistake. */
 __global__ void mistaken(int *q)
 {
@@ -206,6 +266,21 @@ static void check_floats()
         CHECK(c[i] == s);
     }
 
+    in_memory<<<dim3(4, 4), dim3(16, 16)>>>(a, b, c, side);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < side * side; i++) {
+        float s = 0;
+        for (int k = 0; k < side; k++) s += a[i / side * side + k] * b[k * side + i % side];
+        CHECK(c[i] == s);
+    }
+
+    sums<<<3, 64, 64 * sizeof(float)>>>(a, c, n);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    sum = 0, expected = 0;
+    for (int i = 0; i < 3; i++) sum += c[i];
+    for (int i = 0; i < n; i++) expected += a[i];
+    CHECK(sum == expected);
+
     transpose<16><<<dim3(4, 4), dim3(16, 16)>>>(a, c, side);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (int i = 0; i < side * side; i++) CHECK(c[i] == a[i % side * side + i / side]);
@@ -235,6 +310,15 @@ static void check_integers()
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (int i = 0; i < 64; i++) CHECK(p[i] == 35);
 
+    for (int bound : {-1, 0, 5, 200}) {
+        memset(p, 0, 64 * sizeof *p);
+        some<<<1, 64>>>(p, bound, 3);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        for (int i = 0; i < 64; i++)
+            CHECK(p[i] == (i < bound) + 10 * (i < 3) + 100 * ((unsigned)i < (unsigned)bound) +
+                              1000 * (i == bound) + 10000 * (i == 2));
+    }
+
     memcpy(p, before, sizeof before);
     scan<<<1, 64, 64 * sizeof(int)>>>(p, 64);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
@@ -248,6 +332,17 @@ int main(int argc, char **argv)
     cudaMallocManaged(&c, large * sizeof *c);
     cudaMallocManaged(&p, n * sizeof *p);
     fill();
+    if (argc > 1 && !strcmp(argv[1], "visits")) {
+        int right = 1, *q;
+        cudaMallocManaged(&q, 201 * sizeof *q);
+        q[200] = 0;
+        visits<<<1, 32>>>(q, q + 200, 100);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess && q[200] == 190);
+        for (int i = 0; i < 100; i++) right &= q[i] == i && (i < 10 || q[100 + i] == 90 + i);
+        printf("%s\n", right ? "neighbours together" : "thread by thread");
+        cudaFree(q);
+        return failures;
+    }
     if (argc > 1) { /* the mistake shows */
         int right = 1;
         mistaken<<<1, 64>>>(p);
@@ -258,7 +353,6 @@ int main(int argc, char **argv)
         printf("%s\n", right ? "right" : "wrong");
         return 0;
     }
-    (void)argv;
     check_floats();
     check_integers();
     exits<<<1, 64>>>(p, 50);

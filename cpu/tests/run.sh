@@ -200,8 +200,10 @@ for program in loops loops-clang; do
         check_text "a mistake in $program, $order" '^wrong $' env CUCC_ORDER=$order ./$program mistaken
     done
 done
+check_text "loops that begin elsewhere in each thread go along together" '^neighbours together $' ./loops visits
+check_text "but not in another order" '^thread by thread $' env CUCC_ORDER=backward ./loops visits
 [ ! -e loops-clang ] || check "clang++ takes kernels as loops" 0 'cucc_block_dot' nm -C loops-clang
-for kernel in dot leaves_early hides multiply doubles adds transpose scan strides exits marks; do
+for kernel in dot leaves_early hides multiply doubles adds transpose scan strides exits marks sums in_memory some; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
 done
 
@@ -223,11 +225,11 @@ groups grid-exit kernel waits_alone, .*: the barrier of the grid is never comple
 groups barrier kernel nobody_else_arrives, block \(0,0,0\), thread \(0,0,0\): it waits for a cuda::barrier, which never comes .*LaunchTimeout
 textures bounds kernel write_surface, block \(0,0,0\), thread \(3,0,0\): a surface is read or written out of its bounds .*LaunchFailure
 unmodified 0 kernel fails, block \(0,0,0\), thread \(3,0,0\): assertion .threadIdx.x != 3' failed at .*unmodified.cu:[0-9]+, .*cudaErrorAssert
+unmodified 2 kernel fails, block \(0,0,0\), thread \(0,0,0\): it reads or writes 0x40000000, where there is no memory .*cudaErrorIllegalAddress
 unmodified 1 kernel fails, block \(0,0,0\), thread \(2,0,0\): __trap .*LaunchFailure
 textures whole kernel floats_of_whole_numbers, .*: a texture that gives whole numbers is read as floats .*LaunchFailure
 END
 
-check "an address that is nobody's" 139 'kernel fails, block \(0,0,0\), thread \(0,0,0\): it reads or writes 0x40000000, where there is no memory' ./unmodified 2
 check "a GPU that is not known" 2 '^cucc: CUCC_GPU must be one of v100 t4 .*, not k80 $' env CUCC_GPU=k80 ./order 1
 while read -r pattern; do
     read -r code

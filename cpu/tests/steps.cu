@@ -94,6 +94,19 @@ template <class T> static bool right(const char *name, void (*kernel)(T *, int))
     return all;
 }
 
+/* Launched by its name, a kernel may become loops over its threads; this one must not. */
+static bool right_by_name()
+{
+    int *out;
+    bool all = true;
+    if (cudaMallocManaged(&out, 3 * sizeof *out)) return false;
+    by_function<int><<<3, threads>>>(out, 2);
+    if (cudaDeviceSynchronize()) return false;
+    for (int i = 0; i < 3; i++) all = all && out[i] == threads * (threads + 1) / 2;
+    cudaFree(out);
+    return all;
+}
+
 int main()
 {
     volatile int host[3] = {1, 2, 3};
@@ -106,6 +119,7 @@ int main()
     all &= right("by_pointer", by_pointer);
     all &= right("by_loop", by_loop);
     all &= right("running", running);
+    all &= right_by_name();
     printf("%s\n", all ? "right" : "wrong");
     return !all;
 }

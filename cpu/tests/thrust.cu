@@ -2,7 +2,6 @@
 #include <thrust/device_free.h>
 #include <thrust/device_malloc.h>
 #include <thrust/device_vector.h>
-#include <thrust/execution_policy.h>
 #include <thrust/host_vector.h>
 #include <thrust/reduce.h>
 #include <thrust/scan.h>
@@ -13,6 +12,9 @@
 #include <cuda/std/functional>
 #include <cuda/std/limits>
 #include "check.h"
+#if !__CUDACC__
+#error a value is wanted
+#endif
 
 struct square {
     __host__ __device__ int operator()(int x) const

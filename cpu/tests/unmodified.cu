@@ -353,6 +353,19 @@ static void check_host(void)
     CHECK(cudaThreadSynchronize() == cudaSuccess && cudaGetDevice(&device) == cudaSuccess);
     CHECK(cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&first, 0) == CUDA_SUCCESS &&
           cuDriverGetVersion(&driver) == CUDA_SUCCESS && driver == CUDART_VERSION);
+    CUcontext context, same;
+    CUdeviceptr base = 0;
+    size_t bytes = 0;
+    CHECK(cuCtxGetCurrent(&context) == CUDA_SUCCESS && cuCtxPushCurrent(context) == CUDA_SUCCESS &&
+          cuCtxPopCurrent(&same) == CUDA_SUCCESS && same == context &&
+          cuCtxPopCurrent(&same) == CUDA_ERROR_INVALID_CONTEXT);
+    CHECK(cudaMalloc(&flat, 48) == cudaSuccess);
+    CHECK(cuMemGetAddressRange(&base, &bytes, (CUdeviceptr)(uintptr_t)(flat + 1)) == CUDA_SUCCESS &&
+          base == (CUdeviceptr)(uintptr_t)flat && bytes == 48);
+    CHECK(cudaFree(flat) == cudaSuccess &&
+          cuMemGetAddressRange(&base, &bytes, base) == CUDA_ERROR_NOT_FOUND);
+    CHECK(INT_MAX > 0 && cudaErrorApiFailureBase == 10000);
+    checkCudaErrors(CUDA_SUCCESS); /* any status */
     cudaIpcMemHandle_t handle;
     CHECK(cudaIpcGetMemHandle(&handle, flat) == cudaErrorNotSupported);
     cudaGetLastError();

@@ -12,7 +12,7 @@
 #define CUCC_CUDA_STD_NEXT /* it needs its own cuda::std */
 #endif
 #include_next <thrust/detail/config.h>
-#define __CUDACC__
+#define __CUDACC__ 1
 
 #ifndef THRUST_NAMESPACE_BEGIN /* Thrust before 1.11 */
 #define THRUST_NAMESPACE_BEGIN \

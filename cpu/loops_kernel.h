@@ -1,0 +1,555 @@
+/* What is known of a kernel that may become loops: its variables, the memory that its parts touch, the
+ * loops that all threads go through together. */
+#ifndef CUCC_LOOPS_KERNEL_H
+#define CUCC_LOOPS_KERNEL_H
+
+#include "loops.h"
+
+namespace loops
+{
+static std::set<std::string> device_variables; /* memory that kernels name without a pointer */
+
+struct kernel {
+    std::map<std::string, variable> variables;
+    std::set<std::string> shared;
+    std::string checks; /* that what is taken for pointers is so */
+    long body_begin = 0, body_end = 0;
+    bool of_threads = false; /* a function that it calls asks which thread runs */
+    bool promote = true;     /* loops that all threads go through go around the loop over threads */
+    std::set<long> steps;    /* where the variables of strides are changed */
+    std::map<long, stride> strides; /* by the begin of the loop */
+
+    variable *find(long i)
+    {
+        if (!is_name(i) || is_member(i)) return nullptr;
+        auto found = variables.find(source(i));
+        return found == variables.end() ? nullptr : &found->second;
+    }
+
+    variable &declare(long name)
+    {
+        variable &v = variables[source(name)];
+        if (v.parameter) throw unsuitable();
+        v.declarations++;
+        v.number = ++numbered;
+        return v;
+    }
+
+    /* BEGIN is that of the list, after its parenthesis. */
+    void note_parameters(long begin, long end)
+    {
+        for (long i = begin; i < end; i = next(i)) {
+            long name = -1;
+            bool pointer = false;
+            for (; i < end && !is(i, ",") && !is(i, "="); i = next(i)) {
+                if (opens(i) && !is(i, "[")) throw unsuitable();
+                pointer |= is(i, "*") || is(i, "[") || is(i, "&");
+                if (is(i, "[")) i = closing(i);
+                if (is_name(i)) name = i;
+            }
+            while (i < end && !is(i, ",")) i = next(opens(i) ? closing(i) : i);
+            if (name < 0) throw unsuitable();
+            variable &v = declare(name);
+            v.parameter = true;
+            v.pointer = pointer;
+            for (long j = body_begin; !v.pointer && j < body_end; j = next(j))
+                v.pointer = is(j, source(name).c_str()) && is(next(j), "[") && !is_member(j);
+            if (v.pointer && !pointer) /* by its type's name, as in T_pointer x */
+                checks += "static_assert(::std::is_convertible<decltype(" + source(name) +
+                          "), const volatile void *>::value, \"\"); ";
+        }
+    }
+
+    void note_declaration(long begin, long end, bool in_head)
+    {
+        std::string type;
+        bool constant = false;
+        long i = begin;
+        for (; is_type_word(i) || (type.empty() && is_name(i)); i = next(i)) {
+            constant |= is(i, "const");
+            if (!is(i, "const")) type += source(i) + " ";
+        }
+        while (i < end) {
+            std::string stars;
+            bool reference = false;
+            for (; is(i, "*") || is(i, "&") || is(i, "const") || is(i, "__restrict__");
+                 i = next(i)) {
+                stars += is(i, "*") ? "*" : "";
+                reference |= is(i, "&");
+            }
+            if (!is_name(i)) throw unsuitable();
+            variable &v = declare(i);
+            v.type = (constant && !stars.empty() ? "const " : "") + type + stars;
+            v.begin = begin;
+            v.end = end;
+            v.pointer |= !stars.empty();
+            v.reference |= reference;
+            v.in_head = in_head && (v.in_head || v.declarations == 1);
+            v.bounds = "";
+            for (i = next(i); is(i, "["); i = next(closing(i))) {
+                v.array = true;
+                for (long j = i, last = closing(i); j <= last; j = next(j)) v.bounds += source(j);
+            }
+            if (!is(i, "=")) v.pure = false;
+            if (v.array || v.reference) v.pure = v.uniform = false;
+            v.start = next(i);
+            while (i < end && !is(i, ",") && !is(i, ";")) i = next(opens(i) ? closing(i) : i);
+            v.start_end = i;
+            i = next(i);
+        }
+    }
+
+    /* Gives the variable of a loop another name if one loop before had a variable of this name. */
+    void tell_apart(const statement &head, long end)
+    {
+        long i = head.begin;
+        while (i < head.end && !is(next(i), "=")) i = next(i);
+        auto found = variables.find(source(i));
+        if (i >= head.end || found == variables.end() || !found->second.in_head) return;
+        std::string old = source(i), own = "cucc_" + old + "_" + std::to_string(++numbered);
+        for (; i < end; i = next(i))
+            if (is(i, old.c_str()) && !is_member(i))
+                tokens[(size_t)i].text = tokens[(size_t)i].source = own;
+    }
+
+    void note_declarations(const statement &s)
+    {
+        if (s.kind == statement::leaf && is_shared(s)) {
+            for (long name : declared_names(s.begin, previous(s.end))) shared.insert(source(name));
+            return;
+        }
+        if (s.opaque) throw unsuitable();
+        if (is_declaration(s)) note_declaration(s.begin, s.end, false);
+        if (s.is_for) {
+            statement head;
+            head.begin = next(s.open);
+            for (head.end = head.begin; !is(head.end, ";");)
+                head.end = next(opens(head.end) ? closing(head.end) : head.end);
+            head.end = next(head.end);
+            if (is_declaration(head)) {
+                tell_apart(head, s.end);
+                note_declaration(head.begin, head.end, true);
+            }
+        }
+        for (const statement &part : s.parts) note_declarations(part);
+    }
+
+    /* ---- strides ---- */
+
+    static bool is_whole_number(const std::string &type)
+    {
+        static const std::set<std::string> types = {
+            "int ",      "unsigned ",  "unsigned int ",  "size_t ",   "long ",
+            "uint ",     "long long ", "unsigned long ", "long int ", "unsigned long long ",
+            "uint32_t ", "int32_t ",   "uint64_t ",      "int64_t ",  "long unsigned int "};
+        return types.count(type) > 0;
+    }
+
+    static long end_of_part(long i, long end)
+    {
+        while (i < end && !is(i, ";") && !is(i, ",")) i = next(opens(i) ? closing(i) : i);
+        return i;
+    }
+
+    /* NAME += STEP or NAME = NAME + STEP from I to END, and nothing else. */
+    bool note_step(stride &r, long i, long end)
+    {
+        if (!is(i, r.name.c_str())) return false;
+        long at = i;
+        i = next(i);
+        bool adds = is(i, "+") && is(next(i), "=");
+        if (!adds && !(is(i, "=") && is(next(i), r.name.c_str()) && is(next(next(i)), "+")))
+            return false;
+        r.step = adds ? next(next(i)) : next(next(next(i)));
+        r.step_end = end;
+        if (end_of_part(r.step, end) != end || r.step >= end) return false;
+        steps.insert(at);
+        return true;
+    }
+
+    /* NAME < BOUND, and nothing else. */
+    static bool note_condition(stride &r, long i, long end)
+    {
+        if (!is(i, r.name.c_str()) || !is(next(i), "<") || is(next(next(i)), "<")) return false;
+        r.condition = i;
+        r.condition_end = end;
+        for (long j = next(next(i)); j < end; j = next(j))
+            if (is(j, r.name.c_str()) || is(j, "&") || is(j, "|") || is(j, "?") || is(j, ",") ||
+                is(j, "<") || is(j, ">"))
+                return false;
+        return true;
+    }
+
+    /* Whether NAME only changes at steps between BEGIN and END. */
+    bool is_left_alone(const std::string &name, long begin, long end)
+    {
+        for (long i = begin; i < end; i = next(i)) {
+            if (!is(i, name.c_str()) || is_member(i) || steps.count(i)) continue;
+            bool address = is(previous(i), "&") && is_unary(previous(i));
+            if (address || is_assigned_after(next(i)) || is_incremented_before(i) ||
+                in_call(i, begin))
+                return false;
+        }
+        return true;
+    }
+
+    static bool leaves(const statement &s)
+    {
+        return has(s.begin, s.end, "break") || has(s.begin, s.end, "continue") ||
+               has(s.begin, s.end, "return") || holds_barrier(s);
+    }
+
+    void note_for_stride(const statement &s)
+    {
+        stride r;
+        long i = next(s.open);
+        for (; is_type_word(i); i = next(i)) r.type += source(i) + " ";
+        r.name = source(i);
+        r.start = next(next(i));
+        if (!is_whole_number(r.type) || !is(next(i), "=")) return;
+        r.start_end = end_of_part(r.start, s.close);
+        long condition = next(r.start_end), condition_end = end_of_part(condition, s.close);
+        if (!is(r.start_end, ";") || !is(condition_end, ";")) return;
+        if (!note_condition(r, condition, condition_end) ||
+            !note_step(r, next(condition_end), s.close))
+            return;
+        if (is_left_alone(r.name, next(s.close), s.end))
+            strides[s.begin] = r;
+        else
+            steps.erase(next(condition_end));
+    }
+
+    /* int i = START; ... while (i < BOUND) { ...; i += STEP; }, and not used behind it. */
+    void note_while_stride(const statement &s)
+    {
+        stride r;
+        variable *v = find(next(s.open));
+        if (!v || v->declarations != 1 || v->parameter || v->in_head || v->start < 0 ||
+            s.parts[0].kind != statement::compound || s.parts[0].parts.size() < 2)
+            return;
+        r.name = source(next(s.open));
+        r.type = v->type;
+        r.start = v->start;
+        r.start_end = v->start_end;
+        const statement &last = s.parts[0].parts.back();
+        if (!is_whole_number(r.type) || v->array || last.kind != statement::leaf ||
+            !note_condition(r, next(s.open), s.close) ||
+            !note_step(r, last.begin, previous(last.end)))
+            return;
+        bool alone = is_left_alone(r.name, body_begin, body_end) || true;
+        for (long i = next(v->end); alone && i < body_end; i = next(i))
+            alone = !(i >= s.end && is(i, r.name.c_str()) && !is_member(i));
+        for (long i = body_begin; alone && i < body_end; i = next(i))
+            if (is(i, r.name.c_str()) && !is_member(i) && !steps.count(i) &&
+                !(i >= v->begin && i < v->end))
+                alone = is_left_alone(r.name, i, next(i));
+        if (alone)
+            strides[s.begin] = r;
+        else
+            steps.erase(last.begin);
+    }
+
+    void note_strides(const statement &s)
+    {
+        if (s.kind == statement::loop && !leaves(s)) {
+            if (s.is_for)
+                note_for_stride(s);
+            else
+                note_while_stride(s);
+        }
+        for (const statement &part : s.parts) note_strides(part);
+    }
+
+    bool is_stride(const statement &s)
+    {
+        auto found = strides.find(s.begin);
+        if (!promote || found == strides.end()) return false;
+        const stride &r = found->second;
+        bool each = is_pure(r.start, r.start_end) && !is_uniform(r.start, r.start_end);
+        long bound = next(next(r.condition));
+        if (is(bound, "=")) bound = next(bound);
+        return each && is_together(bound, r.condition_end) && is_together(r.step, r.step_end);
+    }
+
+    /* Whether a value is the same in all threads, and always. */
+    bool is_together(long begin, long end)
+    {
+        return is_uniform(begin, end) && is_pure(begin, end);
+    }
+
+    /* What the token J of a value says of V, which gets it. */
+    void note_value(variable &v, long j)
+    {
+        bool twice = is(next(j), source(j).c_str());
+        bool call = is(j, "(") && is_name(previous(j)) && !is_word_of_language(previous(j)) &&
+                    !is_mathematics(source(previous(j)));
+        bool changes = ((is(j, "+") || is(j, "-")) && twice) ||
+                       (is(j, "=") && !twice && !is(previous(j), "=") && !is(previous(j), "<") &&
+                        !is(previous(j), ">") && !is(previous(j), "!"));
+        bool memory = is(j, "[") || is(j, "->") || ((is(j, "*") || is(j, "&")) && is_unary(j));
+        if (call || changes || memory) v.pure = v.uniform = false;
+        if (is(j, "threadIdx")) v.uniform = false;
+        if (!is_name(j) || is_member(j)) return;
+        if (const variable *other = find(j)) {
+            v.uniform = v.uniform && other->uniform;
+            v.pure = v.pure && other->pure;
+        } else if (shared.count(source(j)) || device_variables.count(source(j))) {
+            v.pure = v.uniform = false;
+        }
+    }
+
+    variable value_of(long begin, long end)
+    {
+        variable v;
+        for (long j = begin; j < end; j = next(j)) note_value(v, j);
+        return v;
+    }
+    bool is_uniform(long begin, long end)
+    {
+        return value_of(begin, end).uniform;
+    }
+    bool is_pure(long begin, long end)
+    {
+        return value_of(begin, end).pure;
+    }
+
+    /* As an argument of a function that may change it. */
+    static bool in_call(long i, long begin)
+    {
+        for (long j = previous(i); j >= begin && !is(j, ";"); j = previous(j)) {
+            if (is(j, ")") || is(j, "]")) {
+                j = opening(j);
+                continue;
+            }
+            if (is(j, "[")) return false;
+            if (is(j, "(") && is_name(previous(j)) &&
+                functions_of_references.count(source(previous(j))))
+                return true;
+        }
+        return false;
+    }
+
+    /* What happens to variables between BEGIN and END; UNIFORM: all threads come there together.
+     * Returns whether more is known than before. */
+    bool note_changes(long begin, long end, bool uniform)
+    {
+        bool changed = false;
+        for (long i = begin; i < end; i = next(i)) {
+            variable *v = find(i);
+            if (!v) continue;
+            variable before = *v;
+            long after = after_subscripts(i);
+            bool initialised = i > v->begin && i < v->end && is(after, "=") && !in_call(i, begin) &&
+                               in_declarator(i, *v);
+            bool address = is(previous(i), "&") && is_unary(previous(i));
+            bool memory = v->pointer && !v->array && is(next(i), "["); /* which it points to */
+            bool assigned = !memory && !steps.count(i) &&
+                            (is_assigned_after(after) || is_incremented_before(i) || address ||
+                             in_call(i, begin));
+            if (assigned && !initialised) {
+                v->assigned = true;
+                v->pure = false;
+                if (after != next(i) || address || in_call(i, begin)) v->uniform = false;
+            }
+            if (assigned) {
+                bool pure = v->pure;
+                long value = next(after), last;
+                while (value < end && (is(value, "=") || is(value, "+") || is(value, "-")))
+                    value = next(value);
+                for (last = value; last < end && !is(last, ";") && !is(last, ",") && !closes(last);)
+                    last = next(opens(last) ? closing(last) : last);
+                for (long j = value; j < last; j = next(j)) note_value(*v, j);
+                if (!initialised) v->pure = pure;
+                if (!uniform) v->uniform = false;
+            }
+            changed |= before.uniform != v->uniform || before.pure != v->pure ||
+                       before.assigned != v->assigned;
+        }
+        return changed;
+    }
+
+    static bool in_declarator(long i, const variable &v)
+    {
+        for (long j = previous(i); j >= v.begin; j = previous(j)) {
+            if (is(j, "=")) return false;
+            if (is(j, ",")) return true;
+        }
+        return true;
+    }
+
+    bool note_changes(const statement &s, bool uniform)
+    {
+        if (s.kind == statement::leaf)
+            return is_shared(s) ? false : note_changes(s.begin, s.end, uniform);
+        bool changed = false, together = uniform;
+        if (s.kind != statement::compound) {
+            together = uniform && is_uniform_control(s) && (holds_barrier(s) || holds_promoted(s));
+            changed = note_changes(s.open, s.close, together);
+        }
+        for (const statement &part : s.parts) changed |= note_changes(part, together);
+        return changed;
+    }
+
+    /* What one statement declares is uniform as a whole, or not. */
+    bool level_declarations()
+    {
+        bool changed = false;
+        for (auto &v : variables)
+            for (auto &other : variables) {
+                bool together = v.second.begin >= 0 && v.second.begin == other.second.begin;
+                if (!together || v.second.uniform || !other.second.uniform) continue;
+                other.second.uniform = false;
+                changed = true;
+            }
+        return changed;
+    }
+
+    /* Whether all threads go the same way there. A loop's step may change its variable. */
+    bool is_uniform_control(const statement &s)
+    {
+        if (has(s.begin, s.end, "break") || has(s.begin, s.end, "continue") ||
+            has(s.begin, s.end, "return"))
+            return false;
+        if (s.kind == statement::loop && !s.is_for) return is_uniform(next(s.open), s.close);
+        if (!s.is_for) return is_uniform(next(s.open), s.close);
+        variable v;
+        for (long j = next(s.open); j < s.close; j = next(j)) {
+            variable before = v;
+            note_value(v, j);
+            bool step = is(j, "=") || is(j, "+") || is(j, "-");
+            if (step) v = before;
+        }
+        return v.uniform;
+    }
+
+    /* ---- memory ---- */
+
+    static bool is_load(long i)
+    {
+        return source(i).compare(0, 4, "__ld") == 0 || source(i).compare(0, 3, "tex") == 0 ||
+               is(i, "printf") || is(i, "__assert_fail") || is(i, "__syncthreads") ||
+               is(i, "__syncwarp");
+    }
+
+    std::string memory_of(const variable *v, long i)
+    {
+        if (v) return v->parameter ? "@" + source(i) : "*";
+        long open = next(i), close = is(open, "[") ? closing(open) : open;
+        if (!shared.count(source(i)) || !is(open, "[") || is(next(close), "[") ||
+            !is_own(next(open), close))
+            return source(i);
+        std::string element = source(i); /* of this thread alone */
+        for (long j = open; j <= close; j = next(j)) element += source(j);
+        return element;
+    }
+
+    /* Whether a subscript is another one in each thread, as far as can be seen. */
+    bool is_own(long begin, long end, int depth = 0)
+    {
+        if (!is_pure(begin, end) || is_uniform(begin, end) || depth > 4) return false;
+        for (long j = begin; j < end; j = next(j)) {
+            if (strchr("/%>&|^~?", source(j)[0])) return false;
+            const variable *v = find(j);
+            if (v && !v->uniform && (v->start < 0 || !is_own(v->start, v->start_end, depth + 1)))
+                return false;
+        }
+        return true;
+    }
+
+    void note_accesses(accesses &a, long begin, long end)
+    {
+        for (long i = begin; i < end; i = next(i)) {
+            bool through = is(i, "->") || (is(i, "*") && is_unary(i) && !is_type_word(previous(i)));
+            if (through) {
+                a.loads.insert("*");
+                a.stores.insert("*");
+            }
+            if (!is_name(i) || is_member(i) || is_builtin(i) || is_word_of_language(i)) continue;
+            variable *v = find(i);
+            long after = after_subscripts(i);
+            bool value = v && !v->pointer && !v->reference; /* of the thread itself */
+            if (value || (v && !v->parameter && after == next(i))) continue;
+            std::string name = memory_of(v, i);
+            bool call = !v && is(next(i), "(");
+            if (call && is_mathematics(source(i))) continue;
+            if (!call) a.loads.insert(name);
+            if (is_assigned_after(after) || is_incremented_before(i)) a.stores.insert(name);
+            long close = call ? closing(next(i)) : i;
+            for (long j = next(i); j < close; j = next(j)) {
+                variable *w = find(j);
+                if (!is_name(j) || is_builtin(j) || is_word_of_language(j) || is_member(j))
+                    continue;
+                if (w && !w->pointer && !w->reference) continue;
+                if (!is_load(i)) a.stores.insert(memory_of(w, j));
+            }
+        }
+    }
+
+    /* ---- what is done by all threads together ---- */
+
+    static bool holds_barrier(const statement &s)
+    {
+        return has(s.begin, s.end, "__syncthreads") || has(s.begin, s.end, "__shared__") ||
+               has(s.begin, s.end, "__syncwarp");
+    }
+
+    bool is_promoted(const statement &s)
+    {
+        if (is_stride(s)) return true;
+        if (!promote || !s.is_for || !is_uniform_control(s)) return false;
+        accesses a;
+        note_accesses(a, next(s.close), s.end);
+        for (const std::string &store : a.stores)
+            if (store[0] != '@') return false;
+        return !a.loads.empty() && (a.stores.empty() || !goes_along(s));
+    }
+
+    /* Whether a thread of loop S stores to neighbours one after another. */
+    bool goes_along(const statement &s)
+    {
+        std::string name;
+        for (long i = next(s.open); name.empty() && !is(i, ";"); i = next(i))
+            if (is(next(i), "=")) name = source(i);
+        for (long i = next(s.close); i < s.end; i = next(i)) {
+            variable *v = find(i);
+            if (!v || !v->pointer || !is(next(i), "[") || !is_assigned_after(after_subscripts(i)))
+                continue;
+            for (long j = next(i), last = closing(next(i)); j < last; j = next(j))
+                if (is(j, name.c_str()) && !is(previous(j), "*") && !is(next(j), "*")) return true;
+        }
+        return name.empty();
+    }
+
+    bool holds_promoted(const statement &s)
+    {
+        if (is_promoted(s)) return true;
+        bool loop = s.kind == statement::loop && is_uniform_control(s);
+        bool branch = s.kind == statement::conditional && s.parts.size() == 1 &&
+                      is_pure(next(s.open), s.close) && !has(s.begin, s.end, "return");
+        if (!loop && !branch && s.kind != statement::compound) return false;
+        for (const statement &part : s.parts)
+            if (holds_promoted(part)) return true;
+        return false;
+    }
+};
+
+/* What parameters point to is left out: between barriers, threads that share it race. */
+static bool meet(const std::set<std::string> &a, const std::set<std::string> &b)
+{
+    auto theirs = [](const std::set<std::string> &names) {
+        for (const std::string &name : names)
+            if (name[0] != '@') return true;
+        return false;
+    };
+    if ((a.count("*") && theirs(b)) || (b.count("*") && theirs(a))) return true;
+    auto array = [](const std::string &name) { return name.substr(0, name.find('[')); };
+    for (const std::string &name : a)
+        for (const std::string &other : b) {
+            bool own = name == other && name.find('[') != name.npos;
+            if (name[0] != '@' && !own && array(name) == array(other)) return true;
+        }
+    return false;
+}
+} // namespace loops
+
+#endif
