@@ -1176,7 +1176,8 @@ typedef struct tmm__costs {
     } pipelined;
     /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same.
        reduce_wide_from: slices from which eight blocks add up each part of a tile. last: the tiles
-       of a last, short round are cut. */
+       of a last, short round are cut. even_held: the part of L2 whose worth of bytes goes by before
+       a line is lost, see tmm__again. */
     struct {
         struct {
             int tile_m, tile_n, width;
@@ -1184,7 +1185,7 @@ typedef struct tmm__costs {
         } instances[TMM__TUNED_TENSOR];
         double reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
-        double last, last_slice, even, even_step, even_partial;
+        double last, last_slice, even, even_step, even_partial, even_held;
     } tensor;
     /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
        lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
@@ -1334,6 +1335,7 @@ static const tmm__costs tmm__measured = {
         12700, /* even */
         1.07,  /* even_step */
         0.262, /* even_partial */
+        0.3,   /* even_held */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
@@ -1698,7 +1700,8 @@ typedef struct tmm__load {
     double processors;      /* multiprocessors that share them: */
     double blocks, k;       /* blocks of the launch, or tiles, and the k that each has */
     double area, copied;    /* of a block and each k: multiply-adds, and bytes that it copies */
-    double bytes, c_bytes;  /* of A and B, and of C */
+    double bytes, a_bytes;  /* of A and B, and of A */
+    double c_bytes;         /* of C */
     double along_k, single; /* parts of A and B that are contiguous along k, and not aligned */
     int even;               /* the last round may be short: stream-K */
     int odd;                /* rows of C cannot be stored by 16 bytes */
@@ -11820,7 +11823,8 @@ static inline tmm__load TMM_FN(gemm__load)(const TMM_FN(gemm__product) * p, tmm_
     load.blocks = ceil(M / rows) * ceil(N / cols) * p->batch;
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
-    load.bytes = size * (M + N) * K * p->batch, load.c_bytes = size * M * N * p->batch;
+    load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
+    load.c_bytes = size * M * N * p->batch;
     const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
     const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
     const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
@@ -12369,6 +12373,20 @@ static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
                            (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
 }
 
+/* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
+   columns read these at the same time if they begin at the same k, so that memory gives them once.
+   Even shares begin anywhere. The n tiles of a row read a part of A at n times, which are spread
+   over the launch like events of a Poisson process: the bytes that go by between two of them are
+   more than L2 keeps with a chance of exp(-n kept / all). */
+static inline double tmm__again(const tmm__division *d)
+{
+    const double A = d->load.a_bytes, B = d->load.bytes - A;
+    const double kept = tmm__tuned()->tensor.even_held * tmm__current_device()->gpu.l2_bytes;
+    const double each = kept / (A + B);
+    return A * (d->tiles_across - 1) * exp(-d->tiles_across * each) +
+           B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
+}
+
 /* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
    the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
    take. */
@@ -12427,6 +12445,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         tmm__load load = d->load;
         load.blocks = tiles < slots ? slots : tiles, load.even = 1;
         load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
+        if (slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
         double guess = tmm__launch_time(&costs, &load);
         guess += clock * (t->tensor.even +
                           t->tensor.even_partial * area *

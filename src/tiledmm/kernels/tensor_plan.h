@@ -30,6 +30,20 @@ static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
                            (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
 }
 
+/* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
+   columns read these at the same time if they begin at the same k, so that memory gives them once.
+   Even shares begin anywhere. The n tiles of a row read a part of A at n times, which are spread
+   over the launch like events of a Poisson process: the bytes that go by between two of them are
+   more than L2 keeps with a chance of exp(-n kept / all). */
+static inline double tmm__again(const tmm__division *d)
+{
+    const double A = d->load.a_bytes, B = d->load.bytes - A;
+    const double kept = tmm__tuned()->tensor.even_held * tmm__current_device()->gpu.l2_bytes;
+    const double each = kept / (A + B);
+    return A * (d->tiles_across - 1) * exp(-d->tiles_across * each) +
+           B * (d->tiles_down - 1) * exp(-d->tiles_down * each);
+}
+
 /* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: fills in
    the schedule and returns the blocks to launch for each product. *time: nanoseconds that it should
    take. */
@@ -88,6 +102,7 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
         tmm__load load = d->load;
         load.blocks = tiles < slots ? slots : tiles, load.even = 1;
         load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
+        if (slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
         double guess = tmm__launch_time(&costs, &load);
         guess += clock * (t->tensor.even +
                           t->tensor.even_partial * area *

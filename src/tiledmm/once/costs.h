@@ -9,7 +9,8 @@ typedef struct tmm__load {
     double processors;      /* multiprocessors that share them: */
     double blocks, k;       /* blocks of the launch, or tiles, and the k that each has */
     double area, copied;    /* of a block and each k: multiply-adds, and bytes that it copies */
-    double bytes, c_bytes;  /* of A and B, and of C */
+    double bytes, a_bytes;  /* of A and B, and of A */
+    double c_bytes;         /* of C */
     double along_k, single; /* parts of A and B that are contiguous along k, and not aligned */
     int even;               /* the last round may be short: stream-K */
     int odd;                /* rows of C cannot be stored by 16 bytes */

@@ -128,7 +128,8 @@ typedef struct tmm__costs {
     } pipelined;
     /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same.
        reduce_wide_from: slices from which eight blocks add up each part of a tile. last: the tiles
-       of a last, short round are cut. */
+       of a last, short round are cut. even_held: the part of L2 whose worth of bytes goes by before
+       a line is lost, see tmm__again. */
     struct {
         struct {
             int tile_m, tile_n, width;
@@ -136,7 +137,7 @@ typedef struct tmm__costs {
         } instances[TMM__TUNED_TENSOR];
         double reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
-        double last, last_slice, even, even_step, even_partial;
+        double last, last_slice, even, even_step, even_partial, even_held;
     } tensor;
     /* KERNEL NARROW: a step of a tile, of two on a multiprocessor, with Q along k and along the
        lines; of 3 and of 4 groups; with tiles of 512 and of 256 lines of Q. alone: so much longer
@@ -286,6 +287,7 @@ static const tmm__costs tmm__measured = {
         12700, /* even */
         1.07,  /* even_step */
         0.262, /* even_partial */
+        0.3,   /* even_held */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */

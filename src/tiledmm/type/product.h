@@ -52,7 +52,8 @@ static inline tmm__load TMM_FN(gemm__load)(const TMM_FN(gemm__product) * p, tmm_
     load.blocks = ceil(M / rows) * ceil(N / cols) * p->batch;
     load.k = K;
     load.area = (double)rows * cols, load.copied = (rows + cols) * size;
-    load.bytes = size * (M + N) * K * p->batch, load.c_bytes = size * M * N * p->batch;
+    load.bytes = size * (M + N) * K * p->batch, load.a_bytes = size * M * K * p->batch;
+    load.c_bytes = size * M * N * p->batch;
     const int along_A = p->csA == 1 && p->rsA != 1, along_B = p->rsB == 1 && p->csB != 1;
     const size_t offA = (size_t)p->A | (size_t)(along_A ? p->rsA : p->csA) * sizeof(TMM_TYPE);
     const size_t offB = (size_t)p->B | (size_t)(along_B ? p->csB : p->rsB) * sizeof(TMM_TYPE);
