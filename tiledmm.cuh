@@ -1124,12 +1124,13 @@ typedef struct tmm__outer_costs {
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
 } tmm__outer_costs;
 
-/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; if a member has more than
-   one k, and for each round of TMM__DIRECT_DEEP k but the first; to add the sums of warps, and for
-   each halving of these. For each warp of a multiprocessor; for each of its k, and for each line of
-   L1 that it reads then; for each byte that comes from L2. */
+/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each k of a member,
+   which waits for the multiply-add before, and for each round of TMM__DIRECT_DEEP of these but the
+   first; to add the sums of warps, and for each halving of these. For each warp of a
+   multiprocessor; for each of its k, and for each line of L1 that it reads then; for each byte that
+   comes from L2. */
 typedef struct tmm__direct_costs {
-    double first, halving, loop, round, barrier, warp, load, line, byte;
+    double first, halving, chain, round, barrier, warp, load, line, byte;
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
@@ -1346,11 +1347,11 @@ static const tmm__costs tmm__measured = {
         1.16e-3,                                                     /* sum_byte */
         600,                                                         /* most */
     },
-    {{792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104},
-     {907, 44.8, 340, 468, 101, 61.5, 2.21, 0.261, 0.0104},
-     {792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104}}, /* direct */
-    3510,                                                     /* pack */
-    0.715,                                                    /* pack_rate */
+    {{830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755},
+     {990, 98.1, 56.8, 250, 116, 68.4, 0, 0.398, 0.00935},
+     {830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755}}, /* direct */
+    3510,                                                      /* pack */
+    0.715,                                                     /* pack_rate */
     {
         {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
         {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
@@ -13100,14 +13101,15 @@ typedef struct TMM_FN(direct__choice) {
 } TMM_FN(direct__choice);
 
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
-   each other, for each of `across` in the other. */
+   each other, for each of `across` in the other. Where places share lines in one direction, those
+   in the other are taken to lie apart. */
 static inline double TMM_FN(gemm__direct_lines)(double along, long long along_step, double across,
                                                 long long across_step)
 {
     const double line = 128.0 / sizeof(TMM_TYPE);
-    const double along_lines = 1 + (along - 1) * fmin(1, (double)along_step / line);
-    const double across_lines = 1 + (across - 1) * fmin(1, (double)across_step / line);
-    return along_step < across_step ? across * along_lines : along * across_lines;
+    const double along_lines = fmax(1, along * fmin(1, (double)along_step / line));
+    const double across_lines = fmax(1, across * fmin(1, (double)across_step / line));
+    return fmin(across * along_lines, along * across_lines);
 }
 
 /* Bytes that come from L2 for each k of a block with so many groups; at least a sector of 32. */
@@ -13139,7 +13141,8 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
     const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
-    if (K > group) clocks += t->loop + t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
+    clocks += t->chain * ceil(K / group);
+    clocks += t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (threads / 32);

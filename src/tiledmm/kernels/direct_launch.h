@@ -9,14 +9,15 @@ typedef struct TMM_FN(direct__choice) {
 } TMM_FN(direct__choice);
 
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
-   each other, for each of `across` in the other. */
+   each other, for each of `across` in the other. Where places share lines in one direction, those
+   in the other are taken to lie apart. */
 static inline double TMM_FN(gemm__direct_lines)(double along, long long along_step, double across,
                                                 long long across_step)
 {
     const double line = 128.0 / sizeof(TMM_TYPE);
-    const double along_lines = 1 + (along - 1) * fmin(1, (double)along_step / line);
-    const double across_lines = 1 + (across - 1) * fmin(1, (double)across_step / line);
-    return along_step < across_step ? across * along_lines : along * across_lines;
+    const double along_lines = fmax(1, along * fmin(1, (double)along_step / line));
+    const double across_lines = fmax(1, across * fmin(1, (double)across_step / line));
+    return fmin(across * along_lines, along * across_lines);
 }
 
 /* Bytes that come from L2 for each k of a block with so many groups; at least a sector of 32. */
@@ -48,7 +49,8 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     const double warps = ceil(c->blocks * p->batch / load->processors) * threads / 32;
     const double bytes = TMM_FN(gemm__direct_bytes)(threads / group, p);
     double clocks = t->first + t->halving * log2(member);
-    if (K > group) clocks += t->loop + t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
+    clocks += t->chain * ceil(K / group);
+    clocks += t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (threads / 32);

@@ -76,12 +76,13 @@ typedef struct tmm__outer_costs {
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
 } tmm__outer_costs;
 
-/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; if a member has more than
-   one k, and for each round of TMM__DIRECT_DEEP k but the first; to add the sums of warps, and for
-   each halving of these. For each warp of a multiprocessor; for each of its k, and for each line of
-   L1 that it reads then; for each byte that comes from L2. */
+/* KERNEL DIRECT, in clocks: once; for each halving of the sums of a warp; for each k of a member,
+   which waits for the multiply-add before, and for each round of TMM__DIRECT_DEEP of these but the
+   first; to add the sums of warps, and for each halving of these. For each warp of a
+   multiprocessor; for each of its k, and for each line of L1 that it reads then; for each byte that
+   comes from L2. */
 typedef struct tmm__direct_costs {
-    double first, halving, loop, round, barrier, warp, load, line, byte;
+    double first, halving, chain, round, barrier, warp, load, line, byte;
 } tmm__direct_costs;
 
 /* Clocks, if nothing else is said. */
@@ -298,11 +299,11 @@ static const tmm__costs tmm__measured = {
         1.16e-3,                                                     /* sum_byte */
         600,                                                         /* most */
     },
-    {{792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104},
-     {907, 44.8, 340, 468, 101, 61.5, 2.21, 0.261, 0.0104},
-     {792, 57.3, 183, 306, 96.9, 64.6, 2.91, 0.135, 0.0104}}, /* direct */
-    3510,                                                     /* pack */
-    0.715,                                                    /* pack_rate */
+    {{830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755},
+     {990, 98.1, 56.8, 250, 116, 68.4, 0, 0.398, 0.00935},
+     {830, 101, 6.06, 424, 133, 70.5, 0.978, 0.308, 0.00755}}, /* direct */
+    3510,                                                      /* pack */
+    0.715,                                                     /* pack_rate */
     {
         {{3770, 2880, 1130, 745}, {4690, 2500}},     /* window */
         {{13000, 12700, 3250, 0.278}, {3650, 1880}}, /* tile */
