@@ -918,6 +918,7 @@ enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
+enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank conflicts */
 #define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
 #define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
@@ -1325,7 +1326,7 @@ static const tmm__costs tmm__measured = {
     {
         {{128, 128, 2, {10300, 9820, {128, 133, 132, 136}, 0, 0.03, 14500}},
          {64, 64, 2, {3960, 2080, {43, 35.3, 36.2, 30.2}, 0.02, 0, 2620}},
-         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 1850}},
+         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 0}},
          {32, 64, 2, {4500, 1470, {25.3, 20.6, 18.1, 21.6}, 0.02, 0, 1310}}}, /* tensor */
         6530,                                                                 /* reduce */
         369,                                                                  /* reduce_slice */
@@ -7542,6 +7543,7 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 #define tmm__tensor_leave_sums   TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_add_partials TMM__INSTANCE(tensor_add_partials_, TENSOR)
 #define tmm__tensor_store_rows   TMM__INSTANCE(tensor_store_rows_, TENSOR)
+#define tmm__tensor_store_lines  TMM__INSTANCE(tensor_store_lines_, TENSOR)
 #define tmm__tensor_load_A       TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
 #if TMM__BODIES
@@ -7621,6 +7623,55 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
         }
     }
 }
+
+#if TMM__TENSOR_WIDTH == 1
+/* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on, as far as rows lie
+   from first_row on and before `end`, and columns from first_col on and before N. C is not
+   aligned to two elements: stores of the neighbours that a lane has would touch each sector twice,
+   which holds L2 up. So the part goes through shared memory, to `own`, and the warp stores rows of 32. */
+static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,
+                                                               long long row, long long first_row,
+                                                               long long end, long long col,
+                                                               long long first_col, long long N,
+                                                               double *own, double alpha,
+                                                               double beta, const double (*sum)[4])
+{
+    enum { ACROSS = 4, ROWS = 16, BLOCK = 4, PITCH = TMM__TENSOR_PITCH };
+    const int lane = tmm__thread() % 32;
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) {
+            TMM_FN(elements2) two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
+            *(TMM_FN(elements2) *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
+        }
+    __syncwarp();
+    col += lane, own += lane;
+    C += row * ldc + col;
+    /* Rows `skip` to skip + count of the 16 are stored. */
+    const int skip = first_row > row ? (int)(first_row - row) : 0;
+    const int stop = end - row < ROWS ? (int)(end - row) : ROWS;
+    const unsigned count = col >= first_col && col < N && stop > skip ? stop - skip : 0;
+#pragma unroll 1
+    for (int first = 0; first < ROWS; first += BLOCK, own += BLOCK * PITCH) {
+        double old[BLOCK];
+#pragma unroll
+        for (int r = 0; r < BLOCK; r++) {
+            old[r] = 0;
+            TMM_FN(load_if)
+            (&old[r], C + r * ldc, beta != 0 && (unsigned)(first + r - skip) < count);
+        }
+#pragma unroll
+        for (int r = 0; r < BLOCK; r++, row++, C += ldc) {
+            const bool enabled = (unsigned)(first + r - skip) < count;
+            const double before = beta != 0 ? TMM__MUL(beta, old[r]) : 0;
+            TMM_FN(store_if)
+            (C, TMM_FN(value)(own[r * PITCH], alpha, before, enabled, row, col), enabled);
+        }
+    }
+    __syncwarp();
+}
+#endif
 
 /* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
    and 8 rows on, as far as these lie from first_row on and before `end`. mask: see
@@ -7863,8 +7914,16 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: registers have
                no index. */
-            tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M, aligned,
-                                   mask, alpha, beta, sum[0]);
+#if TMM__TENSOR_WIDTH == 1
+            if (!aligned)
+                tmm__tensor_store_lines(c0, ldc, row + row0 - lane / 4 + 16 * i, first_row, M,
+                                        col + col0 - lane % 4 * 2, first_col, N,
+                                        (double *)shared + thread / 32 * (16 * TMM__TENSOR_PITCH),
+                                        alpha, beta, sum[0]);
+            else
+#endif
+                tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M,
+                                       aligned, mask, alpha, beta, sum[0]);
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
 #pragma unroll
@@ -7872,6 +7931,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
                     for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
         }
+#if TMM__TENSOR_WIDTH == 1
+        __syncthreads(); /* the copies of the next work would overwrite what is stored */
+#endif
     }
 #endif
 }
@@ -7879,6 +7941,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #undef tmm__tensor_leave_sums
 #undef tmm__tensor_add_partials
 #undef tmm__tensor_store_rows
+#undef tmm__tensor_store_lines
 #undef tmm__tensor_load_A
 #undef tmm__tensor_load_B
 #endif

@@ -133,6 +133,7 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 #define tmm__tensor_leave_sums   TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_add_partials TMM__INSTANCE(tensor_add_partials_, TENSOR)
 #define tmm__tensor_store_rows   TMM__INSTANCE(tensor_store_rows_, TENSOR)
+#define tmm__tensor_store_lines  TMM__INSTANCE(tensor_store_lines_, TENSOR)
 #define tmm__tensor_load_A       TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
 #if TMM__BODIES
@@ -212,6 +213,55 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
         }
     }
 }
+
+#if TMM__TENSOR_WIDTH == 1
+/* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on, as far as rows lie
+   from first_row on and before `end`, and columns from first_col on and before N. C is not
+   aligned to two elements: stores of the neighbours that a lane has would touch each sector twice,
+   which holds L2 up. So the part goes through shared memory, to `own`, and the warp stores rows of 32. */
+static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,
+                                                               long long row, long long first_row,
+                                                               long long end, long long col,
+                                                               long long first_col, long long N,
+                                                               double *own, double alpha,
+                                                               double beta, const double (*sum)[4])
+{
+    enum { ACROSS = 4, ROWS = 16, BLOCK = 4, PITCH = TMM__TENSOR_PITCH };
+    const int lane = tmm__thread() % 32;
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) {
+            TMM_FN(elements2) two = {{sum[j][2 * h], sum[j][2 * h + 1]}};
+            *(TMM_FN(elements2) *)(own + (lane / 4 + 8 * h) * PITCH + lane % 4 * 2 + 8 * j) = two;
+        }
+    __syncwarp();
+    col += lane, own += lane;
+    C += row * ldc + col;
+    /* Rows `skip` to skip + count of the 16 are stored. */
+    const int skip = first_row > row ? (int)(first_row - row) : 0;
+    const int stop = end - row < ROWS ? (int)(end - row) : ROWS;
+    const unsigned count = col >= first_col && col < N && stop > skip ? stop - skip : 0;
+#pragma unroll 1
+    for (int first = 0; first < ROWS; first += BLOCK, own += BLOCK * PITCH) {
+        double old[BLOCK];
+#pragma unroll
+        for (int r = 0; r < BLOCK; r++) {
+            old[r] = 0;
+            TMM_FN(load_if)
+            (&old[r], C + r * ldc, beta != 0 && (unsigned)(first + r - skip) < count);
+        }
+#pragma unroll
+        for (int r = 0; r < BLOCK; r++, row++, C += ldc) {
+            const bool enabled = (unsigned)(first + r - skip) < count;
+            const double before = beta != 0 ? TMM__MUL(beta, old[r]) : 0;
+            TMM_FN(store_if)
+            (C, TMM_FN(value)(own[r * PITCH], alpha, before, enabled, row, col), enabled);
+        }
+    }
+    __syncwarp();
+}
+#endif
 
 /* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
    and 8 rows on, as far as these lie from first_row on and before `end`. mask: see
@@ -454,8 +504,16 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: registers have
                no index. */
-            tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M, aligned,
-                                   mask, alpha, beta, sum[0]);
+#if TMM__TENSOR_WIDTH == 1
+            if (!aligned)
+                tmm__tensor_store_lines(c0, ldc, row + row0 - lane / 4 + 16 * i, first_row, M,
+                                        col + col0 - lane % 4 * 2, first_col, N,
+                                        (double *)shared + thread / 32 * (16 * TMM__TENSOR_PITCH),
+                                        alpha, beta, sum[0]);
+            else
+#endif
+                tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M,
+                                       aligned, mask, alpha, beta, sum[0]);
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
 #pragma unroll
@@ -463,6 +521,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #pragma unroll
                     for (int e = 0; e < 4; e++) sum[d][j][e] = sum[d + 1][j][e];
         }
+#if TMM__TENSOR_WIDTH == 1
+        __syncthreads(); /* the copies of the next work would overwrite what is stored */
+#endif
     }
 #endif
 }
@@ -470,6 +531,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #undef tmm__tensor_leave_sums
 #undef tmm__tensor_add_partials
 #undef tmm__tensor_store_rows
+#undef tmm__tensor_store_lines
 #undef tmm__tensor_load_A
 #undef tmm__tensor_load_B
 #endif

@@ -79,6 +79,7 @@ enum { TMM__MOST_CLUSTER = 8 };
 
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
+enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank conflicts */
 #define TMM__TENSOR_STAGES(m, n) ((m) + (n) < 128 ? 4 : 3)
 enum { TMM__MOST_SLICES = 8 }; /* of a tile of the last wave */
 #define TMM__TENSOR_BYTES(m, n) (TMM__TENSOR_STAGES(m, n) * TMM__TENSOR_DEPTH * ((m) + (n)) * 8)
