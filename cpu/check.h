@@ -53,7 +53,7 @@ void watch_memory(void *memory, size_t size, int device, bool own); /* own: of t
 void forget_memory(void *memory);
 void watch_symbol(void *address, size_t size, bool managed, bool constant);
 void mark_written(const void *to, size_t size);
-void copy_written(void *to, const void *from, size_t size);
+void copy_written(void *to, const void *from, size_t size, uint32_t code);
 void open_shared(worker &w, char *address, size_t size);
 void close_shared(worker &w);  /* a launch begins */
 void forget_shared(worker &w); /* a block begins */
@@ -63,7 +63,8 @@ void host_copies(const void *to, size_t to_size, const void *from, size_t from_s
                  const char *function, cudaStream_t stream);
 void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun,
                    const char *function, uint32_t code);
-void host_waits(cudaStream_t stream); /* null: for all that was begun */
+void host_waits(cudaStream_t stream);                         /* null: for all that was begun */
+void host_asks_for_time(cudaStream_t stream, uint64_t begun); /* of an event */
 void host_launch_failed(const char *kernel, cudaError_t error);
 void host_looks_at_errors();
 void found_leak(void *memory, size_t size, const char *kind);
@@ -76,7 +77,7 @@ uint32_t calling_code(); /* who called the runtime */
 
 /* A callback comes after what was put into its stream before it, and before the rest: what it does itself
  * counts as done at the time of the call that BEGAN it. */
-inline uint64_t host_calls_back()
+inline uint64_t host_calls()
 {
     return host_now();
 }
@@ -86,7 +87,7 @@ struct called_back {
     uint64_t outer;
 };
 #else
-inline uint64_t host_calls_back()
+inline uint64_t host_calls()
 {
     return 0;
 }
@@ -122,13 +123,16 @@ inline void close_shared(worker &)
 inline void host_waits(cudaStream_t)
 {
 }
+inline void host_asks_for_time(cudaStream_t, uint64_t)
+{
+}
 inline void host_copies(const void *, size_t, const void *, size_t, const char *, cudaStream_t)
 {
 }
 inline void mark_written(const void *, size_t)
 {
 }
-inline void copy_written(void *, const void *, size_t)
+inline void copy_written(void *, const void *, size_t, uint32_t)
 {
 }
 inline void host_looks_at_errors()

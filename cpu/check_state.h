@@ -142,13 +142,19 @@ void forget_copies(worker &w);
 
 enum access_bits { access_reads = 1, access_writes = 2, access_strong = 4, access_compares = 8 };
 void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t code);
+void misaligned_access(worker &w, uintptr_t address, bool write, uint32_t code, const char *type,
+                       unsigned int alignment);
 void settle(); /* whether the last write changed anything */
+const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t address, long &offset);
+std::string name_of(const watched &m);
 watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
 std::vector<watched *> &all_watched();
 
 /* ---- the host: check_host.cpp ---------------------------------------------------------------- */
 
-void host_access(uintptr_t address, int kind, uint32_t code);
+void host_access(uintptr_t address, size_t size, int kind, uint32_t code);
+void written_on_host(uintptr_t to, size_t size);
+void copied_unwritten(uintptr_t to, uintptr_t from, size_t size, uint32_t code);
 void host_may_conflict(const access_event &e, watched &m, uintptr_t address, uintptr_t end);
 watched::operation &in_order(watched &m, bool write, uint64_t begun, uintptr_t begin, uintptr_t end,
                              const std::string &what);

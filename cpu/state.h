@@ -160,6 +160,8 @@ using clock_type = std::chrono::steady_clock;
 struct recording {
     bool complete;
     cucc::clock_type::time_point time;
+    cudaStream_t stream;
+    uint64_t begun; /* when the host called for it (check.h) */
 };
 
 /* What waits in a stream: work, once what it waits for is complete. */

@@ -285,7 +285,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         return cudaSuccess;
     }
     event->capture = nullptr;
-    std::shared_ptr<recording> now(new recording{false, {}});
+    std::shared_ptr<recording> now(new recording{false, {}, stream, host_calls()});
     cudaError_t error = enqueue(stream, [now] {
         now->complete = true;
         now->time = clock_type::now();
@@ -332,6 +332,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     if (!start->last || !stop->last || !start->timed || !stop->timed)
         return failed(cudaErrorInvalidResourceHandle);
     if (!start->last->complete || !stop->last->complete) return failed(cudaErrorNotReady);
+    host_asks_for_time(stop->last->stream, stop->last->begun);
     *milliseconds =
         std::chrono::duration<float, std::milli>(stop->last->time - start->last->time).count();
     return cudaSuccess;
@@ -370,7 +371,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if (!function) return failed(cudaErrorInvalidValue);
-    uint64_t begun = host_calls_back();
+    uint64_t begun = host_calls();
     return enqueue(
         stream,
         [=] {
@@ -387,7 +388,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
     if (cudaError_t error = check_stream(stream)) return error;
     if (cudaError_t error = refuse_capture(stream)) return error;
     if (!function || flags) return failed(cudaErrorInvalidValue);
-    uint64_t begun = host_calls_back();
+    uint64_t begun = host_calls();
     return enqueue(stream, [=] {
         called_back here(stream, begun);
         function(stream, cudaSuccess, data);

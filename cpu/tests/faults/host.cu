@@ -12,6 +12,11 @@ __global__ void increment(int *data)
 {
     data[threadIdx.x] += 1;
 }
+__global__ void set(int *data, int n, int pitch)
+{
+    int i = blockIdx.x * pitch + threadIdx.x;
+    if (i < n) data[i] = i;
+}
 __global__ void count_and_tell(int *data)
 {
     atomicAdd_system(data, 1);
@@ -47,7 +52,7 @@ static void call_back(void *data)
 int main(int count, char **words)
 {
     const char *chosen = count > 1 ? words[1] : "";
-    int *device, *managed, *pinned, *more, sum = 0, zeros[N] = {};
+    int *device, *managed, *pinned, *more, sum = 0, zeros[N] = {}, copy[N - 202];
     cudaStream_t stream;
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK(cudaMalloc(&device, sizeof zeros));
@@ -115,6 +120,49 @@ int main(int count, char **words)
         sem_wait(&c.done);
         sem_wait(&c.done);
         if (pinned[1] != 3) return 1;
+    }
+    if (IS(grid_too_small)) {
+        CHECK(cudaMalloc(&more, sizeof zeros));
+        set<<<N / 100, 100>>>(more, N, 100);
+        CHECK(cudaMemcpy(zeros, more, sizeof zeros, cudaMemcpyDeviceToHost)); /* small_c */
+        for (int i = 0; i < N; i++) sum += zeros[i];                          /* small_h */
+        CHECK(cudaFree(more));
+    }
+    if (IS(column_forgotten)) {
+        CHECK(cudaMalloc(&more, sizeof zeros));
+        set<<<16, 15>>>(more, N, 16);
+        CHECK(cudaMemcpy2D(zeros, 64, more, 64, 64, 16, cudaMemcpyDefault)); /* column_c */
+        sum += zeros[N - 1];                                                 /* column_h */
+        CHECK(cudaFree(more));
+    }
+    if (IS(right_part)) { /* what nobody has written is not read, or overwritten first */
+        CHECK(cudaMalloc(&more, sizeof zeros));
+        set<<<N / 100, 100>>>(more, N, 100);
+        CHECK(cudaMemcpy(zeros, more, sizeof zeros, cudaMemcpyDeviceToHost));
+        for (int i = 0; i < 200; i++) sum += zeros[i];
+        zeros[200] = -1;
+        memset(zeros + 201, 0xff, 20);
+        sum += zeros[200] + zeros[205];
+        memcpy(copy, zeros + 202, sizeof copy);
+        CHECK(cudaMemcpy(zeros + 206, device, 16, cudaMemcpyDeviceToHost));
+        sum += zeros[206] + zeros[209];
+        CHECK(cudaFree(more));
+    }
+    if (IS(host_past))
+        for (int i = 0; i <= N; i++) managed[i] = 0;    /* host_past */
+    if (IS(host_before)) sum += pinned[(int)count - 3]; /* host_before */
+    if (IS(time_not_awaited) || IS(right_time)) {
+        cudaEvent_t begin, end;
+        float ms;
+        CHECK(cudaEventCreate(&begin));
+        CHECK(cudaEventCreate(&end));
+        CHECK(cudaEventRecord(begin));
+        increment<<<1, N>>>(device);
+        CHECK(cudaEventRecord(end));
+        if (IS(right_time)) CHECK(cudaEventSynchronize(end));
+        CHECK(cudaEventElapsedTime(&ms, begin, end)); /* time */
+        CHECK(cudaEventDestroy(begin));
+        CHECK(cudaEventDestroy(end));
     }
     if (IS(streams_apart)) {                    /* a kernel in one stream, a copy in another */
         increment<<<1, N, 0, stream>>>(device); /* apart_k */
