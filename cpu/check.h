@@ -4,6 +4,7 @@
  * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
  * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
  * check_copies.cpp   asynchronous copies that nobody has waited for
+ * check_streams.cpp  what streams know of one another
  * check_hooks.cpp    what instrumented code calls at each access
  * check_host.cpp     errors that nobody looked at, and what the host reads too early
  * check_lines.cpp    messages, with addresses of code turned into lines
@@ -16,6 +17,8 @@
 #else /* what only tells is the same in every mode (cucc builds it once) */
 #include "runtime.h"
 #endif
+
+struct recording; /* of an event: state.h */
 
 namespace cucc
 {
@@ -63,8 +66,6 @@ void host_copies(const void *to, size_t to_size, const void *from, size_t from_s
                  const char *function, cudaStream_t stream);
 void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun,
                    const char *function, uint32_t code);
-void host_waits(cudaStream_t stream);                         /* null: for all that was begun */
-void host_asks_for_time(cudaStream_t stream, uint64_t begun); /* of an event */
 void host_launch_failed(const char *kernel, cudaError_t error);
 void host_looks_at_errors();
 void found_leak(void *memory, size_t size, const char *kind);
@@ -75,9 +76,18 @@ void report_at_exit();
 uint64_t host_now();
 uint32_t calling_code(); /* who called the runtime */
 
+/* Streams. */
+uint64_t begin_in(cudaStream_t stream); /* a kernel or a copy */
+void stream_records(cudaStream_t stream, recording &event);
+void stream_waits(cudaStream_t stream, const recording &event);
+void host_waits(cudaStream_t stream);
+void host_waits_for_event(const recording &event);
+void host_waits_for_all();
+void host_asks_for_time(const recording &event);
+
 /* A callback comes after what was put into its stream before it, and before the rest: what it does itself
  * counts as done at the time of the call that BEGAN it. */
-inline uint64_t host_calls()
+inline uint64_t host_calls_back()
 {
     return host_now();
 }
@@ -87,7 +97,7 @@ struct called_back {
     uint64_t outer;
 };
 #else
-inline uint64_t host_calls()
+inline uint64_t host_calls_back()
 {
     return 0;
 }
@@ -123,7 +133,19 @@ inline void close_shared(worker &)
 inline void host_waits(cudaStream_t)
 {
 }
-inline void host_asks_for_time(cudaStream_t, uint64_t)
+inline void host_waits_for_event(const recording &)
+{
+}
+inline void host_waits_for_all()
+{
+}
+inline void host_asks_for_time(const recording &)
+{
+}
+inline void stream_records(cudaStream_t, recording &)
+{
+}
+inline void stream_waits(cudaStream_t, const recording &)
 {
 }
 inline void host_copies(const void *, size_t, const void *, size_t, const char *, cudaStream_t)

@@ -218,10 +218,9 @@ void host_may_conflict(const access_event &e, watched &m, uintptr_t address, uin
 void host_copies(const void *to, size_t to_size, const void *from, size_t from_size,
                  const char *function, cudaStream_t stream)
 {
-    if (!strstr(function, "Async")) {
-        host_waits(nullptr);
-        return;
-    }
+    if (!strstr(function, "Async")) return host_waits(nullptr);
+    if (!find_watched(all_watched(), (uintptr_t)to))
+        return host_waits(stream); /* pageable memory */
     const uintptr_t ends[] = {(uintptr_t)from, (uintptr_t)to};
     const size_t sizes[] = {from_size, to_size};
     std::lock_guard<std::recursive_mutex> lock(busy_lock());
@@ -233,66 +232,10 @@ void host_copies(const void *to, size_t to_size, const void *from, size_t from_s
     }
 }
 
-/* Of two things that were begun in different streams, and that no event orders, the later one may be done
- * first; late streams let that happen. */
-watched::operation &in_order(watched &m, bool write, uint64_t begun, uintptr_t begin, uintptr_t end,
-                             const std::string &what)
-{
-    const size_t most = 64;
-    watched::operation *own = nullptr;
-    for (watched::operation &o : m.operations) {
-        if (o.begun == begun && o.write == write) own = &o;
-        if (o.begun > begun && (write || o.write) && begin < o.end && o.begin < end)
-            found("order", "",
-                  what + " and, later, " + o.what + " reach the same memory (allocated at " +
-                      at(m.allocated_at) + ") in streams that nothing orders",
-                  "cudaStreamSynchronize() between them, an event that the other stream waits for, "
-                  "or "
-                  "one stream");
-    }
-    if (!own) {
-        if (m.operations.size() == most) m.operations.pop_front();
-        m.operations.push_back({begun, write, begin, end, what});
-        own = &m.operations.back();
-    }
-    own->begin = std::min(own->begin, begin);
-    own->end = std::max(own->end, end);
-    m.latest = std::max(m.latest, begun);
-    m.current[0] = m.current[1] = nullptr; /* may be gone */
-    m.current[write] = own;
-    return *own;
-}
-
-void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun,
-                   const char *function, uint32_t code)
-{
-    const uintptr_t ends[] = {(uintptr_t)from, (uintptr_t)to};
-    for (int i = 0; i < 2; i++)
-        if (watched *m = find_watched(all_watched(), ends[i]))
-            in_order(*m, i == 1, begun, ends[i], ends[i] + size,
-                     std::string(function) + " of " + at(code));
-}
-
-/* When the host last waited for a stream; by null, for all. */
-static uint64_t &last_wait(cudaStream_t stream)
-{
-    static auto *all = new std::map<cudaStream_t, uint64_t>;
-    return (*all)[is_default_stream(stream) ? nullptr : stream];
-}
-
-void host_asks_for_time(cudaStream_t stream, uint64_t begun)
+/* What the host has waited for is no longer at work; null: all. */
+void host_is_idle(cudaStream_t stream)
 {
     std::lock_guard<std::recursive_mutex> lock(busy_lock());
-    if (last_wait(nullptr) > begun || last_wait(stream) > begun) return;
-    std::string line = at(calling_code());
-    found("early", "", "the host asks at " + line + " when an event was that may still be to come",
-          "cudaEventSynchronize() before " + line);
-}
-
-void host_waits(cudaStream_t stream)
-{
-    std::lock_guard<std::recursive_mutex> lock(busy_lock());
-    last_wait(stream) = host_now();
     auto is_over = [=](const watched::work &w) {
         return is_default_stream(stream) || w.stream == stream || w.anywhere;
     };

@@ -314,6 +314,7 @@ struct doubtful_store {
     unsigned int mask;
     bool shared;
     const watched *memory;
+    bool of_other_launch;
 };
 static thread_local doubtful_store doubtful;
 
@@ -331,6 +332,7 @@ static void settle_store()
     worker &w = *d.w;
     d.w = nullptr;
     if (word_at(d.address, d.mask) == d.value) return;
+    if (d.of_other_launch) return report_unordered(w, *d.memory, d.before.generation);
     if (!is_new(key_of(0, d.before.code, d.code), true)) return;
     access_event e = {w, *w.check, d.code, d.thread, true, false, false};
     unsigned int current = w.current;
@@ -403,7 +405,7 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
     if (other && is_new(key_of(0, other->code, e.code), false)) {
         if (e.write && other_writes && !e.strong && !other->strong) {
             doubtful = {&e.w, e.code, e.thread, *other, address, word_at(address, mask),
-                        mask, shared, memory};
+                        mask, shared, memory,   false};
         } else if (is_new(key_of(0, other->code, e.code), true)) {
             report_race(e, *other, other_writes,
                         shared ? place_in_shared(e.w, address) : place_in(*memory, address));
@@ -420,6 +422,18 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
     access_record &reader = word.reader;
     if (reader.generation == generation && !is_ordered(e, reader)) word.other = reader;
     reader = now;
+}
+
+/* The same for launches that nothing orders. */
+static void check_order(const access_event &e, const watched &m, const word_record &word,
+                        unsigned int mask, uintptr_t address)
+{
+    const access_record *r = unordered_access(e, word, mask);
+    if (r && e.write && r == &word.writer && !doubtful.w)
+        doubtful = {&e.w, e.code, e.thread, *r,  address, word_at(address, mask),
+                    mask, false,  &m,       true};
+    else if (r)
+        report_unordered(e.w, m, r->generation);
 }
 
 static void report_unwritten(const access_event &e, const std::string &place)
@@ -545,12 +559,8 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
     if (read && m.written && all_unwritten(m.written + (address / 4 - m.begin / 4), address, end))
         report_unwritten(e, place_in(m, address));
     if (m.device < 0) host_may_conflict(e, m, address, end);
-    watched::operation *own = m.current[e.write];
-    bool known = own && own->begun == l.launched && m.latest <= l.launched &&
-                 own->begin <= address && end <= own->end;
-    if (!known && l.launched != UINT64_MAX)
-        in_order(m, e.write, l.launched, address, end,
-                 std::string("kernel ") + e.w.launch->request.kernel + " of " + at(l.launched_at));
+    if (m.looked_through != l.launched) find_unordered_copies(m, l);
+    if (!m.unordered.empty()) meet_copies(e, m, address, end);
     if (!m.words) {
         m.records = words_of(m) * sizeof(word_record);
         m.words = (word_record *)map_zeros(m.records);
@@ -559,6 +569,7 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
     for (uintptr_t a = address; a < end; a = (a & ~(uintptr_t)3) + 4) {
         size_t i = a / 4 - m.begin / 4;
         unsigned int mask = bytes_of_word(a, end);
+        if (!l.unordered.empty()) check_order(e, m, m.words[i], mask, a);
         check_word(e, m.words[i], l.generation, mask, a, &m);
         if (e.write && m.written) m.written[i] |= (uint8_t)mask;
     }
@@ -630,8 +641,8 @@ static inline bool is_read_again(const worker &w, uintptr_t address, size_t size
     if (address < m->begin || address + size > m->end) return false;
     if (!w.launch->check) return false;
     const launch_check &l = *w.launch->check;
-    const watched::operation *own = m->current[0];
-    if (!own || own->begun != l.launched || m->latest > l.launched) return false;
+    if (m->looked_through != l.launched || !m->unordered.empty() || !l.unordered.empty())
+        return false;
     const word_record *word = m->words + (address / 4 - m->begin / 4);
     const word_record *end = m->words + ((address + size + 3) / 4 - m->begin / 4);
     for (; word < end; word++) {

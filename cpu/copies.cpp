@@ -92,7 +92,8 @@ struct dated_copy {
     uint64_t begun; /* 0: in a capture */
     uint32_t code;
     dated_copy(const char *function, cudaStream_t stream)
-        : function(function), begun(is_capturing(stream) ? 0 : host_now()), code(calling_code())
+        : function(function), begun(is_capturing(stream) ? 0 : begin_in(stream)),
+          code(calling_code())
     {
     }
     void is_done(const void *to, const void *from, size_t size) const
@@ -124,8 +125,8 @@ cudaError_t copy(const char *function, void *to, const void *from, size_t size, 
             !check_side(function, "source", from, size, source_side(kind)))
             return failed(cudaErrorInvalidValue);
     }
-    host_copies(to, size, from, size, function, stream);
     dated_copy dated(function, stream);
+    host_copies(to, size, from, size, function, stream);
     std::shared_ptr<char> staged = stage(stream, to, from, size);
     auto work = [=] {
         copy_lock lock;
@@ -158,8 +159,8 @@ cudaError_t copy_box(const char *function, box_side to, box_side from, cudaExten
             !check_side(function, "source", from.bytes, box_bytes(from, box), source_side(kind)))
             return failed(cudaErrorInvalidValue);
     }
-    host_copies(to.bytes, box_bytes(to, box), from.bytes, box_bytes(from, box), function, stream);
     dated_copy dated(function, stream);
+    host_copies(to.bytes, box_bytes(to, box), from.bytes, box_bytes(from, box), function, stream);
     return enqueue_copy(stream, to.bytes, from.bytes, [=] {
         copy_lock lock;
         for (size_t z = 0; z < box.depth; z++)

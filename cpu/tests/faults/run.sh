@@ -194,6 +194,9 @@ host host_past beside host_past
 host host_before beside host_before
 host time_not_awaited timed time
 host streams_apart order apart_k apart_c
+host kernels_apart order first_k second_k
+host event_too_early order early_first early_second
+host staged order staged_c staged_k
 host host_reads_device host host_reads
 host host_writes_device host host_writes
 host host_reads_variable host host_variable
