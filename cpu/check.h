@@ -4,6 +4,7 @@
  * check_clocks.cpp   what happens before what: barriers, warps, fences, atomics
  * check_memory.cpp   the last accesses to each word, who wrote a byte first, bounds
  * check_copies.cpp   asynchronous copies that nobody has waited for
+ * check_streams.cpp  what streams know of one another
  * check_hooks.cpp    what instrumented code calls at each access
  * check_host.cpp     errors that nobody looked at, and what the host reads too early
  * check_lines.cpp    messages, with addresses of code turned into lines
@@ -16,6 +17,8 @@
 #else /* what only tells is the same in every mode (cucc builds it once) */
 #include "runtime.h"
 #endif
+
+struct recording; /* of an event: state.h */
 
 namespace cucc
 {
@@ -53,7 +56,7 @@ void watch_memory(void *memory, size_t size, int device, bool own); /* own: of t
 void forget_memory(void *memory);
 void watch_symbol(void *address, size_t size, bool managed, bool constant);
 void mark_written(const void *to, size_t size);
-void copy_written(void *to, const void *from, size_t size);
+void copy_written(void *to, const void *from, size_t size, uint32_t code);
 void open_shared(worker &w, char *address, size_t size);
 void close_shared(worker &w);  /* a launch begins */
 void forget_shared(worker &w); /* a block begins */
@@ -63,7 +66,6 @@ void host_copies(const void *to, size_t to_size, const void *from, size_t from_s
                  const char *function, cudaStream_t stream);
 void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun,
                    const char *function, uint32_t code);
-void host_waits(cudaStream_t stream); /* null: for all that was begun */
 void host_launch_failed(const char *kernel, cudaError_t error);
 void host_looks_at_errors();
 void found_leak(void *memory, size_t size, const char *kind);
@@ -73,6 +75,15 @@ bool anything_found();
 void report_at_exit();
 uint64_t host_now();
 uint32_t calling_code(); /* who called the runtime */
+
+/* Streams. */
+uint64_t begin_in(cudaStream_t stream); /* a kernel or a copy */
+void stream_records(cudaStream_t stream, recording &event);
+void stream_waits(cudaStream_t stream, const recording &event);
+void host_waits(cudaStream_t stream);
+void host_waits_for_event(const recording &event);
+void host_waits_for_all();
+void host_asks_for_time(const recording &event);
 
 /* A callback comes after what was put into its stream before it, and before the rest: what it does itself
  * counts as done at the time of the call that BEGAN it. */
@@ -122,13 +133,28 @@ inline void close_shared(worker &)
 inline void host_waits(cudaStream_t)
 {
 }
+inline void host_waits_for_event(const recording &)
+{
+}
+inline void host_waits_for_all()
+{
+}
+inline void host_asks_for_time(const recording &)
+{
+}
+inline void stream_records(cudaStream_t, recording &)
+{
+}
+inline void stream_waits(cudaStream_t, const recording &)
+{
+}
 inline void host_copies(const void *, size_t, const void *, size_t, const char *, cudaStream_t)
 {
 }
 inline void mark_written(const void *, size_t)
 {
 }
-inline void copy_written(void *, const void *, size_t)
+inline void copy_written(void *, const void *, size_t, uint32_t)
 {
 }
 inline void host_looks_at_errors()

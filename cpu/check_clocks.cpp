@@ -249,6 +249,7 @@ void clock_launch(launch_state &launch)
     l->arriving = l->met;
     l->launched = launch.request.launched;
     l->launched_at = launch.request.launched_at;
+    launch_in_order(launch);
     l->memory = all_watched();
     l->low = l->memory.empty() ? 0 : l->memory.front()->begin;
     l->high = l->memory.empty() ? 0 : l->memory.back()->end;

@@ -19,7 +19,7 @@ static inline void on_access(const void *address, size_t size, int kind, uint32_
     if (w)
         kernel_access(*w, (uintptr_t)address, size, kind, code);
     else if (cucc_options.check)
-        host_access((uintptr_t)address, kind, code);
+        host_access((uintptr_t)address, size, kind, code);
 }
 
 /* The three innermost returns from a hook's frame on: code of programs has frame pointers, but what has called
@@ -183,6 +183,28 @@ void __tsan_atomic_thread_fence(int memory_order)
     one_at_a_time guard;
     order(memory_order);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* What -fsanitize=alignment calls, and the layout of what it tells (GCC's ubsan.cc, as clang documents it). */
+struct described_type {
+    uint16_t kind, info;
+    char name[1];
+};
+struct mismatch {
+    const char *file;
+    uint32_t line, column;
+    const described_type *type;
+    uint8_t log_alignment, kind;
+};
+enum { mismatch_load, mismatch_store }; /* others only form an address */
+
+void __ubsan_handle_type_mismatch_v1(const mismatch *m, uintptr_t address)
+{
+    bool accesses = m->kind == mismatch_load || m->kind == mismatch_store;
+    if (!self || !self->launch || !accesses || !cucc_options.check) return;
+    if (on_own_stack(*self, (const void *)address)) return;
+    misaligned_access(*self, address, m->kind == mismatch_store, OUTER_CODE, m->type->name,
+                      1u << m->log_alignment);
 }
 
 /* Where the library's functions would be called (include/cuda_runtime.h). */

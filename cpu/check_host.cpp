@@ -54,13 +54,99 @@ static void begin_work(watched &m, const watched::work &what)
     m.busy.push_back(what);
 }
 
+/* Device memory that nobody has written, copied to the host: the bytes [first, END) there, by the first. */
+struct unwritten_copy {
+    uintptr_t end, from;
+    uint32_t copied_at;
+};
+static std::map<uintptr_t, unwritten_copy> &unwritten_copies()
+{
+    static auto *all = new std::map<uintptr_t, unwritten_copy>;
+    return *all;
+}
+static std::atomic<uintptr_t> unwritten_low{UINTPTR_MAX}, unwritten_high{0};
+
+/* Takes what lies in [begin, end) out of them. */
+static void take_out(uintptr_t begin, uintptr_t end)
+{
+    auto &all = unwritten_copies();
+    auto next = all.lower_bound(begin);
+    if (next != all.begin() && std::prev(next)->second.end > begin) --next;
+    while (next != all.end() && next->first < end) {
+        uintptr_t first = next->first;
+        unwritten_copy old = next->second;
+        next = all.erase(next);
+        if (first < begin) all[first] = {begin, old.from, old.copied_at};
+        if (old.end > end) all[end] = {old.end, old.from + (end - first), old.copied_at};
+    }
+}
+
+void written_on_host(uintptr_t to, size_t size)
+{
+    if (to >= unwritten_high || to + size <= unwritten_low) return;
+    std::lock_guard<std::recursive_mutex> lock(busy_lock());
+    take_out(to & ~(uintptr_t)3, (to + size + 3) & ~(uintptr_t)3);
+}
+
+void copied_unwritten(uintptr_t to, uintptr_t from, size_t size, uint32_t code)
+{
+    const size_t most = 65536;
+    std::lock_guard<std::recursive_mutex> lock(busy_lock());
+    if (unwritten_copies().size() >= most) return;
+    unwritten_copies()[to] = {to + size, from, code};
+    if (to < unwritten_low) unwritten_low = to;
+    if (to + size > unwritten_high) unwritten_high = to + size;
+}
+
+/* Code that is not watched may have written there since: it is a fault as long as the bytes are those that
+ * device memory is filled with. */
+static bool is_unwritten_on_host(uintptr_t address, size_t size, uint32_t code)
+{
+    const uint32_t unwritten = 0xffffffff;
+    if (size > sizeof(double2)) return false; /* a copy of much, of which parts may be unwritten */
+    if (address < unwritten_low || address >= unwritten_high) return false;
+    std::lock_guard<std::recursive_mutex> lock(busy_lock());
+    auto next = unwritten_copies().upper_bound(address);
+    if (next == unwritten_copies().begin() || address >= (--next)->second.end) return false;
+    unwritten_copy copy = next->second;
+    uintptr_t from = copy.from + (address - next->first);
+    uint32_t value = unwritten;
+    memcpy(&value, (const void *)address, std::min<size_t>(4, copy.end - address));
+    if (value != unwritten || !is_new_place(code)) return false;
+    const watched *m = find_watched(all_watched(), from);
+    found("unwritten", "",
+          "the host reads at " + at(code) + " what was copied at " + at(copy.copied_at) + " from " +
+              (m ? "byte " + std::to_string(from - m->begin) + " of " + name_of(*m)
+                 : "device memory") +
+              ", which nobody has written",
+          "a grid that covers all of it, and a kernel that does not fail");
+    return true;
+}
+
+/* The host's own indices may leave memory that both reach. */
+static void host_leaves(uintptr_t address, bool write, uint32_t code)
+{
+    long offset;
+    const watched *m = piece_beside(all_watched(), address, offset);
+    if (!m || !is_new_place(code)) return;
+    found("bounds", "",
+          std::string("the host ") + verb(write) + " byte " + std::to_string(offset) + " of " +
+              name_of(*m) + (m->freed ? ", which were freed," : "") + " at " + at(code),
+          "a check of the index against the size");
+}
+
 /* Called at each access of the host's code. */
-void host_access(uintptr_t address, int kind, uint32_t code)
+void host_access(uintptr_t address, size_t size, int kind, uint32_t code)
 {
     bool write = (kind & access_writes) != 0;
     const auto &all = all_watched();
-    if (all.empty() || address < all.front()->begin || address >= all.back()->end) return;
+    if (write) written_on_host(address, size);
+    if (!write && is_unwritten_on_host(address, size, code)) return;
+    if (all.empty() || address < all.front()->begin - check_guard ||
+        address >= all.back()->end + check_guard)
+        return;
     watched *m = find_watched(all, address);
+    if (!m) host_leaves(address, write, code);
     if (!m || m->constant) return;
     if (m->device >= 0) {
         if (!is_new_place(code)) return;
@@ -132,10 +218,9 @@ void host_may_conflict(const access_event &e, watched &m, uintptr_t address, uin
 void host_copies(const void *to, size_t to_size, const void *from, size_t from_size,
                  const char *function, cudaStream_t stream)
 {
-    if (!strstr(function, "Async")) {
-        host_waits(nullptr);
-        return;
-    }
+    if (!strstr(function, "Async")) return host_waits(nullptr);
+    if (!find_watched(all_watched(), (uintptr_t)to))
+        return host_waits(stream); /* pageable memory */
     const uintptr_t ends[] = {(uintptr_t)from, (uintptr_t)to};
     const size_t sizes[] = {from_size, to_size};
     std::lock_guard<std::recursive_mutex> lock(busy_lock());
@@ -147,47 +232,8 @@ void host_copies(const void *to, size_t to_size, const void *from, size_t from_s
     }
 }
 
-/* Of two things that were begun in different streams, and that no event orders, the later one may be done
- * first; late streams let that happen. */
-watched::operation &in_order(watched &m, bool write, uint64_t begun, uintptr_t begin, uintptr_t end,
-                             const std::string &what)
-{
-    const size_t most = 64;
-    watched::operation *own = nullptr;
-    for (watched::operation &o : m.operations) {
-        if (o.begun == begun && o.write == write) own = &o;
-        if (o.begun > begun && (write || o.write) && begin < o.end && o.begin < end)
-            found("order", "",
-                  what + " and, later, " + o.what + " reach the same memory (allocated at " +
-                      at(m.allocated_at) + ") in streams that nothing orders",
-                  "cudaStreamSynchronize() between them, an event that the other stream waits for, "
-                  "or "
-                  "one stream");
-    }
-    if (!own) {
-        if (m.operations.size() == most) m.operations.pop_front();
-        m.operations.push_back({begun, write, begin, end, what});
-        own = &m.operations.back();
-    }
-    own->begin = std::min(own->begin, begin);
-    own->end = std::max(own->end, end);
-    m.latest = std::max(m.latest, begun);
-    m.current[0] = m.current[1] = nullptr; /* may be gone */
-    m.current[write] = own;
-    return *own;
-}
-
-void copy_in_order(const void *to, const void *from, size_t size, uint64_t begun,
-                   const char *function, uint32_t code)
-{
-    const uintptr_t ends[] = {(uintptr_t)from, (uintptr_t)to};
-    for (int i = 0; i < 2; i++)
-        if (watched *m = find_watched(all_watched(), ends[i]))
-            in_order(*m, i == 1, begun, ends[i], ends[i] + size,
-                     std::string(function) + " of " + at(code));
-}
-
-void host_waits(cudaStream_t stream)
+/* What the host has waited for is no longer at work; null: all. */
+void host_is_idle(cudaStream_t stream)
 {
     std::lock_guard<std::recursive_mutex> lock(busy_lock());
     auto is_over = [=](const watched::work &w) {
@@ -228,14 +274,15 @@ static bool inside(uintptr_t address, const void *begin, size_t size)
     return address - (uintptr_t)begin < size;
 }
 
-extern "C" char __executable_start[], _end[]; /* the linker's: the program's own variables */
+extern "C" char __executable_start[], __data_start[],
+    _end[]; /* the linker's: the program's own variables */
 
 /* What the runner itself keeps on the heap and on stacks for threads to read. */
 static bool is_own(const worker &w, uintptr_t address)
 {
     const uintptr_t largest_tls = 256 * 1024; /* the stack for signals is among it */
     uintptr_t here = (uintptr_t)__builtin_thread_pointer();
-    if (address - (uintptr_t)__executable_start < (uintptr_t)(_end - __executable_start))
+    if (address - (uintptr_t)__executable_start < (uintptr_t)(__data_start - __executable_start))
         return true;
     if (inside(address, &w, sizeof w)) return true;
     if (inside(address, w.launch->request.closure, w.launch->request.closure_size)) return true;
@@ -269,8 +316,9 @@ static bool find_mapping(uintptr_t address, uintptr_t &begin, uintptr_t &end, st
 stray_memory what_is_at(const worker &w, uintptr_t address)
 {
     static thread_local uintptr_t program_begin, program_end; /* the last mapping of a file */
-    uintptr_t begin, end;
+    uintptr_t begin = (uintptr_t)__data_start, end = (uintptr_t)_end;
     std::string name;
+    if (address - begin < end - begin) return host_memory;
     if (address - program_begin < program_end - program_begin || is_own(w, address))
         return own_memory;
     noting = true;

@@ -66,6 +66,17 @@ void watch_symbol(void *address, size_t size, bool is_managed, bool constant)
     watched *m = watch(address, size, is_managed ? (int)managed : 0);
     m->symbol = true;
     m->constant = constant;
+    /* A table of zeros is one that cudaMemcpyToSymbol has forgotten; a single zero may be meant. */
+    const char *bytes = (const char *)address;
+    if (constant && size > sizeof(double) && std::count(bytes, bytes + size, 0) == (long)size)
+        m->written = (uint8_t *)map_zeros(words_of(*m));
+}
+
+/* What a program leaves unwritten of a variable is zero, and may be meant so. */
+static void mark_symbol(watched &m)
+{
+    munmap(m.written, words_of(m));
+    m.written = nullptr;
 }
 
 static void unwatch(watched *m)
@@ -90,6 +101,21 @@ watched *find_watched(const std::vector<watched *> &memory, uintptr_t address)
     if (after == memory.begin()) return nullptr;
     watched *m = *--after;
     return address < m->end ? m : nullptr;
+}
+
+/* The piece whose guard holds the address, or null; OFFSET: from its first byte. */
+const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t address, long &offset)
+{
+    auto after = std::lower_bound(memory.begin(), memory.end(), address + 1, begins_before);
+    const watched *before = after == memory.begin() ? nullptr : *(after - 1);
+    const watched *next = after == memory.end() ? nullptr : *after;
+    if (before && before->guarded && address - before->end < check_guard) {
+        offset = (long)(address - before->begin);
+        return before;
+    }
+    if (!next || !next->guarded || next->begin - address > check_guard) return nullptr;
+    offset = -(long)(next->begin - address);
+    return next;
 }
 
 void *check_allocate(size_t size)
@@ -141,17 +167,38 @@ void mark_written(const void *to, size_t size)
     std::lock_guard<std::recursive_mutex> lock(watch_lock());
     watched *m = find_watched(all_watched(), (uintptr_t)to);
     if (!m || !m->written) return;
+    if (m->symbol) return mark_symbol(*m);
     size = std::min(size, (size_t)(m->end - (uintptr_t)to));
     set_written(m->written, m->begin / 4, (uintptr_t)to, size);
 }
 
-/* Device memory that is copied stays as unwritten as it was. */
-void copy_written(void *to, const void *from, size_t size)
+/* The words of M that nobody has written, of SIZE bytes that were copied to the host. */
+static void find_unwritten(const watched &m, uintptr_t to, uintptr_t from, size_t size,
+                           uint32_t code)
+{
+    const uint8_t *written = m.written + (from / 4 - m.begin / 4);
+    size_t words = size / 4;
+    for (size_t i = 0, first; i < words; i++) {
+        if (written[i]) continue;
+        for (first = i; i < words && !written[i];) i++;
+        copied_unwritten(to + 4 * first, from + 4 * first, 4 * (i - first), code);
+    }
+}
+
+/* Device memory that is copied stays as unwritten as it was. CODE: what has called for the copy. */
+void copy_written(void *to, const void *from, size_t size, uint32_t code)
 {
     std::lock_guard<std::recursive_mutex> lock(watch_lock());
     watched *m = find_watched(all_watched(), (uintptr_t)from);
     watched *target = find_watched(all_watched(), (uintptr_t)to);
-    if (!m || !m->written || !target || !target->written || ((uintptr_t)to | (uintptr_t)from) & 3) {
+    bool whole_words = !(((uintptr_t)to | (uintptr_t)from) & 3);
+    if (!target || target->device < 0) {
+        written_on_host((uintptr_t)to, size);
+        if (m && m->written && whole_words)
+            find_unwritten(*m, (uintptr_t)to, (uintptr_t)from, size, code);
+        return;
+    }
+    if (!m || !m->written || !target->written || target->symbol || !whole_words) {
         mark_written(to, size);
         return;
     }
@@ -195,7 +242,7 @@ static std::string place_in_shared(const worker &w, uintptr_t address)
     return "shared memory of another block";
 }
 
-static std::string name_of(const watched &m)
+std::string name_of(const watched &m)
 {
     if (m.symbol) return m.constant ? "a __constant__ variable" : "a __device__ variable";
     std::string kind = m.device >= 0         ? "device memory"
@@ -267,6 +314,7 @@ struct doubtful_store {
     unsigned int mask;
     bool shared;
     const watched *memory;
+    bool of_other_launch;
 };
 static thread_local doubtful_store doubtful;
 
@@ -284,6 +332,7 @@ static void settle_store()
     worker &w = *d.w;
     d.w = nullptr;
     if (word_at(d.address, d.mask) == d.value) return;
+    if (d.of_other_launch) return report_unordered(w, *d.memory, d.before.generation);
     if (!is_new(key_of(0, d.before.code, d.code), true)) return;
     access_event e = {w, *w.check, d.code, d.thread, true, false, false};
     unsigned int current = w.current;
@@ -356,7 +405,7 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
     if (other && is_new(key_of(0, other->code, e.code), false)) {
         if (e.write && other_writes && !e.strong && !other->strong) {
             doubtful = {&e.w, e.code, e.thread, *other, address, word_at(address, mask),
-                        mask, shared, memory};
+                        mask, shared, memory,   false};
         } else if (is_new(key_of(0, other->code, e.code), true)) {
             report_race(e, *other, other_writes,
                         shared ? place_in_shared(e.w, address) : place_in(*memory, address));
@@ -375,6 +424,18 @@ static void check_word(const access_event &e, word_record &word, uint16_t genera
     reader = now;
 }
 
+/* The same for launches that nothing orders. */
+static void check_order(const access_event &e, const watched &m, const word_record &word,
+                        unsigned int mask, uintptr_t address)
+{
+    const access_record *r = unordered_access(e, word, mask);
+    if (r && e.write && r == &word.writer && !doubtful.w)
+        doubtful = {&e.w, e.code, e.thread, *r,  address, word_at(address, mask),
+                    mask, false,  &m,       true};
+    else if (r)
+        report_unordered(e.w, m, r->generation);
+}
+
 static void report_unwritten(const access_event &e, const std::string &place)
 {
     if (!is_new(key_of(1, e.code, 0), true)) return;
@@ -390,6 +451,33 @@ static void report_bounds(worker &w, bool write, uint32_t code, const std::strin
     found("bounds", here(w),
           std::string("it ") + (write ? "writes " : "reads ") + place + " at " + at(calling_code()),
           right);
+}
+
+/* "'const struct float4'" is float4. */
+static std::string plain_name(std::string type)
+{
+    for (const char *word : {"'", "'", "const ", "volatile ", "struct "}) {
+        size_t begin = type.find(word);
+        if (begin != type.npos) type.erase(begin, strlen(word));
+    }
+    return type;
+}
+
+/* A GPU refuses it, and the launch fails. */
+void misaligned_access(worker &w, uintptr_t address, bool write, uint32_t code, const char *type,
+                       unsigned int alignment)
+{
+    std::string name = plain_name(type), place = "memory of the thread's own";
+    if (address - (uintptr_t)w.arena < shared_arena_size)
+        place = place_in_shared(w, address);
+    else if (watched *m = find_watched(w.launch->check->memory, address))
+        place = place_in(*m, address);
+    found("misaligned", here(w),
+          std::string("it ") + (write ? "writes " : "reads ") + name + " at " + at(code) +
+              ", whose address is no multiple of " + std::to_string(alignment) + ": " + place,
+          "whole steps of " + name + ", or accesses of its elements");
+    w.launch->error = cudaErrorMisalignedAddress;
+    give_up(w);
 }
 
 static void report_in_flight(const access_event &e, const async_copy &copy,
@@ -463,16 +551,16 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
                       "free memory when the kernels that use it have ended");
         return;
     }
-    if (end > m.end) end = m.end;
+    if (end > m.end) {
+        report_bounds(e.w, e.write, e.code, place_in(m, end - 1),
+                      "a check of the index against the size");
+        end = m.end;
+    }
     if (read && m.written && all_unwritten(m.written + (address / 4 - m.begin / 4), address, end))
         report_unwritten(e, place_in(m, address));
     if (m.device < 0) host_may_conflict(e, m, address, end);
-    watched::operation *own = m.current[e.write];
-    bool known = own && own->begun == l.launched && m.latest <= l.launched &&
-                 own->begin <= address && end <= own->end;
-    if (!known && l.launched != UINT64_MAX)
-        in_order(m, e.write, l.launched, address, end,
-                 std::string("kernel ") + e.w.launch->request.kernel + " of " + at(l.launched_at));
+    if (m.looked_through != l.launched) find_unordered_copies(m, l);
+    if (!m.unordered.empty()) meet_copies(e, m, address, end);
     if (!m.words) {
         m.records = words_of(m) * sizeof(word_record);
         m.words = (word_record *)map_zeros(m.records);
@@ -481,23 +569,27 @@ static void global_access(const access_event &e, watched &m, uintptr_t address, 
     for (uintptr_t a = address; a < end; a = (a & ~(uintptr_t)3) + 4) {
         size_t i = a / 4 - m.begin / 4;
         unsigned int mask = bytes_of_word(a, end);
+        if (!l.unordered.empty()) check_order(e, m, m.words[i], mask, a);
         check_word(e, m.words[i], l.generation, mask, a, &m);
         if (e.write && m.written) m.written[i] |= (uint8_t)mask;
     }
 }
 
+/* The variable that an index most likely has left. */
+static const watched *symbol_before(const std::vector<watched *> &memory, uintptr_t address)
+{
+    const uintptr_t near = 256;
+    auto after = std::lower_bound(memory.begin(), memory.end(), address, begins_before);
+    if (after == memory.begin()) return nullptr;
+    const watched *m = *(after - 1);
+    return m->symbol && address - m->end < near ? m : nullptr;
+}
+
 /* An address that is in no piece: beside one, in the host's memory, or the thread's own. */
 static void stray_access(const access_event &e, uintptr_t address)
 {
-    const auto &all = e.w.launch->check->memory;
-    auto after = std::lower_bound(all.begin(), all.end(), address + 1, begins_before);
-    const watched *near = nullptr;
-    long offset = 0;
-    if (after != all.begin() && (*(after - 1))->guarded &&
-        address - (*(after - 1))->end < check_guard)
-        near = *(after - 1), offset = (long)(address - near->begin);
-    else if (after != all.end() && (*after)->guarded && (*after)->begin - address <= check_guard)
-        near = *after, offset = -(long)(near->begin - address);
+    long offset;
+    const watched *near = piece_beside(e.w.launch->check->memory, address, offset);
     if (near)
         report_bounds(e.w, e.write, e.code,
                       "byte " + std::to_string(offset) + " of " + name_of(*near) +
@@ -507,6 +599,11 @@ static void stray_access(const access_event &e, uintptr_t address)
     switch (what_is_at(e.w, address)) {
     case own_memory: break;
     case host_memory:
+        if (const watched *symbol = symbol_before(e.w.launch->check->memory, address))
+            report_bounds(e.w, e.write, e.code,
+                          place_in(*symbol, address) + ", which has " +
+                              std::to_string(symbol->end - symbol->begin) + " bytes,",
+                          "a check of the index, or a larger array");
         report_bounds(
             e.w, e.write, e.code, "memory of the host",
             "a copy of it in device memory, in managed memory, or a kernel argument by value");
@@ -544,8 +641,8 @@ static inline bool is_read_again(const worker &w, uintptr_t address, size_t size
     if (address < m->begin || address + size > m->end) return false;
     if (!w.launch->check) return false;
     const launch_check &l = *w.launch->check;
-    const watched::operation *own = m->current[0];
-    if (!own || own->begun != l.launched || m->latest > l.launched) return false;
+    if (m->looked_through != l.launched || !m->unordered.empty() || !l.unordered.empty())
+        return false;
     const word_record *word = m->words + (address / 4 - m->begin / 4);
     const word_record *end = m->words + ((address + size + 3) / 4 - m->begin / 4);
     for (; word < end; word++) {

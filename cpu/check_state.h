@@ -98,16 +98,16 @@ struct watched {
     uint32_t touched_at;
     bool touched_to_write;
 
-    /* What was done to it lately, in whatever stream. */
-    struct operation {
+    /* Copies to and from it, in whatever stream. */
+    struct copy {
         uint64_t begun;
         bool write;
         uintptr_t begin, end;
         std::string what;
     };
-    std::deque<operation> operations;
-    operation *current[2]; /* the last one that read, and that wrote */
-    uint64_t latest;       /* the last begun of all that were done */
+    std::deque<copy> copies;
+    uint64_t looked_through;     /* the launch for which the next ones were found */
+    std::vector<copy> unordered; /* with it */
 };
 
 struct launch_check {
@@ -118,6 +118,7 @@ struct launch_check {
     std::vector<watched *> memory; /* sorted */
     uint64_t launched;             /* when */
     uint32_t launched_at;
+    std::vector<uint16_t> unordered; /* generations of launches that nothing orders with this one */
 };
 
 struct access_event {
@@ -142,19 +143,33 @@ void forget_copies(worker &w);
 
 enum access_bits { access_reads = 1, access_writes = 2, access_strong = 4, access_compares = 8 };
 void kernel_access(worker &w, uintptr_t address, size_t size, int kind, uint32_t code);
+void misaligned_access(worker &w, uintptr_t address, bool write, uint32_t code, const char *type,
+                       unsigned int alignment);
 void settle(); /* whether the last write changed anything */
+const watched *piece_beside(const std::vector<watched *> &memory, uintptr_t address, long &offset);
+std::string name_of(const watched &m);
 watched *find_watched(const std::vector<watched *> &memory, uintptr_t address);
 std::vector<watched *> &all_watched();
 
 /* ---- the host: check_host.cpp ---------------------------------------------------------------- */
 
-void host_access(uintptr_t address, int kind, uint32_t code);
+void host_access(uintptr_t address, size_t size, int kind, uint32_t code);
+void written_on_host(uintptr_t to, size_t size);
+void copied_unwritten(uintptr_t to, uintptr_t from, size_t size, uint32_t code);
 void host_may_conflict(const access_event &e, watched &m, uintptr_t address, uintptr_t end);
-watched::operation &in_order(watched &m, bool write, uint64_t begun, uintptr_t begin, uintptr_t end,
-                             const std::string &what);
+void host_is_idle(cudaStream_t stream);
 enum stray_memory { own_memory, host_memory, no_memory }; /* own: the thread's, or the runner's */
 stray_memory what_is_at(const worker &w, uintptr_t address);
 extern std::atomic<uint64_t> host_time; /* counts what the host does */
+
+/* ---- what streams know of one another: check_streams.cpp ----------------------------------------- */
+
+void launch_in_order(launch_state &launch);
+const access_record *unordered_access(const access_event &e, const word_record &word,
+                                      unsigned int mask);
+void report_unordered(const worker &w, const watched &m, uint16_t generation);
+void find_unordered_copies(watched &m, const launch_check &l);
+void meet_copies(const access_event &e, watched &m, uintptr_t begin, uintptr_t end);
 
 /* ---- messages: check_lines.cpp --------------------------------------------------------------- */
 

@@ -72,14 +72,28 @@ cudaError_t enqueue_copy(cudaStream_t stream, const void *to, const void *from,
     return enqueue(at_once ? cudaStreamPerThread : stream, work, cudaGraphNodeTypeMemcpy);
 }
 
-/* When a copy was begun, for --check. */
+/* Pageable memory that goes to a device is staged: the call may return when it has been read, and before the
+ * device has it. A copy of it while streams are late, else null. */
+static std::shared_ptr<char> stage(cudaStream_t stream, const void *to, const void *from,
+                                   size_t size)
+{
+    if (!late().on || is_default_stream(stream) || is_capturing(stream)) return nullptr;
+    state_lock lock(state().lock);
+    if (find_region(from).device != nowhere || find_region(to).device < 0) return nullptr;
+    std::shared_ptr<char> staged(new char[size], std::default_delete<char[]>());
+    memcpy(staged.get(), from, size);
+    return staged;
+}
+
+/* Where and when a copy was begun, for --check. */
 struct dated_copy {
 #ifdef CUCC_CHECK
     const char *function;
-    uint64_t begun;
+    uint64_t begun; /* 0: in a capture */
     uint32_t code;
-    dated_copy(const char *function, bool captured)
-        : function(function), begun(captured ? 0 : host_now()), code(calling_code())
+    dated_copy(const char *function, cudaStream_t stream)
+        : function(function), begun(is_capturing(stream) ? 0 : begin_in(stream)),
+          code(calling_code())
     {
     }
     void is_done(const void *to, const void *from, size_t size) const
@@ -87,7 +101,8 @@ struct dated_copy {
         if (begun) copy_in_order(to, from, size, begun, function, code);
     }
 #else
-    dated_copy(const char *, bool)
+    enum { code };
+    dated_copy(const char *, cudaStream_t)
     {
     }
     void is_done(const void *, const void *, size_t) const
@@ -110,14 +125,16 @@ cudaError_t copy(const char *function, void *to, const void *from, size_t size, 
             !check_side(function, "source", from, size, source_side(kind)))
             return failed(cudaErrorInvalidValue);
     }
+    dated_copy dated(function, stream);
     host_copies(to, size, from, size, function, stream);
-    dated_copy dated(function, is_capturing(stream));
-    return enqueue_copy(stream, to, from, [=] {
+    std::shared_ptr<char> staged = stage(stream, to, from, size);
+    auto work = [=] {
         copy_lock lock;
         dated.is_done(to, from, size);
-        memmove(to, from, size);
-        copy_written(to, from, size);
-    });
+        memmove(to, staged ? staged.get() : from, size);
+        copy_written(to, from, size, dated.code);
+    };
+    return staged ? enqueue(stream, work) : enqueue_copy(stream, to, from, work);
 }
 
 /* The bytes from the first to one past the last of a box of rows. */
@@ -142,6 +159,7 @@ cudaError_t copy_box(const char *function, box_side to, box_side from, cudaExten
             !check_side(function, "source", from.bytes, box_bytes(from, box), source_side(kind)))
             return failed(cudaErrorInvalidValue);
     }
+    dated_copy dated(function, stream);
     host_copies(to.bytes, box_bytes(to, box), from.bytes, box_bytes(from, box), function, stream);
     return enqueue_copy(stream, to.bytes, from.bytes, [=] {
         copy_lock lock;
@@ -150,7 +168,7 @@ cudaError_t copy_box(const char *function, box_side to, box_side from, cudaExten
                 char *row = to.bytes + z * to.slice + y * to.pitch;
                 const char *source = from.bytes + z * from.slice + y * from.pitch;
                 memmove(row, source, box.width);
-                copy_written(row, source, box.width);
+                copy_written(row, source, box.width, dated.code);
             }
     });
 }

@@ -212,7 +212,7 @@ cudaError_t cudaDeviceSynchronize()
         return cudaSuccess;
     }
     finish_all();
-    host_waits(nullptr);
+    host_waits_for_all();
     return enter();
 }
 

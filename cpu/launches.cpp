@@ -275,7 +275,7 @@ cudaError_t launch(const launch_request &request)
     bool later = sink || is_capturing(request.stream); /* in a graph: when, nobody knows yet */
     dated.launched = inside_kernel() ? current_launch()->request.launched
                      : later         ? UINT64_MAX
-                                     : host_now();
+                                     : begin_in(request.stream);
     dated.launched_at = calling_code();
 #else
     const launch_request &dated = request;

@@ -60,7 +60,7 @@ cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags
 void release_bytes(void *memory)
 {
 #ifdef CUCC_CHECK
-    host_waits(nullptr);
+    host_waits_for_all();
     check_release(memory);
 #else
     free(memory);

@@ -90,7 +90,7 @@ void fill_shared_memory(worker &w)
     for (const file_variable &v : file_variables()) memset(v.address(), 0xff, v.size);
 }
 
-void *shared_memory(int slot, size_t size, const char *name)
+void *shared_memory(const int &slot, size_t size, const char *name)
 {
     worker &w = worker_in_kernel("a __shared__ variable");
     void *&address = w.slots[(size_t)slot];

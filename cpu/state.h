@@ -160,6 +160,9 @@ using clock_type = std::chrono::steady_clock;
 struct recording {
     bool complete;
     cucc::clock_type::time_point time;
+    cudaStream_t stream; /* these are for --check: check_streams.cpp */
+    uint64_t begun;
+    std::shared_ptr<const void> known;
 };
 
 /* What waits in a stream: work, once what it waits for is complete. */

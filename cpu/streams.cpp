@@ -239,6 +239,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         return cudaSuccess;
     }
     if (is_capturing(stream)) return failed(cudaErrorStreamCaptureIsolation);
+    if (event->last) stream_waits(stream, *event->last);
     if (!event->last || event->last->complete || is_default_stream(stream)) return cudaSuccess;
     late_lock lock(late().lock);
     wait_in_stream(stream, {nullptr, event->last});
@@ -285,7 +286,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         return cudaSuccess;
     }
     event->capture = nullptr;
-    std::shared_ptr<recording> now(new recording{false, {}});
+    std::shared_ptr<recording> now(new recording{});
+    stream_records(stream, *now);
     cudaError_t error = enqueue(stream, [now] {
         now->complete = true;
         now->time = clock_type::now();
@@ -306,7 +308,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     if (event->capture) return failed(cudaErrorCapturedEvent);
     std::shared_ptr<recording> last = event->last;
     if (last) advance_until([=] { return last->complete; });
-    host_waits(nullptr);
+    if (last) host_waits_for_event(*last);
     return enter();
 }
 
@@ -318,7 +320,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     late_lock lock(late().lock);
     if (event->last && !event->last->complete) advance_one();
     if (event->last && !event->last->complete) return failed(cudaErrorNotReady);
-    host_waits(nullptr);
+    if (event->last) host_waits_for_event(*event->last);
     return enter();
 }
 
@@ -332,6 +334,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     if (!start->last || !stop->last || !start->timed || !stop->timed)
         return failed(cudaErrorInvalidResourceHandle);
     if (!start->last->complete || !stop->last->complete) return failed(cudaErrorNotReady);
+    host_asks_for_time(*stop->last);
     *milliseconds =
         std::chrono::duration<float, std::milli>(stop->last->time - start->last->time).count();
     return cudaSuccess;

@@ -112,7 +112,7 @@ inline void copies_arrived(const void *, uint32_t)
 #endif
 
 int new_shared_slot();
-void *shared_memory(int slot, size_t size, const char *name);
+void *shared_memory(const int &slot, size_t size, const char *name);
 void *dynamic_shared_memory();
 
 /* __shared__ variable number INDEX of the declaration that the rewriter turned into the struct

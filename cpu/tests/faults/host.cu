@@ -12,11 +12,28 @@ __global__ void increment(int *data)
 {
     data[threadIdx.x] += 1;
 }
+__global__ void set(int *data, int n, int pitch)
+{
+    int i = blockIdx.x * pitch + threadIdx.x;
+    if (i < n) data[i] = i;
+}
+__global__ void every_second(int *data)
+{
+    data[2 * threadIdx.x] += 1;
+}
 __global__ void count_and_tell(int *data)
 {
     atomicAdd_system(data, 1);
     __threadfence_system();
     if (threadIdx.x == 0) atomicExch_system(data + 1, 1);
+}
+__global__ void count(int *data)
+{
+    atomicAdd(data, 1);
+}
+__global__ void nothing_new(int *data)
+{
+    data[threadIdx.x] = threadIdx.x;
 }
 __global__ void nothing(int *)
 {
@@ -44,12 +61,16 @@ static void call_back(void *data)
     sem_post(&c->done);
 }
 
-int main(int count, char **words)
+int main(int words_count, char **words)
 {
-    const char *chosen = count > 1 ? words[1] : "";
-    int *device, *managed, *pinned, *more, sum = 0, zeros[N] = {};
-    cudaStream_t stream;
+    const char *chosen = words_count > 1 ? words[1] : "";
+    int *device, *managed, *pinned, *more, sum = 0, zeros[N] = {}, copy[N - 202];
+    cudaStream_t stream, second, blocking;
+    cudaEvent_t event;
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreate(&blocking));
+    CHECK(cudaEventCreate(&event));
     CHECK(cudaMalloc(&device, sizeof zeros));
     CHECK(cudaMallocManaged(&managed, sizeof zeros));
     CHECK(cudaMallocHost(&pinned, sizeof zeros));
@@ -116,10 +137,94 @@ int main(int count, char **words)
         sem_wait(&c.done);
         if (pinned[1] != 3) return 1;
     }
+    if (IS(grid_too_small)) {
+        CHECK(cudaMalloc(&more, sizeof zeros));
+        set<<<N / 100, 100>>>(more, N, 100);
+        CHECK(cudaMemcpy(zeros, more, sizeof zeros, cudaMemcpyDeviceToHost)); /* small_c */
+        for (int i = 0; i < N; i++) sum += zeros[i];                          /* small_h */
+        CHECK(cudaFree(more));
+    }
+    if (IS(column_forgotten)) {
+        CHECK(cudaMalloc(&more, sizeof zeros));
+        set<<<16, 15>>>(more, N, 16);
+        CHECK(cudaMemcpy2D(zeros, 64, more, 64, 64, 16, cudaMemcpyDefault)); /* column_c */
+        sum += zeros[N - 1];                                                 /* column_h */
+        CHECK(cudaFree(more));
+    }
+    if (IS(right_part)) { /* what nobody has written is not read, or overwritten first */
+        CHECK(cudaMalloc(&more, sizeof zeros));
+        set<<<N / 100, 100>>>(more, N, 100);
+        CHECK(cudaMemcpy(zeros, more, sizeof zeros, cudaMemcpyDeviceToHost));
+        for (int i = 0; i < 200; i++) sum += zeros[i];
+        zeros[200] = -1;
+        memset(zeros + 201, 0xff, 20);
+        sum += zeros[200] + zeros[205];
+        memcpy(copy, zeros + 202, sizeof copy);
+        CHECK(cudaMemcpy(zeros + 206, device, 16, cudaMemcpyDeviceToHost));
+        sum += zeros[206] + zeros[209];
+        CHECK(cudaFree(more));
+    }
+    if (IS(host_past))
+        for (int i = 0; i <= N; i++) managed[i] = 0;     /* host_past */
+    if (IS(host_before)) sum += pinned[words_count - 3]; /* host_before */
+    if (IS(time_not_awaited) || IS(right_time)) {
+        cudaEvent_t begin, end;
+        float ms;
+        CHECK(cudaEventCreate(&begin));
+        CHECK(cudaEventCreate(&end));
+        CHECK(cudaEventRecord(begin));
+        increment<<<1, N>>>(device);
+        CHECK(cudaEventRecord(end));
+        if (IS(right_time)) CHECK(cudaEventSynchronize(end));
+        CHECK(cudaEventElapsedTime(&ms, begin, end)); /* time */
+        CHECK(cudaEventDestroy(begin));
+        CHECK(cudaEventDestroy(end));
+    }
     if (IS(streams_apart)) {                    /* a kernel in one stream, a copy in another */
         increment<<<1, N, 0, stream>>>(device); /* apart_k */
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyDeviceToHost)); /* apart_c */
+    }
+    if (IS(kernels_apart)) {
+        increment<<<1, N, 0, stream>>>(device); /* first_k */
+        increment<<<1, N, 0, second>>>(device); /* second_k */
+        CHECK(cudaGetLastError());
+    }
+    if (IS(event_too_early)) { /* recorded before what it should tell */
+        CHECK(cudaEventRecord(event, stream));
+        increment<<<1, N, 0, stream>>>(device); /* early_first */
+        CHECK(cudaStreamWaitEvent(second, event, 0));
+        increment<<<1, N, 0, second>>>(device); /* early_second */
+        CHECK(cudaGetLastError());
+    }
+    if (IS(staged)) {
+        CHECK(cudaMemcpyAsync(device, zeros, 64, cudaMemcpyDefault, stream)); /* staged_c */
+        increment<<<1, N, 0, second>>>(device);                               /* staged_k */
+        CHECK(cudaGetLastError());
+    }
+    if (IS(right_events)) {
+        CHECK(cudaMemcpyAsync(device, zeros, sizeof zeros, cudaMemcpyDefault, stream));
+        CHECK(cudaEventRecord(event, stream));
+        CHECK(cudaStreamWaitEvent(second, event, 0));
+        increment<<<1, N, 0, second>>>(device);
+        CHECK(cudaEventRecord(event, second));
+        CHECK(cudaEventSynchronize(event));
+        increment<<<1, N, 0, stream>>>(device);
+        CHECK(cudaStreamSynchronize(stream));
+        increment<<<1, N>>>(device); /* waits for blocking streams, and these for it */
+        increment<<<1, N, 0, blocking>>>(device);
+        increment<<<1, N>>>(device);
+        CHECK(cudaMemcpy(zeros, device, sizeof zeros, cudaMemcpyDeviceToHost));
+        if (zeros[N - 1] != 5) return 1;
+    }
+    if (IS(right_together_apart)) { /* other elements, the same values, atomics */
+        every_second<<<1, N / 2, 0, stream>>>(device);
+        every_second<<<1, N / 2 - 1, 0, second>>>(device + 1);
+        nothing_new<<<1, N, 0, stream>>>(managed);
+        nothing_new<<<1, N, 0, second>>>(managed);
+        count<<<1, N, 0, stream>>>(pinned);
+        count<<<1, N, 0, second>>>(pinned);
+        CHECK(cudaGetLastError());
     }
     if (IS(right_streams)) {
         increment<<<1, N, 0, stream>>>(device);
@@ -167,5 +272,8 @@ int main(int count, char **words)
     CHECK(cudaFree(managed));
     CHECK(cudaFreeHost(pinned));
     CHECK(cudaStreamDestroy(stream));
+    CHECK(cudaStreamDestroy(second));
+    CHECK(cudaStreamDestroy(blocking));
+    CHECK(cudaEventDestroy(event));
     return sum == 12345678;
 }

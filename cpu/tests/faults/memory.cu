@@ -96,6 +96,47 @@ __global__ void copy_all(int *to, const int *from)
 {
     to[threadIdx.x] = from[threadIdx.x]; /* copy_all */
 }
+__constant__ float weights[9], half_of_them[9];
+__global__ void variable_past(int *out, int n)
+{
+    for (int i = 0; i <= n; i++) table[i] = i; /* variable_past */
+    out[0] = table[0];
+}
+__global__ void never_set(int *out, int)
+{
+    out[threadIdx.x] = (int)weights[threadIdx.x]; /* never_set */
+}
+__global__ void right_half(int *out, int)
+{
+    out[threadIdx.x] = (int)half_of_them[threadIdx.x];
+}
+__global__ void off_by_two(int *out, int)
+{
+    int4 v = *(int4 *)(out + 4 * threadIdx.x + 2); /* off_by_two */
+    out[threadIdx.x] = v.x + v.y + v.z + v.w;
+}
+__global__ void off_by_one(int *out, int)
+{
+    *(long long *)(out + 2 * threadIdx.x + 1) = 1; /* off_by_one */
+}
+__global__ void off_in_shared(int *out, int)
+{
+    __shared__ int s[N + 4];
+    s[threadIdx.x] = 1;
+    __syncthreads();
+    int2 v = *(int2 *)(s + threadIdx.x); /* off_in_shared */
+    out[threadIdx.x] = v.x + v.y;
+}
+__global__ void half_beyond(int *out, int n)
+{
+    int4 v = ((int4 *)out)[n / 4]; /* half_beyond */
+    out[threadIdx.x] = v.x + v.y + v.z + v.w;
+}
+__global__ void right_vector(int *out, int n)
+{
+    int4 v = ((int4 *)out)[n / 4 - 1];
+    out[threadIdx.x] = v.x + v.y + v.z + v.w;
+}
 __global__ void right_variables(int *out, int)
 {
     __shared__ int s[4];
@@ -158,6 +199,22 @@ int main(int count, char **words)
     KERNEL(count_up, 1, N, 0, out, fresh)
     KERNEL(copy_all, 1, N, 0, out, fresh)
     KERNEL(right_variables, 1, N, 0, out, 0)
+    KERNEL(variable_past, 1, 1, 0, out, N)
+    KERNEL(never_set, 1, 9, 0, out, 0)
+    CHECK(cudaMemcpyToSymbol(half_of_them, zeros, 16));
+    KERNEL(right_half, 1, 9, 0, out, 0)
+    KERNEL(off_by_two, 1, 32, 0, out, 0)
+    KERNEL(off_by_one, 1, 32, 0, out, 0)
+    KERNEL(off_in_shared, 1, 32, 0, out, 0)
+    KERNEL(right_vector, 1, 4, 0, out, N)
+    if (IS(half_beyond)) {
+        int *odd;
+        CHECK(cudaMalloc(&odd, sizeof zeros + 4));
+        CHECK(cudaMemset(odd, 0, sizeof zeros + 4));
+        half_beyond<<<1, 4>>>(odd, N);
+        CHECK(cudaDeviceSynchronize());
+        CHECK(cudaFree(odd));
+    }
     if (IS(host_pointer)) increment<<<1, 4>>>(on_stack, 0);
     if (IS(freed_pointer)) {
         list gone = {fresh, 4};

@@ -36,6 +36,10 @@ kind() {
     unwritten) echo ', which nobody has written' ;;
     bounds) echo 'it (reads|writes) byte -?[0-9]+ of ' ;;
     freed) echo 'which was freed' ;;
+    misaligned) echo 'whose address is no multiple of ' ;;
+    copied) echo 'the host reads at .* what was copied at .* which nobody has written' ;;
+    beside) echo 'the host (reads|writes) byte -?[0-9]+ of the' ;;
+    timed) echo 'the host asks at .* when an event was that may still be to come' ;;
     nowhere) echo 'it reads address 0x0, where there is no memory' ;;
     stray) echo 'it reads memory of the host' ;;
     flight) echo 'which the asynchronous copy at .* may still be filling' ;;
@@ -162,6 +166,12 @@ memory dynamic_none bounds dynamic_past
 memory never_written unwritten increment
 memory partly_written unwritten increment
 memory copied_unwritten unwritten increment
+memory variable_past bounds variable_past
+memory never_set unwritten never_set
+memory off_by_two misaligned off_by_two
+memory off_by_one misaligned off_by_one
+memory off_in_shared misaligned off_in_shared
+memory half_beyond bounds half_beyond
 memory list_on_heap stray list
 memory list_on_stack stray list
 memory list_of_nothing nowhere list
@@ -178,7 +188,15 @@ host reads_early early reads_h reads_k
 host writes_early early writes_h writes_k
 host copy_not_awaited early copy_h copy_c
 host source_changed early source_h source_c
+host grid_too_small copied small_c small_h
+host column_forgotten copied column_c column_h
+host host_past beside host_past
+host host_before beside host_before
+host time_not_awaited timed time
 host streams_apart order apart_k apart_c
+host kernels_apart order first_k second_k
+host event_too_early order early_first early_second
+host staged order staged_c staged_k
 host host_reads_device host host_reads
 host host_writes_device host host_writes
 host host_reads_variable host host_variable
