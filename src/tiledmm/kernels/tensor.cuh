@@ -134,6 +134,7 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 #define tmm__tensor_add_partials TMM__INSTANCE(tensor_add_partials_, TENSOR)
 #define tmm__tensor_store_rows   TMM__INSTANCE(tensor_store_rows_, TENSOR)
 #define tmm__tensor_store_lines  TMM__INSTANCE(tensor_store_lines_, TENSOR)
+#define tmm__tensor_store_part   TMM__INSTANCE(tensor_store_part_, TENSOR)
 #define tmm__tensor_load_A       TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B       TMM__INSTANCE(tensor_load_B_, TENSOR)
 #if TMM__BODIES
@@ -289,6 +290,33 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
         (C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta, old[h][j],
          &sum[j][2 * h]);
     }
+}
+
+/* The one of these that suits C, where this lane's first element lies in row `row` and column
+   `col`. shared: of the block, no longer in use. */
+static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long long ldc,
+                                                              long long row, long long col,
+                                                              long long first_row, long long M,
+                                                              long long first_col, long long N,
+                                                              char *shared, double alpha,
+                                                              double beta, const double (*sum)[4])
+{
+    enum { ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
+    const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
+    const int thread = tmm__thread(), lane = thread % 32;
+    (void)shared, (void)lane;
+#if TMM__TENSOR_WIDTH == 1
+    if (!aligned) {
+        tmm__tensor_store_lines(C, ldc, row - lane / 4, first_row, M, col - lane % 4 * 2, first_col,
+                                N, (double *)(shared + thread / 32 * BYTES), alpha, beta, sum);
+        return;
+    }
+#endif
+    unsigned mask = 0;
+#pragma unroll
+    for (int j = 0; j < ACROSS; j++)
+        mask |= tmm__column_mask(col + 8 * j, 2, first_col, N) << 2 * j;
+    tmm__tensor_store_rows(C, ldc, row, col, first_row, M, aligned, mask, alpha, beta, sum);
 }
 
 /* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
@@ -495,25 +523,12 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
         if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
         double *c0 = C + blockIdx.z * batchC;
-        bool aligned = ((size_t)(c0 + col + col0) | ldc * SIZE) % 16 == 0;
-        unsigned mask = 0;
-#pragma unroll
-        for (int j = 0; j < ACROSS; j++)
-            mask |= tmm__column_mask(col + col0 + 8 * j, 2, first_col, N) << 2 * j;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: registers have
                no index. */
-#if TMM__TENSOR_WIDTH == 1
-            if (!aligned)
-                tmm__tensor_store_lines(c0, ldc, row + row0 - lane / 4 + 16 * i, first_row, M,
-                                        col + col0 - lane % 4 * 2, first_col, N,
-                                        (double *)shared + thread / 32 * (16 * TMM__TENSOR_PITCH),
-                                        alpha, beta, sum[0]);
-            else
-#endif
-                tmm__tensor_store_rows(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M,
-                                       aligned, mask, alpha, beta, sum[0]);
+            tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M,
+                                   first_col, N, shared, alpha, beta, sum[0]);
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
 #pragma unroll
@@ -532,6 +547,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #undef tmm__tensor_add_partials
 #undef tmm__tensor_store_rows
 #undef tmm__tensor_store_lines
+#undef tmm__tensor_store_part
 #undef tmm__tensor_load_A
 #undef tmm__tensor_load_B
 #endif
