@@ -52,8 +52,9 @@ def read(path):
                 continue
             kinds = points.setdefault(row["type"], {})
             kinds.setdefault(row["kind"], []).append((intensity(row), float(row["ratio"])))
-            machine = (f"{row['device']}, CUDA {row['toolkit']}, cuBLAS {row['cublas']}, "
-                       f"seed {row['seed']}")
+            if row["device"]:  # may stand in the first row alone
+                machine = (f"{row['device']}, CUDA {row['toolkit']}, cuBLAS {row['cublas']}, "
+                           f"seed {row['seed']}")
     return points, machine
 
 
@@ -82,6 +83,7 @@ def draw(axes, name, kinds):
     axes.set_yticks([tick for tick in TICKS if low <= tick <= high])
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(color="#dddddd")
     axes.set_axisbelow(True)
     axes.set_xlabel("operations / byte of A, B and C")
