@@ -21,10 +21,10 @@ namespace loops
 {
 struct statement {
     enum { leaf, compound, conditional, loop } kind = leaf;
-    long begin = 0, end = 0;             /* tokens; the end is behind the last one */
-    long open = -1, close = -1;          /* the parentheses of an if or a for */
-    std::vector<statement> parts;        /* the statements of a compound, the branches, the body */
-    bool is_for = false, opaque = false; /* a do or a switch is taken as a whole */
+    long begin = 0, end = 0;      /* tokens; the end is behind the last one */
+    long open = -1, close = -1;   /* the parentheses of an if or a for */
+    std::vector<statement> parts; /* the statements of a compound, the branches, the body */
+    bool is_for = false, is_do = false, opaque = false; /* a switch is taken as a whole */
 };
 
 struct variable {
@@ -82,11 +82,14 @@ static statement parse(long &i)
             s.parts.push_back(parse(i));
         }
     } else if (is(i, "do")) {
-        s.opaque = true;
+        s.kind = statement::loop;
+        s.is_do = true;
         i = next(i);
-        parse(i);
-        while (i < count() && !is(i, ";")) i = next(opens(i) ? closing(i) : i);
-        i = next(i);
+        s.parts.push_back(parse(i));
+        s.open = next(i);
+        if (!is(i, "while") || !is(s.open, "(")) throw unsuitable();
+        s.close = closing(s.open);
+        i = next(next(s.close));
     } else if (is(i, "switch")) {
         s.opaque = true;
         i = next(closing(next(closing(next(i)))));
@@ -271,6 +274,9 @@ static bool is_mathematics(const std::string &name)
         "umax",   "fdim",     "nearbyint", "logb",        "ldexp",           "nextafter"};
     if (of_numbers.count(name)) return true;
     if (name.back() == 'f' && of_numbers.count(name.substr(0, name.size() - 1))) return true;
+    for (const char *constant :
+         {"__builtin_inf", "__builtin_huge", "__builtin_nan", "__builtin_is"})
+        if (name.compare(0, strlen(constant), constant) == 0) return true;
     if (name.compare(0, 2, "__") == 0) { /* __fmul_rd, __half2float, __float_as_uint, __hfma */
         static const char *const parts[] = {"_rn",   "_rz",     "_ru",       "_rd", "2half",
                                             "half2", "2bfloat", "bfloat162", "_as_"};

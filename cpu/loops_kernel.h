@@ -18,6 +18,7 @@ struct kernel {
     long branch = -1;     /* the innermost one that not all threads take, while changes are noted */
     bool promote = true;  /* loops that all threads go through go around the loop over threads */
     std::set<long> steps; /* where the variables of strides are changed */
+    std::string zero;     /* what is 0 in the statement whose memory is noted */
     std::map<long, stride> strides; /* by the begin of the loop */
 
     variable *find(long i)
@@ -236,7 +237,7 @@ struct kernel {
 
     void note_strides(const statement &s)
     {
-        if (s.kind == statement::loop && !leaves(s)) {
+        if (s.kind == statement::loop && !s.is_do && !leaves(s)) {
             if (s.is_for)
                 note_for_stride(s);
             else
@@ -433,14 +434,34 @@ struct kernel {
                is(i, "__syncthreads") || is(i, "__syncwarp");
     }
 
+    static bool is_zero(long i)
+    {
+        return i < count() && tokens[(size_t)i].kind == literal && source(i) == "0";
+    }
+
+    /* if (t == 0) of a thread's number: in it element 0 is element t. */
+    void note_zero(const statement &s)
+    {
+        zero = "";
+        if (s.kind != statement::conditional || s.parts.size() > 1) return;
+        long equal = next(s.open);
+        while (equal < s.close && !is(equal, "=")) equal = next(equal);
+        long value = next(next(equal));
+        if (!is(next(equal), "=") || !is_zero(value) || next(value) != s.close) return;
+        if (!is_own(next(s.open), equal)) return;
+        for (long j = next(s.open); j < equal; j = next(j)) zero += source(j);
+    }
+
     std::string memory_of(const variable *v, long i)
     {
         if (v) return v->parameter ? "@" + source(i) : "*";
         long open = next(i), close = is(open, "[") ? closing(open) : open;
+        bool first = !zero.empty() && is_zero(next(open)) && next(next(open)) == close;
         if (!shared.count(source(i)) || !is(open, "[") || is(next(close), "[") ||
-            !is_own(next(open), close))
+            !(first || is_own(next(open), close)))
             return source(i);
         std::string element = source(i); /* of this thread alone */
+        if (first) return element + "[" + zero + "]";
         for (long j = open; j <= close; j = next(j)) element += source(j);
         return element;
     }

@@ -249,7 +249,9 @@ struct writer : kernel {
         accesses a;
         std::string body;
         for (const statement *s : chunk) {
+            note_zero(*s);
             note_accesses(a, s->begin, s->end);
+            zero = "";
             body += copy(s->begin, s->end);
         }
         name_way(body);
@@ -335,7 +337,9 @@ struct writer : kernel {
             if (strchr("&|?,<>=", source(j)[0])) return false;
         if (!is_together(bound, s.close)) return false;
         accesses a;
+        note_zero(s);
         note_accesses(a, s.begin, s.end);
+        zero = "";
         add_to_interval(a);
         std::string number = std::to_string(++numbered),
                     range = "<" + type + ">((int)blockDim.x, " + copy(bound, s.close) + ")";
@@ -414,7 +418,7 @@ struct writer : kernel {
     void write_together(const statement &s)
     {
         if (s.kind == statement::compound) return write_body(s);
-        if (s.parts.empty()) throw unsuitable();
+        if (s.parts.empty() || s.is_do) throw unsuitable();
         if (is_stride(s)) return write_stride(s);
         if (is_branch(s)) return write_branch(s);
         if (!is_uniform_control(s)) throw unsuitable();

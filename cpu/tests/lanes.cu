@@ -143,6 +143,23 @@ static void twice(int *x)
     twice<<<4, 256>>>(x, n);
 }
 
+/* The first thread reads what it has added itself. A loop that runs at least once. */
+__global__ void of_first(const int *x, int *y)
+{
+    __shared__ int part[64];
+    int t = threadIdx.x, turns = 0;
+    part[t] = x[t];
+    for (int step = 32; step > 0; step /= 2) {
+        __syncthreads();
+        if (t < step) part[t] += part[t + step];
+    }
+    if (t == 0) y[0] = part[0];
+    do {
+        turns += 2;
+    } while (turns < t);
+    if (t > 0) y[t] = turns;
+}
+
 /* Shows in which order threads come. */
 __global__ void visits(int *order, int *next)
 {
@@ -229,6 +246,9 @@ static void check_lanes()
         }
         CHECK(b[t] == odd + 100 * some + 1000 * all + 10000 * most);
     }
+    of_first<<<1, 64>>>(a, b);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess && b[0] == sum_on_host(a, 0, 4, 64));
+    for (int t = 1; t < 64; t++) CHECK(b[t] == (t + 1) / 2 * 2);
     twice(a);
     CHECK(cudaDeviceSynchronize() == cudaSuccess && a[1] == 2 * (37 % 101));
 }
