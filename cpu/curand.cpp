@@ -11,18 +11,37 @@ namespace
 
 enum { words = 5, bits = 160, most_powers = 67 + 64 };
 
-/* Where each single bit leads; a state leads to the sum of what its bits lead to. */
+/* A state, and another word, so that it is three numbers of 64 bits. */
+struct sum {
+    uint64_t part[3];
+};
+
+/* Where each value of four bits leads; a state leads to the sum of what its bits lead to. */
 struct leap {
-    unsigned int column[bits][words];
+    sum of[bits / 4][16];
 };
 
 void take(const leap &m, const unsigned int *from, unsigned int *to)
 {
-    unsigned int sum[words] = {};
-    for (int bit = 0; bit < bits; bit++)
-        if (from[bit / 32] >> bit % 32 & 1)
-            for (int w = 0; w < words; w++) sum[w] ^= m.column[bit][w];
-    memcpy(to, sum, sizeof sum);
+    sum all = {};
+    for (int i = 0; i < bits / 4; i++) {
+        const sum &s = m.of[i][from[i / 8] >> i % 8 * 4 & 15];
+        for (int p = 0; p < 3; p++) all.part[p] ^= s.part[p];
+    }
+    memcpy(to, &all, words * sizeof *to);
+}
+
+/* From where each single bit leads. */
+void make_leap(leap &m, const unsigned int (*column)[words])
+{
+    memset(&m, 0, sizeof m);
+    for (int bit = 0; bit < bits; bit++) {
+        sum one = {};
+        memcpy(&one, column[bit], words * sizeof **column);
+        for (int value = 0; value < 16; value++)
+            for (int p = 0; p < 3 && value >> bit % 4 & 1; p++)
+                m.of[bit / 4][value].part[p] ^= one.part[p];
+    }
 }
 
 /* Leaps of 2^i steps. */
@@ -30,15 +49,17 @@ const std::vector<leap> &powers()
 {
     static const std::vector<leap> made = [] {
         std::vector<leap> list(most_powers);
+        unsigned int column[bits][words];
         for (int bit = 0; bit < bits; bit++) {
             curandStateXORWOW_t s = {};
             s.v[bit / 32] = 1u << bit % 32;
             curand(&s);
-            memcpy(list[0].column[bit], s.v, sizeof s.v);
+            memcpy(column[bit], s.v, sizeof s.v);
         }
-        for (int i = 1; i < most_powers; i++)
-            for (int bit = 0; bit < bits; bit++)
-                take(list[i - 1], list[i - 1].column[bit], list[i].column[bit]);
+        for (int i = 0; i < most_powers; i++) {
+            make_leap(list[i], column);
+            for (int bit = 0; bit < bits; bit++) take(list[i], column[bit], column[bit]);
+        }
         return list;
     }();
     return made;

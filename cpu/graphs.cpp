@@ -29,8 +29,17 @@ namespace cucc
 {
 static int strict_captures; /* under the state's lock */
 
+/* What a thread captures from cudaStreamPerThread goes through a stream of its own. */
+static thread_local cudaStream_t stand_in;
+
+cudaStream_t captured(cudaStream_t stream)
+{
+    return stream == cudaStreamPerThread && stand_in ? stand_in : stream;
+}
+
 bool is_capturing(cudaStream_t stream)
 {
+    stream = captured(stream);
     return !is_default_stream(stream) && stream->capture;
 }
 
@@ -42,7 +51,7 @@ bool any_strict_capture()
 cudaError_t refuse_capture(cudaStream_t stream)
 {
     if (!is_capturing(stream)) return cudaSuccess;
-    stream->capture->invalid = true;
+    captured(stream)->capture->invalid = true;
     return failed(cudaErrorStreamCaptureUnsupported);
 }
 
@@ -56,6 +65,7 @@ static cudaGraphNode_t new_node(cudaGraph_t graph, cudaGraphNodeType type,
 cudaGraphNode_t capture_node(cudaStream_t stream, std::function<void()> work,
                              cudaGraphNodeType type)
 {
+    stream = captured(stream);
     if (stream->capture->invalid) {
         failed(cudaErrorStreamCaptureInvalidated);
         return nullptr;
@@ -189,6 +199,9 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 {
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
+    if (stream == cudaStreamPerThread && !stand_in)
+        if (cudaError_t error = cudaStreamCreate(&stand_in)) return error;
+    stream = captured(stream);
     if (is_default_stream(stream)) return failed(cudaErrorStreamCaptureUnsupported);
     if (stream->capture) return failed(cudaErrorIllegalState);
     finish(stream);
@@ -228,12 +241,20 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     if (cudaError_t error = check_stream(stream)) return error;
     if (!graph) return failed(cudaErrorInvalidValue);
     *graph = nullptr;
+    stream = captured(stream);
     if (!is_capturing(stream)) return failed(cudaErrorIllegalState);
     std::shared_ptr<cucc_capture> capture = stream->capture;
     if (capture->origin != stream) return failed(cudaErrorStreamCaptureUnmatched);
-    state_lock lock(state().lock);
-    strict_captures -= capture->strict;
-    bool joined = leave_capture(capture);
+    bool joined;
+    {
+        state_lock lock(state().lock);
+        strict_captures -= capture->strict;
+        joined = leave_capture(capture);
+    }
+    if (stream == stand_in) {
+        cudaStreamDestroy(stand_in);
+        stand_in = nullptr;
+    }
     if (joined && !capture->invalid) {
         *graph = capture->graph;
         return cudaSuccess;
@@ -247,6 +268,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if (!status) return failed(cudaErrorInvalidValue);
+    stream = captured(stream);
     *status = !is_capturing(stream)      ? cudaStreamCaptureStatusNone
               : stream->capture->invalid ? cudaStreamCaptureStatusInvalidated
                                          : cudaStreamCaptureStatusActive;

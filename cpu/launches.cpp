@@ -303,7 +303,16 @@ launch_request configured(const cudaLaunchConfig_t *config, const void *kernel)
 void register_kernel(const void *kernel, const kernel_record &record)
 {
     state_lock lock(state().lock);
-    state().kernels[kernel] = record;
+    kernel_record &known = state().kernels[kernel];
+    const void *loops = record.loops ? record.loops : known.loops;
+    known = record;
+    known.loops = loops;
+}
+
+const void *loops_of(const void *kernel)
+{
+    kernel_record record;
+    return find_kernel(kernel, record) ? record.loops : nullptr;
 }
 
 bool find_kernel(const void *kernel, kernel_record &record)

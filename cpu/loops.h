@@ -21,10 +21,10 @@ namespace loops
 {
 struct statement {
     enum { leaf, compound, conditional, loop } kind = leaf;
-    long begin = 0, end = 0;             /* tokens; the end is behind the last one */
-    long open = -1, close = -1;          /* the parentheses of an if or a for */
-    std::vector<statement> parts;        /* the statements of a compound, the branches, the body */
-    bool is_for = false, opaque = false; /* a do or a switch is taken as a whole */
+    long begin = 0, end = 0;      /* tokens; the end is behind the last one */
+    long open = -1, close = -1;   /* the parentheses of an if or a for */
+    std::vector<statement> parts; /* the statements of a compound, the branches, the body */
+    bool is_for = false, is_do = false, opaque = false; /* a switch is taken as a whole */
 };
 
 struct variable {
@@ -82,11 +82,14 @@ static statement parse(long &i)
             s.parts.push_back(parse(i));
         }
     } else if (is(i, "do")) {
-        s.opaque = true;
+        s.kind = statement::loop;
+        s.is_do = true;
         i = next(i);
-        parse(i);
-        while (i < count() && !is(i, ";")) i = next(opens(i) ? closing(i) : i);
-        i = next(i);
+        s.parts.push_back(parse(i));
+        s.open = next(i);
+        if (!is(i, "while") || !is(s.open, "(")) throw unsuitable();
+        s.close = closing(s.open);
+        i = next(next(s.close));
     } else if (is(i, "switch")) {
         s.opaque = true;
         i = next(closing(next(closing(next(i)))));
@@ -133,7 +136,8 @@ static bool is_word_of_language(long i)
 
 static bool is_builtin(long i)
 {
-    return is(i, "threadIdx") || is(i, "blockIdx") || is(i, "blockDim") || is(i, "gridDim");
+    return is(i, "threadIdx") || is(i, "blockIdx") || is(i, "blockDim") || is(i, "gridDim") ||
+           is(i, "cucc_t") || is(i, "cucc_way");
 }
 
 static bool is_shared(const statement &s)
@@ -261,28 +265,72 @@ static bool is_mathematics(const std::string &name)
                                                 "__sinf",
                                                 "__cosf"};
     if (names.count(name)) return true;
+    static const std::set<std::string> of_numbers = {
+        "__ffs",  "__ffsll",  "__clzll",   "__popcll",    "__brev",          "__brevll",
+        "__sad",  "__usad",   "__rhadd",   "__byte_perm", "__funnelshift_l", "__funnelshift_r",
+        "__tanf", "__exp10f", "__log2f",   "__log10f",    "tgamma",          "lgamma",
+        "exp2f",  "copysign", "signbit",   "rcbrt",       "normcdf",         "sinpi",
+        "cospi",  "erfinv",   "isfinite",  "__mul64hi",   "llmin",           "umin",
+        "umax",   "fdim",     "nearbyint", "logb",        "ldexp",           "nextafter"};
+    if (of_numbers.count(name)) return true;
+    if (name.back() == 'f' && of_numbers.count(name.substr(0, name.size() - 1))) return true;
+    for (const char *constant :
+         {"__builtin_inf", "__builtin_huge", "__builtin_nan", "__builtin_is"})
+        if (name.compare(0, strlen(constant), constant) == 0) return true;
+    if (name.compare(0, 2, "__") == 0) { /* __fmul_rd, __half2float, __float_as_uint, __hfma */
+        static const char *const parts[] = {"_rn",   "_rz",     "_ru",       "_rd", "2half",
+                                            "half2", "2bfloat", "bfloat162", "_as_"};
+        for (const char *part : parts)
+            if (name.find(part) != name.npos) return true;
+        static const std::set<std::string> halves = {
+            "__hadd", "__hsub",      "__hmul",       "__hdiv",        "__hfma",  "__hneg",
+            "__habs", "__hadd2",     "__hsub2",      "__hmul2",       "__hfma2", "__hmax",
+            "__hmin", "__hlt",       "__hgt",        "__hle",         "__hge",   "__heq",
+            "__hne",  "__low2float", "__high2float", "__halves2half2"};
+        if (halves.count(name)) return true;
+    }
     if (name.back() == 'f' && names.count(name.substr(0, name.size() - 1))) return true;
     return name.compare(0, 5, "make_") == 0 && isdigit((unsigned char)name.back());
 }
 
 static bool is_atomic(const std::string &name)
 {
-    static const std::set<std::string> names = {"atomicAdd", "atomicSub", "atomicMin",
-                                                "atomicMax", "atomicAnd", "atomicOr",
-                                                "atomicXor", "atomicInc", "atomicDec"};
+    static const std::set<std::string> names = {"atomicAdd", "atomicSub", "atomicMin", "atomicMax",
+                                                "atomicAnd", "atomicOr",  "atomicXor", "atomicInc",
+                                                "atomicDec", "atomicExch"};
+    return names.count(name) > 0;
+}
+
+/* What stands for warp functions (loops_expand.h). */
+static bool is_of_lanes(const std::string &name)
+{
+    static const std::set<std::string> names = {
+        "cucc_clear",    "cucc_put",     "cucc_shfl",       "cucc_shfl_up",    "cucc_shfl_down",
+        "cucc_shfl_xor", "cucc_any",     "cucc_all_of",     "cucc_ballot",     "cucc_plus",
+        "cucc_less",     "cucc_greater", "cucc_reduce_add", "cucc_reduce_min", "cucc_reduce_max"};
     return names.count(name) > 0;
 }
 
 /* Functions of the runtime that never stop a thread. */
 static bool is_harmless(const std::string &name)
 {
-    static const std::set<std::string> names = {
-        "printf",        "__assert_fail",      "__ldg",      "tex1D",      "tex2D",
-        "tex3D",         "tex1Dfetch",         "tex2DLod",   "tex3DLod",   "tex1DLayered",
-        "surf1Dread",    "tex2DLayered",       "surf2Dread", "surf3Dread", "surf1Dwrite",
-        "surf2Dwrite",   "surf3Dwrite",        "__ldcg",     "__ldcs",     "__stcs",
-        "__threadfence", "__threadfence_block"};
-    return names.count(name) > 0;
+    static const std::set<std::string> names = {"printf",        "__assert_fail",
+                                                "__ldg",         "tex1D",
+                                                "tex2D",         "tex3D",
+                                                "tex1Dfetch",    "tex2DLod",
+                                                "tex3DLod",      "tex1DLayered",
+                                                "surf1Dread",    "tex2DLayered",
+                                                "surf2Dread",    "surf3Dread",
+                                                "surf1Dwrite",   "surf2Dwrite",
+                                                "surf3Dwrite",   "__ldcg",
+                                                "__ldcs",        "__stcs",
+                                                "__ldca",        "__ldcv",
+                                                "__ldlu",        "__stcg",
+                                                "__stwt",        "__stwb",
+                                                "sincosf",       "sincos",
+                                                "__sincosf",     "__threadfence_system",
+                                                "__threadfence", "__threadfence_block"};
+    return names.count(name) > 0 || is_of_lanes(name);
 }
 
 static std::map<std::string, std::vector<long>> device_functions; /* the braces that open them */
@@ -312,6 +360,9 @@ static bool is_simple(long begin, long end, bool &of_threads)
         if (refused.count(source(i))) return false;
         if (is(i, "static") && !is(next(i), "__shared__") && !is(previous(i), "__shared__"))
             return false;
+        if (is(i, "atomicExch") && !is(previous(i), ";") && !is(previous(i), "{") &&
+            !is(previous(i), "}") && !is(previous(i), ")"))
+            return false; /* who asks what was there may wait for another thread */
         long open = next(i);
         bool own = device_functions.count(source(i)) > 0;
         if (is(open, "<") && is_harmless(source(i))) continue;

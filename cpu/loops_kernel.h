@@ -15,8 +15,10 @@ struct kernel {
     std::string checks; /* that what is taken for pointers is so */
     long body_begin = 0, body_end = 0;
     bool of_threads = false; /* a function that it calls asks which thread runs */
-    bool promote = true;     /* loops that all threads go through go around the loop over threads */
-    std::set<long> steps;    /* where the variables of strides are changed */
+    long branch = -1;     /* the innermost one that not all threads take, while changes are noted */
+    bool promote = true;  /* loops that all threads go through go around the loop over threads */
+    std::set<long> steps; /* where the variables of strides are changed */
+    std::string zero;     /* what is 0 in the statement whose memory is noted */
     std::map<long, stride> strides; /* by the begin of the loop */
 
     variable *find(long i)
@@ -99,19 +101,6 @@ struct kernel {
         }
     }
 
-    /* Gives the variable of a loop another name if one loop before had a variable of this name. */
-    void tell_apart(const statement &head, long end)
-    {
-        long i = head.begin;
-        while (i < head.end && !is(next(i), "=")) i = next(i);
-        auto found = variables.find(source(i));
-        if (i >= head.end || found == variables.end() || !found->second.in_head) return;
-        std::string old = source(i), own = "cucc_" + old + "_" + std::to_string(++numbered);
-        for (; i < end; i = next(i))
-            if (is(i, old.c_str()) && !is_member(i))
-                tokens[(size_t)i].text = tokens[(size_t)i].source = own;
-    }
-
     void note_declarations(const statement &s)
     {
         if (s.kind == statement::leaf && is_shared(s)) {
@@ -126,10 +115,7 @@ struct kernel {
             for (head.end = head.begin; !is(head.end, ";");)
                 head.end = next(opens(head.end) ? closing(head.end) : head.end);
             head.end = next(head.end);
-            if (is_declaration(head)) {
-                tell_apart(head, s.end);
-                note_declaration(head.begin, head.end, true);
-            }
+            if (is_declaration(head)) note_declaration(head.begin, head.end, true);
         }
         for (const statement &part : s.parts) note_declarations(part);
     }
@@ -251,7 +237,7 @@ struct kernel {
 
     void note_strides(const statement &s)
     {
-        if (s.kind == statement::loop && !leaves(s)) {
+        if (s.kind == statement::loop && !s.is_do && !leaves(s)) {
             if (s.is_for)
                 note_for_stride(s);
             else
@@ -288,7 +274,7 @@ struct kernel {
                         !is(previous(j), ">") && !is(previous(j), "!"));
         bool memory = is(j, "[") || is(j, "->") || ((is(j, "*") || is(j, "&")) && is_unary(j));
         if (call || changes || memory) v.pure = v.uniform = false;
-        if (is(j, "threadIdx")) v.uniform = false;
+        if (is(j, "threadIdx") || is(j, "cucc_t")) v.uniform = false;
         if (!is_name(j) || is_member(j)) return;
         if (const variable *other = find(j)) {
             v.uniform = v.uniform && other->uniform;
@@ -360,12 +346,20 @@ struct kernel {
                     last = next(opens(last) ? closing(last) : last);
                 for (long j = value; j < last; j = next(j)) note_value(*v, j);
                 if (!initialised) v->pure = pure;
-                if (!uniform) v->uniform = false;
+                bool outlives = branch >= 0 && (v->begin < branch || v->declarations > 1);
+                if (!uniform || outlives) v->uniform = false;
             }
             changed |= before.uniform != v->uniform || before.pure != v->pure ||
                        before.assigned != v->assigned;
         }
         return changed;
+    }
+
+    /* A branch that is written so that the threads that take it go through it together. */
+    bool is_branch(const statement &s)
+    {
+        return s.kind == statement::conditional && s.parts.size() == 1 && !is_uniform_control(s) &&
+               is_pure(next(s.open), s.close) && !has(s.begin, s.end, "return");
     }
 
     static bool in_declarator(long i, const variable &v)
@@ -382,6 +376,14 @@ struct kernel {
         if (s.kind == statement::leaf)
             return is_shared(s) ? false : note_changes(s.begin, s.end, uniform);
         bool changed = false, together = uniform;
+        if (uniform && is_branch(s) && (holds_barrier(s) || holds_promoted(s))) {
+            const long around = branch;
+            changed = note_changes(s.open, s.close, true);
+            branch = s.begin;
+            changed |= note_changes(s.parts[0], true);
+            branch = around;
+            return changed;
+        }
         if (s.kind != statement::compound) {
             together = uniform && is_uniform_control(s) && (holds_barrier(s) || holds_promoted(s));
             changed = note_changes(s.open, s.close, together);
@@ -426,19 +428,40 @@ struct kernel {
 
     static bool is_load(long i)
     {
-        return source(i).compare(0, 4, "__ld") == 0 || source(i).compare(0, 3, "tex") == 0 ||
-               is(i, "printf") || is(i, "__assert_fail") || is(i, "__syncthreads") ||
-               is(i, "__syncwarp");
+        bool lanes = is_of_lanes(source(i)) && !is(i, "cucc_put") && !is(i, "cucc_clear");
+        return lanes || source(i).compare(0, 4, "__ld") == 0 ||
+               source(i).compare(0, 3, "tex") == 0 || is(i, "printf") || is(i, "__assert_fail") ||
+               is(i, "__syncthreads") || is(i, "__syncwarp");
+    }
+
+    static bool is_zero(long i)
+    {
+        return i < count() && tokens[(size_t)i].kind == literal && source(i) == "0";
+    }
+
+    /* if (t == 0) of a thread's number: in it element 0 is element t. */
+    void note_zero(const statement &s)
+    {
+        zero = "";
+        if (s.kind != statement::conditional || s.parts.size() > 1) return;
+        long equal = next(s.open);
+        while (equal < s.close && !is(equal, "=")) equal = next(equal);
+        long value = next(next(equal));
+        if (!is(next(equal), "=") || !is_zero(value) || next(value) != s.close) return;
+        if (!is_own(next(s.open), equal)) return;
+        for (long j = next(s.open); j < equal; j = next(j)) zero += source(j);
     }
 
     std::string memory_of(const variable *v, long i)
     {
         if (v) return v->parameter ? "@" + source(i) : "*";
         long open = next(i), close = is(open, "[") ? closing(open) : open;
+        bool first = !zero.empty() && is_zero(next(open)) && next(next(open)) == close;
         if (!shared.count(source(i)) || !is(open, "[") || is(next(close), "[") ||
-            !is_own(next(open), close))
+            !(first || is_own(next(open), close)))
             return source(i);
         std::string element = source(i); /* of this thread alone */
+        if (first) return element + "[" + zero + "]";
         for (long j = open; j <= close; j = next(j)) element += source(j);
         return element;
     }

@@ -2,6 +2,7 @@
 #ifndef CUCC_LOOPS_WRITE_H
 #define CUCC_LOOPS_WRITE_H
 
+#include "loops_expand.h"
 #include "loops_kernel.h"
 
 namespace loops
@@ -39,6 +40,8 @@ struct writer : kernel {
     int depth = 0;                         /* of braces */
     int around = 0;                        /* loops around what is written */
     int branches = 0;                      /* that not all threads take */
+    long branch_end = 0;                   /* of the outermost of them; 0 if it comes again */
+    int exits = 0;                         /* of the guards, those of threads that have returned */
     std::vector<const stride *> active;    /* strides around what is written */
     std::vector<const statement *> scopes; /* loops around it */
     bool ended = false;                    /* threads have returned: nothing may follow */
@@ -100,14 +103,14 @@ struct writer : kernel {
 
     /* ---- a loop over the threads ---- */
 
-    /* FIRST and END: which threads along x. */
-    static std::string thread_loop(bool of_threads, const std::string &first,
+    /* FIRST and END: which threads along x. APART: no thread stores where another one does. */
+    static std::string thread_loop(bool of_threads, bool apart, const std::string &first,
                                    const std::string &end)
     {
         std::string s = "\nfor (int cucc_z = 0; cucc_z < (int)blockDim.z; cucc_z++) "
                         "for (int cucc_y = 0; cucc_y < (int)blockDim.y; cucc_y++)\n";
-        s += std::string(first == "0" ? "#pragma GCC ivdep\n" : "") + "for (int cucc_x = " + first +
-             "; cucc_x < " + end +
+        s += std::string(first == "0" && apart ? "#pragma GCC ivdep\n" : "") +
+             "for (int cucc_x = " + first + "; cucc_x < " + end +
              "; cucc_x++) { "
              "const ::uint3 threadIdx = {(unsigned int)cucc_x, (unsigned int)cucc_y, "
              "(unsigned int)cucc_z}; const int cucc_t = (cucc_z * (int)blockDim.y + "
@@ -184,7 +187,8 @@ struct writer : kernel {
             if (v.declarations > 1 && !v.in_head && elsewhere) throw unsuitable();
         }
         for (auto &o : ordered) before += o.second;
-        out += thread_loop(of_threads, first_x, end_x) + before;
+        bool apart = !names_in(body, "cucc_alive") && !names_in(body, "cucc_branch");
+        out += thread_loop(of_threads, apart, first_x, end_x) + before;
         if (!conditions.empty()) out += "if (" + conditions + ") { ";
         if (begin < end && has(begin, end, "return")) {
             if (!after.empty() || around) throw unsuitable();
@@ -224,15 +228,33 @@ struct writer : kernel {
         return false;
     }
 
+    /* Which threads come to a warp function. Those that do not take a branch behind which nobody waits
+     * are taken to have exited. */
+    void name_way(std::string &body)
+    {
+        bool last = branch_end && !has(branch_end, body_end, "__syncthreads") &&
+                    !has(branch_end, body_end, "__syncwarp");
+        const std::string name = "cucc_way", way = guards.empty()  ? "cucc_all"
+                                                   : exits || last ? "cucc_alive"
+                                                                   : "cucc_branch";
+        if (!names_in(body, name)) return;
+        if (exits && (branches || guards.size() > (size_t)exits)) throw unsuitable();
+        for (size_t at = body.find(name); at != body.npos; at = body.find(name, at + way.size()))
+            body.replace(at, name.size(), way);
+    }
+
     void write_chunk(std::vector<const statement *> &chunk)
     {
         if (chunk.empty()) return;
         accesses a;
         std::string body;
         for (const statement *s : chunk) {
+            note_zero(*s);
             note_accesses(a, s->begin, s->end);
+            zero = "";
             body += copy(s->begin, s->end);
         }
+        name_way(body);
         add_to_interval(a);
         write_threads(chunk.front()->begin, chunk.back()->end, body);
         chunk.clear();
@@ -315,7 +337,9 @@ struct writer : kernel {
             if (strchr("&|?,<>=", source(j)[0])) return false;
         if (!is_together(bound, s.close)) return false;
         accesses a;
+        note_zero(s);
         note_accesses(a, s.begin, s.end);
+        zero = "";
         add_to_interval(a);
         std::string number = std::to_string(++numbered),
                     range = "<" + type + ">((int)blockDim.x, " + copy(bound, s.close) + ")";
@@ -338,6 +362,7 @@ struct writer : kernel {
     {
         std::vector<const statement *> chunk;
         size_t guards_around = guards.size();
+        int exits_around = exits;
         depth++;
         for (const statement &s : parts) {
             bool shared_memory = s.kind == statement::leaf && is_shared(s);
@@ -351,6 +376,7 @@ struct writer : kernel {
                 if (guards.empty() && body_end - s.end < 2000)
                     return write_unless_exits({&s + 1, &parts.back() + 1}, stays);
                 guards.push_back(stays);
+                exits++;
             } else if (uniform_assignment(s)) {
                 write_chunk(chunk);
                 out += copy(s.begin, s.end);
@@ -370,6 +396,7 @@ struct writer : kernel {
         }
         write_chunk(chunk);
         guards.resize(guards_around);
+        exits = exits_around;
         depth--;
     }
 
@@ -383,16 +410,18 @@ struct writer : kernel {
         out += "} ";
     }
 
+    void enter_branch(const statement &s)
+    {
+        if (branches++ == 0) branch_end = around ? 0 : s.end;
+    }
+
     void write_together(const statement &s)
     {
         if (s.kind == statement::compound) return write_body(s);
-        if (s.parts.empty()) throw unsuitable();
+        if (s.parts.empty() || s.is_do) throw unsuitable();
         if (is_stride(s)) return write_stride(s);
-        bool uniform = is_uniform_control(s);
-        if (!uniform && s.kind == statement::conditional && s.parts.size() == 1 &&
-            is_pure(next(s.open), s.close) && !has(s.begin, s.end, "return"))
-            return write_branch(s);
-        if (!uniform) throw unsuitable();
+        if (is_branch(s)) return write_branch(s);
+        if (!is_uniform_control(s)) throw unsuitable();
         std::vector<accesses> entry = interval;
         out += copy(s.begin, next(s.close));
         if (s.kind == statement::loop)
@@ -443,7 +472,7 @@ struct writer : kernel {
                           " ? cucc_start : " + high + "; ");
         std::vector<accesses> entry = interval;
         active.push_back(&r);
-        branches++;
+        enter_branch(s);
         out += "for (" + r.type + r.offset + " = 0; " + low + " <= " + high + " && (" + r.type +
                ")(" + low + " + " + r.offset + ") " + bound + "; " + r.offset + " += " + step +
                ") if ((" + r.type + ")(" + high + " + " + r.offset + ") " + bound + ") ";
@@ -472,8 +501,10 @@ struct writer : kernel {
         interval = entry;
         out += "} else { ";
         guards.push_back(stays);
+        exits++;
         write_sequence(rest);
         guards.pop_back();
+        exits--;
         out += "} ";
         ended |= was;
     }
@@ -491,7 +522,7 @@ struct writer : kernel {
     void write_branch(const statement &s)
     {
         std::string condition = copy(next(s.open), s.close), all = write_vote(condition);
-        branches++;
+        enter_branch(s);
         std::vector<accesses> entry = interval;
         out += "if (" + all + ") ";
         write_body(s.parts[0]);
@@ -506,12 +537,18 @@ struct writer : kernel {
 
 /* The kernel whose parameters stand between two parentheses and whose body between two braces, or
  * nothing. */
-static std::string write_kernel(long parameters, long brace)
+static std::string write_loops(const expander &e, long parameters, long brace)
 {
     for (bool together : {true, false}) {
         writer w;
         std::string result;
         w.promote = together;
+        w.checks = e.checks;
+        for (int k = 0; k < e.exchanges; k++) {
+            std::string x = "cucc_exchange_" + std::to_string(k);
+            w.shared.insert(x);
+            w.arrays += "::cucc_exchange " + x + "; ";
+        }
         try {
             w.body_begin = brace;
             w.body_end = closing(brace);
@@ -530,6 +567,21 @@ static std::string write_kernel(long parameters, long brace)
         if (!result.empty()) return result;
     }
     return "";
+}
+
+static std::string write_kernel(long parameters, long brace)
+{
+    const size_t all = tokens.size();
+    expander e;
+    try {
+        brace = e.write(parameters, brace);
+    } catch (const unsuitable &) {
+        tokens.resize(all);
+        e.exchanges = 0;
+    }
+    std::string result = write_loops(e, parameters, brace);
+    tokens.resize(all);
+    return result;
 }
 } // namespace loops
 

@@ -164,9 +164,10 @@ static bool is_triple(long i, const char *angle)
 /* What the declarations of one kernel's name say. */
 struct kernel_facts {
     bool is_template = false, has_pack = false, has_defaults = false;
-    int template_parameters = 0, definitions = 0;
-    long name = -1, brace = -1; /* of its definition */
-    bool as_loops = false;      /* there is cucc_block_NAME, too */
+    int template_parameters = 0;
+    int definitions = 0, kernel_definitions = 0; /* with functions of this name; of kernels alone */
+    long name = -1, brace = -1;                  /* of its definition */
+    bool as_loops = false;                       /* there is cucc_block_NAME, too */
 };
 static bool write_loops;
 static std::map<long, std::string> kernel_ends; /* the braces that close kernels, and their names */
@@ -217,6 +218,7 @@ static void note_kernel(long i)
         for (long k = next(next(j)); k < close; k = next(opens(k) ? closing(k) : k))
             facts.has_defaults |= is(k, "=");
         if (is(after, "{")) {
+            facts.kernel_definitions++;
             facts.name = j;
             facts.brace = after;
             kernel_ends[closing(after)] = source(j);
@@ -251,7 +253,8 @@ static void note_device_functions()
 static void add_loops(long i)
 {
     kernel_facts &facts = kernels[kernel_ends[i]];
-    if (!write_loops || facts.definitions > 1 || facts.brace < 0 || closing(facts.brace) != i)
+    if (!write_loops || facts.kernel_definitions > 1 || facts.brace < 0 ||
+        closing(facts.brace) != i)
         return;
     std::string body = loops::write_kernel(next(facts.name), facts.brace);
     if (body.empty()) return;
@@ -369,7 +372,7 @@ static void rewrite_kernel_pointer(long i, const kernel_facts &facts)
     std::string kernel;
     for (long j = i; j <= last; j = next(j)) kernel += source(j);
     text(i) = "::cucc::kernel_pointer(\"" + kernel + "\", " + source(i);
-    text(last) += ")";
+    text(last) += facts.as_loops ? ", cucc_block_" + kernel + ")" : ")";
 }
 
 /* __cluster_dims__(2, 1, 1) of a kernel becomes a record before it. */

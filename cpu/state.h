@@ -213,6 +213,7 @@ using late_lock = std::lock_guard<std::recursive_mutex>;
 
 late_streams &late();
 bool is_default_stream(cudaStream_t stream);
+cudaStream_t captured(cudaStream_t stream); /* what a capture of cudaStreamPerThread takes for it */
 cudaError_t check_stream(cudaStream_t stream);
 cudaError_t check_event(cudaEvent_t event);
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work,

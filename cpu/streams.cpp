@@ -136,6 +136,7 @@ static void wait_in_stream(cudaStream_t stream, const late_work &what)
 
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work, cudaGraphNodeType type)
 {
+    stream = captured(stream);
     if (is_capturing(stream)) return capture_node(stream, work, type) ? cudaSuccess : last_error;
     if (is_default_stream(stream) && any_strict_capture())
         return failed(cudaErrorStreamCaptureImplicit);
@@ -230,6 +231,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if (cudaError_t error = check_event(event)) return error;
+    stream = captured(stream);
     if (event->capture) {
         if (is_default_stream(stream)) return failed(cudaErrorStreamCaptureImplicit);
         if (stream->capture && stream->capture != event->capture)
@@ -278,6 +280,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (cudaError_t error = enter()) return error;
     if (cudaError_t error = check_stream(stream)) return error;
     if (cudaError_t error = check_event(event)) return error;
+    stream = captured(stream);
     int device = is_default_stream(stream) ? current_device : stream->device;
     if (event->device != device) return failed(cudaErrorInvalidResourceHandle);
     if (is_capturing(stream)) {

@@ -57,7 +57,8 @@ struct alignas(2) CUCC_TYPE {
     {                                                                               \
         return cucc::to_whole<T>(cucc::widen<CUCC_FRACTION_BITS>(__x), cucc::to_zero); \
     }
-    CUCC_ASSIGNED(float, (double)a)
+    CUCC_TYPE(float a) : __x(cucc::narrow_float<CUCC_FRACTION_BITS>(a)) {}
+    CUCC_TYPE &operator=(float a) { return *this = CUCC_TYPE(a); }
     CUCC_ASSIGNED(double, a)
     CUCC_ASSIGNED(short, a)
     CUCC_ASSIGNED(unsigned short, a)
@@ -130,7 +131,7 @@ inline signed char CUCC_FROM(char, _rz)(CUCC_TYPE a) { return cucc::to_whole<sig
 inline unsigned char CUCC_FROM(uchar, _rz)(CUCC_TYPE a) { return cucc::to_whole<unsigned char>(CUCC_VALUE(a), cucc::to_zero); }
 
 #define CUCC_ROUNDED(how, mode) \
-    inline CUCC_TYPE CUCC_TO(float, how)(float a) { return CUCC_RAW{cucc::narrow<CUCC_FRACTION_BITS>(a, cucc::mode)}; }
+    inline CUCC_TYPE CUCC_TO(float, how)(float a) { return CUCC_RAW{cucc::narrow_float<CUCC_FRACTION_BITS>(a, cucc::mode)}; }
 CUCC_ROUNDED(, to_nearest)
 CUCC_ROUNDED(_rn, to_nearest)
 CUCC_ROUNDED(_rz, to_zero)

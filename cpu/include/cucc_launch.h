@@ -126,6 +126,9 @@ template <class P> struct stored_argument<P, true> {
     }
 };
 
+/* What does the same as a kernel whose address a program has taken, as loops; null: nothing does. */
+const void *loops_of(const void *kernel);
+
 template <class F>
 cudaError_t start_closure(launch_request &request, int argument_count, const void *const *pointers,
                           bool loops, F thread)
@@ -176,6 +179,7 @@ template <class... P> struct prepared_launch {
     cudaError_t start(stored_argument<P>... arguments)
     {
         const void *pointers[] = {object_pointer(arguments.get())..., nullptr};
+        if (!block) block = (void (*)(P...))loops_of((const void *)kernel);
         return start_closure(request, (int)sizeof...(P), pointers, block != nullptr,
                              [=, kernel = kernel, block = block](bool whole) {
                                  call(whole ? block : kernel, arguments...);
@@ -259,6 +263,7 @@ prepared_call<F, L> prepare_call_loops(L loops, const char *name, F kernel, dim3
 struct kernel_record {
     const char *name;
     cudaError_t (*launch)(const launch_request &request, void **arguments);
+    const void *loops;
 };
 void register_kernel(const void *kernel, const kernel_record &record);
 const char *kernel_name(const void *kernel); /* of one whose address a program has taken */
@@ -273,13 +278,17 @@ cudaError_t launch_untyped(const launch_request &request, void **arguments,
     return prepared.start(stored_argument<P>(*(std::remove_reference_t<P> *)arguments[I])...);
 }
 
-template <class... P> auto kernel_pointer(const char *name, void (*kernel)(P...)) -> void (*)(P...)
+template <class... P>
+auto kernel_pointer(const char *name, void (*kernel)(P...), void (*loops)(P...) = nullptr)
+    -> void (*)(P...)
 {
     register_kernel((const void *)kernel,
-                    {name, [](const launch_request &request, void **arguments) {
+                    {name,
+                     [](const launch_request &request, void **arguments) {
                          return launch_untyped<P...>(request, arguments,
                                                      std::index_sequence_for<P...>{});
-                     }});
+                     },
+                     (const void *)loops});
     return kernel;
 }
 } // namespace cucc

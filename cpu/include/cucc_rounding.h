@@ -53,6 +53,33 @@ template <int fraction_bits> unsigned short narrow(double value, rounding how = 
     return (unsigned short)(sign | (result > infinity ? infinity : result));
 }
 
+/* The same of a float to the nearest, in whole numbers and without branches, so that loops over it are
+ * vectors. */
+template <int fraction_bits> inline unsigned short narrow_float(float value)
+{
+    constexpr unsigned int dropped = 23 - fraction_bits, infinity = 0x7f800000u;
+    unsigned int bits = same_bits<unsigned int>(value), sign = bits >> 16 & 0x8000u;
+    unsigned int magnitude = bits & 0x7fffffffu, result;
+    if (fraction_bits == 7) { /* the exponents are the same */
+        result = (magnitude + 0x7fffu + (magnitude >> 16 & 1)) >> 16;
+    } else {
+        constexpr unsigned int bias = 112u << 23, least_normal = bias + (1u << 23);
+        unsigned int units = magnitude - bias; /* below the least normal number, of 2^-24 */
+        unsigned int normal =
+            (units + (1u << (dropped - 1)) - 1 + (units >> dropped & 1)) >> dropped;
+        float below = same_bits<float>(magnitude < least_normal ? magnitude : 0) + 0.5f;
+        unsigned int small = same_bits<unsigned int>(below) - same_bits<unsigned int>(0.5f);
+        result = magnitude < least_normal ? small : normal;
+        result = magnitude >= 143u << 23 ? 0x7c00u : result;
+    }
+    return (unsigned short)(magnitude > infinity ? 0x7fffu : sign | result);
+}
+template <int fraction_bits> inline unsigned short narrow_float(float value, rounding how)
+{
+    return how == to_nearest ? narrow_float<fraction_bits>(value)
+                             : narrow<fraction_bits>((double)value, how);
+}
+
 /* a * b + c, rounded to odd: what is rounded again comes out as if it had been rounded once. The
  * product is exact, and a sum and its error are two doubles (Knuth's two-sum). */
 inline double fused(double a, double b, double c)

@@ -61,6 +61,7 @@ void *memset(void *, int, size_t) noexcept __asm__("cucc_memset");
 #include "cucc_launch.h"
 #include "cucc_typed.h"
 #include "cucc_device.h"
+#include "cucc_lanes.h"
 #include "cucc_atomics.h"
 #include "cucc_textures.h"
 #include "cucc_directed.h"

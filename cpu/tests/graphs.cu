@@ -212,9 +212,54 @@ static void check_pools(void)
     cudaGetLastError();
 }
 
+/* The stream per thread, which is no object that a program has created. */
+static void check_stream_per_thread(void)
+{
+    int *data = managed<int>(count), *other = managed<int>(count);
+    cudaStreamCaptureStatus status;
+    cudaStream_t side;
+    cudaEvent_t fork, join;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    size_t nodes = 0;
+    cudaStreamCreate(&side);
+    cudaEventCreate(&fork);
+    cudaEventCreate(&join);
+    memset(data, 0, count * sizeof *data);
+    CHECK(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    CHECK(cudaStreamIsCapturing(cudaStreamPerThread, &status) == cudaSuccess &&
+          status == cudaStreamCaptureStatusActive);
+    add<<<1, count, 0, cudaStreamPerThread>>>(data, 2);
+    CHECK(cudaEventRecord(fork, cudaStreamPerThread) == cudaSuccess &&
+          cudaStreamWaitEvent(side, fork, 0) == cudaSuccess);
+    multiply<<<1, count, 0, side>>>(data, 5);
+    CHECK(cudaEventRecord(join, side) == cudaSuccess &&
+          cudaStreamWaitEvent(cudaStreamPerThread, join, 0) == cudaSuccess);
+    CHECK(cudaMemcpyAsync(other, data, count * sizeof *data, cudaMemcpyDefault,
+                          cudaStreamPerThread) == cudaSuccess);
+    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
+    CHECK(all_are(data, 0) && cudaGraphGetNodes(graph, nullptr, &nodes) == cudaSuccess &&
+          nodes == 3);
+    CHECK(cudaStreamIsCapturing(cudaStreamPerThread, &status) == cudaSuccess &&
+          status == cudaStreamCaptureStatusNone);
+    CHECK(cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess);
+    CHECK(cudaGraphLaunch(executable, cudaStreamPerThread) == cudaSuccess && done());
+    CHECK(all_are(data, 10) && all_are(other, 10));
+    add<<<1, count, 0, cudaStreamPerThread>>>(data, 1);
+    CHECK(done() && all_are(data, 11));
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+    cudaEventDestroy(fork);
+    cudaEventDestroy(join);
+    cudaStreamDestroy(side);
+    cudaFree(data);
+    cudaFree(other);
+}
+
 int main()
 {
     check_capture();
+    check_stream_per_thread();
     check_nodes();
     check_streams();
     check_pools();

@@ -124,6 +124,7 @@ if "$cucc" -c thrust.cu -o thrust.o >thrust.log 2>&1; then
     fi
 fi
 build loops "$tests/loops.cu"
+build lanes "$tests/lanes.cu"
 build order "$tests/order.cu"
 build devices "$tests/devices.cu"
 build late "$tests/late.cu"
@@ -205,6 +206,16 @@ check_text "but not in another order" '^thread by thread $' env CUCC_ORDER=backw
 [ ! -e loops-clang ] || check "clang++ takes kernels as loops" 0 'cucc_block_dot' nm -C loops-clang
 for kernel in dot leaves_early hides multiply doubles adds transpose scan strides exits marks sums in_memory some; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C loops
+done
+
+for order in forward backward shuffle:1; do
+    check_text "warp functions, groups and functions as loops, $order" '^0 failures $' env CUCC_ORDER=$order ./lanes
+done
+check_text "so are kernels launched by a pointer" '^neighbours together $' ./lanes visits
+check "a lane that its mask leaves out is reported" 0 'kernel wrong_mask, .*not in its mask 0x0000ffff' ./lanes wrong_mask
+check "a lane that does not come is reported" 0 'kernel missing_lane, .*deadlock in a warp function' ./lanes missing_lane
+for kernel in of_blocks of_part of_few of_branch of_sloppy of_halves votes of_groups of_first stencil twice; do
+    check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C lanes
 done
 
 # ---- features, each with its checks inside -------------------------------------------------------

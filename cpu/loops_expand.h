@@ -1,0 +1,730 @@
+/* Before a kernel becomes loops (loops.h): what hides barriers is written out. Names of cooperative groups
+ * become threadIdx and its like, functions with barriers or warp functions and lambdas take the place of
+ * their calls, and a warp function becomes a store and a load with __syncwarp() between them:
+ *
+ *   v += __shfl_down_sync(mask, v, 16);     __syncwarp(); cucc_clear(x); __syncwarp(); cucc_put(x, v);
+ *                                           __syncwarp(); v += cucc_down(x, mask, v, 16);
+ */
+#ifndef CUCC_LOOPS_EXPAND_H
+#define CUCC_LOOPS_EXPAND_H
+
+#include "loops_edit.h"
+
+namespace loops
+{
+/* A name that a kernel gives a cooperative group. */
+struct group {
+    enum { block, grid, tile } kind = block;
+    std::string size; /* of a tile */
+};
+
+/* A kernel whose body stands at the end of all tokens while it is written out. */
+struct expander {
+    std::string checks;                  /* that what is taken for 32 is so */
+    std::map<std::string, group> groups; /* by their names */
+    std::vector<edit> edits;
+    int exchanges = 0; /* as many values as one statement exchanges */
+    long begin = 0, end = 0;
+    long kernel = 0; /* functions behind it are not yet rewritten */
+
+    const token &here(long i) const
+    {
+        return tokens[(size_t)i];
+    }
+    void replace(long from, long to, const std::string &instead)
+    {
+        edits.push_back({from, to, read_tokens(instead, here(from))});
+    }
+
+    /* ---- cooperative groups ---- */
+
+    static long without_namespace(long i)
+    {
+        while (is_name(i) && is(next(i), "::")) i = next(next(i));
+        return i;
+    }
+
+    static bool is_call_of(long i, const char *function)
+    {
+        return is(i, function) && is(next(i), "(") && is(next(next(i)), ")");
+    }
+
+    bool note_group(const statement &s)
+    {
+        if (s.kind != statement::leaf) return false;
+        if (is(s.begin, "namespace")) { /* another name of cooperative_groups */
+            replace(s.begin, s.end, " ");
+            return true;
+        }
+        long i = s.begin;
+        while (i < s.end && !is(i, "=")) i = next(opens(i) ? closing(i) : i);
+        long name = previous(i), value = without_namespace(next(i));
+        if (!is(i, "=") || !is_name(name) || name == s.begin) return false;
+        group g;
+        if (is_call_of(value, "this_thread_block")) {
+            g.kind = group::block;
+        } else if (is_call_of(value, "this_grid")) {
+            g.kind = group::grid;
+        } else if (is(value, "tiled_partition") && is(next(value), "<")) {
+            long size = next(next(value)), open = next(next(size));
+            if (!is(next(size), ">") || !is(open, "(")) return false;
+            long of = without_namespace(next(open));
+            auto found = groups.find(source(of));
+            bool block = is_call_of(of, "this_thread_block") ||
+                         (found != groups.end() && found->second.kind == group::block);
+            if (!block) return false;
+            g.kind = group::tile;
+            g.size = source(size);
+            static const std::set<std::string> sizes = {"1", "2", "4", "8", "16", "32"};
+            if (is_name(size)) {
+                checks += "static_assert(" + g.size + " == 32, \"\"); ";
+                g.size = "32";
+            } else if (!sizes.count(g.size)) {
+                return false;
+            }
+        } else {
+            return false;
+        }
+        groups[source(name)] = g;
+        replace(s.begin, s.end, " ");
+        return true;
+    }
+
+    static std::string mask_of(const group &g)
+    {
+        return g.size == "32" ? "0xffffffffu"
+                              : "(((1u << " + g.size + ") - 1) << cucc_t % 32 / " + g.size + " * " +
+                                    g.size + ")";
+    }
+
+    /* What the member function at I of a group says, or nothing; INT: an int wants it. */
+    static std::string member_of(const group &g, const std::string &name, bool of_int)
+    {
+        const std::string threads = "(blockDim.x * blockDim.y * blockDim.z)",
+                          block =
+                              "(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z))",
+                          wide = of_int ? "" : "(unsigned long long)";
+        bool size = name == "size" || name == "num_threads";
+        if (g.kind == group::block) {
+            if (size) return threads;
+            if (name == "thread_rank") return of_int ? "cucc_t" : "((unsigned int)cucc_t)";
+            if (name == "group_index") return "blockIdx";
+            if (name == "thread_index") return "threadIdx";
+            if (name == "group_dim" || name == "dim_threads") return "blockDim";
+        } else if (g.kind == group::grid) {
+            if (size) return "(" + wide + threads + " * gridDim.x * gridDim.y * gridDim.z)";
+            if (name == "thread_rank") return "(" + wide + block + " * " + threads + " + cucc_t)";
+            if (name == "block_rank") return "(" + wide + block + ")";
+            if (name == "num_blocks") return "(" + wide + "gridDim.x * gridDim.y * gridDim.z)";
+            if (name == "group_dim" || name == "dim_blocks") return "gridDim";
+            if (name == "block_index") return "blockIdx";
+        } else {
+            if (size) return g.size + "u";
+            if (name == "thread_rank") return "((unsigned int)cucc_t % " + g.size + ")";
+            if (name == "meta_group_rank") return "((unsigned int)cucc_t / " + g.size + ")";
+            if (name == "meta_group_size")
+                return "((" + threads + " + " + g.size + " - 1) / " + g.size + ")";
+        }
+        return "";
+    }
+
+    /* GROUP.function(...), sync(GROUP) and reduce(GROUP, value, operation). */
+    bool write_group(long i)
+    {
+        auto found = groups.find(source(i));
+        if (!is_name(i) || is_member(i) || found == groups.end()) return false;
+        const group &g = found->second;
+        const std::string barrier = g.kind == group::block ? "__syncthreads()" : "__syncwarp()";
+        bool tile = g.kind == group::tile;
+        if (is(next(i), ".")) {
+            long name = next(next(i)), open = next(name), close = closing(open);
+            if (!is(open, "(")) return false;
+            std::string function = source(name);
+            if (next(open) == close) {
+                bool of_int = is(previous(i), "=") && is(previous(previous(previous(i))), "int") &&
+                              !is(previous(previous(previous(previous(i)))), "long");
+                std::string value = function == "sync" && g.kind != group::grid
+                                        ? barrier
+                                        : member_of(g, function, of_int);
+                if (value.empty()) return false;
+                replace(i, next(close), value);
+                return true;
+            }
+            static const std::set<std::string> known = {"shfl",     "shfl_up", "shfl_down",
+                                                        "shfl_xor", "any",     "all"};
+            bool lanes = function.compare(0, 4, "shfl") == 0;
+            if (!tile || !(known.count(function) || (function == "ballot" && g.size == "32")))
+                return false;
+            std::string arguments = words(next(open), close);
+            replace(i, next(close),
+                    "__" + function + "_sync(" + mask_of(g) + ", " + arguments +
+                        (lanes ? ", " + g.size + ")" : ")"));
+            return true;
+        }
+        long open = previous(i), name = previous(open), first = name;
+        if (!is(open, "(")) return false;
+        while (is(previous(first), "::") && is_name(previous(previous(first))))
+            first = previous(previous(first));
+        long close = closing(open);
+        if (is(name, "sync") && next(i) == close && g.kind != group::grid) {
+            replace(first, next(close), barrier);
+            return true;
+        }
+        auto arguments = parts_of(open, close);
+        if (!is(name, "reduce") || !tile || arguments.size() != 3) return false;
+        long operation = without_namespace(arguments[2].first);
+        if (!is(operation, "plus") && !is(operation, "less") && !is(operation, "greater"))
+            return false;
+        replace(first, next(close),
+                "cucc_" + source(operation) + "(" + mask_of(g) + ", " +
+                    words(arguments[1].first, arguments[1].second) + ")");
+        return true;
+    }
+
+    /* ---- lambdas ---- */
+
+    /* auto NAME = [...](...) { return VALUE; }; whose value is computed of arguments and variables. */
+    bool write_lambda(const statement &s)
+    {
+        long i = s.begin;
+        if (s.kind != statement::leaf) return false;
+        if (is(i, "const")) i = next(i);
+        long name = next(i), square = next(next(name));
+        if (!is(i, "auto") || !is(next(name), "=") || !is(square, "[")) return false;
+        long open = next(closing(square)), brace = next(closing(open));
+        if (!is(open, "(") || !is(brace, "{") || !is(next(brace), "return")) return false;
+        long value = next(next(brace)), last = statement_end(value);
+        if (next(last) != closing(brace) || next(next(last)) != previous(s.end)) return false;
+        for (long j = value; j < last; j = next(j))
+            if (is(j, "[") || is(j, "->") || is(j, "=") || is(j, "{") || is(j, "&") ||
+                is_incremented_before(j) || (is(j, "*") && is_unary(j)))
+                return false;
+        bool by_value = has(square, closing(square), "=") || !has(square, closing(square), "&");
+        for (long j = value; j < last; j = next(j))
+            if (is_name(j) && by_value && is_assigned_between(source(j), s.end, end)) return false;
+        auto parameters = parts_of(open, closing(open));
+        for (long j = s.end; j < end; j = next(j)) {
+            if (!is(j, source(name).c_str()) || is_member(j)) continue;
+            if (!is(next(j), "(")) return false;
+            auto arguments = parts_of(next(j), closing(next(j)));
+            if (arguments.size() != parameters.size()) return false;
+            for (auto &a : arguments)
+                for (long k = a.first; k < a.second; k = next(k)) {
+                    bool again = is(k, source(name).c_str()); /* not all at once */
+                    if (is(k, "=") || is(k, "{") || is_incremented_before(k) || again) return false;
+                }
+            sequence text = part(value, last), all = read_tokens("(", here(j));
+            for (size_t k = 0; k < parameters.size(); k++) {
+                long of = previous(parameters[k].second);
+                if (!is_name(of) || of == parameters[k].first) return false;
+                std::string type;
+                for (long t = parameters[k].first; t < of; t = next(t))
+                    if (!is(t, "&") && !is(t, "const")) type += source(t) + " ";
+                std::string as = type == "auto " ? "" : "(" + type + ")";
+                replace_word(text, source(of),
+                             read_tokens("cucc_argument_" + std::to_string(k), here(of)));
+                sequence argument = read_tokens("(" + as + "(", here(j));
+                append(argument, part(arguments[k].first, arguments[k].second));
+                append(argument, read_tokens("))", here(j)));
+                values.push_back(argument);
+            }
+            for (size_t k = 0; k < parameters.size(); k++)
+                replace_word(text, "cucc_argument_" + std::to_string(k), values[k]);
+            values.clear();
+            append(all, text);
+            append(all, read_tokens(")", here(j)));
+            edits.push_back({j, next(closing(next(j))), all});
+        }
+        replace(s.begin, s.end, " ");
+        return true;
+    }
+    std::vector<sequence> values;
+
+    /* ---- functions ---- */
+
+    /* Of what stands in parentheses or brackets: whether only some of the threads may come there. */
+    static bool has_choice(long begin, long end)
+    {
+        for (long i = begin; i < end; i = next(i)) {
+            if (is(i, "?")) return true;
+            if (is(i, "&") && is(next(i), "&")) return true;
+            if (is(i, "|") && is(next(i), "|")) return true;
+        }
+        return false;
+    }
+
+    /* The type of a variable of the kernel, if it is one word. */
+    std::string type_of(const std::string &name) const
+    {
+        long from = parameters_begin;
+        for (long i = from; i < end; i = i == parameters_end ? begin : next(i)) {
+            if (!is(i, name.c_str()) || is_member(i)) continue;
+            bool declares = is_type_word(previous(i)) ||
+                            (is_name(previous(i)) && !is_word_of_language(previous(i)));
+            if (declares && !is(previous(i), "auto")) return source(previous(i));
+        }
+        return "";
+    }
+    long parameters_begin = 0, parameters_end = 0;
+
+    static void note_names(const statement &s, std::set<std::string> &names)
+    {
+        if (s.kind == statement::leaf && (is_shared(s) || is_declaration(s)))
+            for (long j : declared_names(s.begin, previous(s.end))) names.insert(source(j));
+        if (s.is_for && is_type_word(next(s.open))) {
+            for (long j = next(s.open); !is(j, ";"); j = next(opens(j) ? closing(j) : j))
+                if (is_name(j) && is(next(j), "=")) names.insert(source(j));
+        }
+        for (const statement &p : s.parts) note_names(p, names);
+    }
+
+    /* Of a template: what stands for its parameters. */
+    bool bind_template(long function, long call, const std::map<std::string, std::string> &deduced,
+                       std::map<std::string, std::string> &bound)
+    {
+        long first = statement_begin(function);
+        if (!is(first, "template")) return !is(next(call), "<");
+        long angle = next(first), last = angle, depth = 0;
+        for (long i = angle; i < function; i = next(i)) {
+            depth += is(i, "<") - is(i, ">");
+            if (!depth) {
+                last = i;
+                break;
+            }
+        }
+        std::vector<std::pair<long, long>> given;
+        if (is(next(call), "<")) {
+            long open = call;
+            while (open < end && !is(open, "(")) open = next(open);
+            given = parts_of(next(call), previous(open));
+        }
+        size_t k = 0;
+        for (auto &p : parts_of(angle, last)) {
+            long name = p.first;
+            while (next(name) < p.second && !is(next(name), "=")) name = next(name);
+            auto found = deduced.find(source(name));
+            if (k < given.size())
+                bound[source(name)] = words(given[k].first, given[k].second);
+            else if (is(next(name), "=") && next(name) < p.second)
+                bound[source(name)] = words(next(next(name)), p.second);
+            else if (found != deduced.end())
+                bound[source(name)] = found->second;
+            else
+                return false;
+            bool type = is(p.first, "typename") || is(p.first, "class");
+            if (!type) bound[source(name)] = "(" + bound[source(name)] + ")";
+            k++;
+        }
+        return true;
+    }
+
+    static bool is_plain(const std::pair<long, long> &p) /* a name or a number */
+    {
+        return next(p.first) == p.second && (is_name(p.first) || here_is_literal(p.first));
+    }
+    static bool here_is_literal(long i)
+    {
+        return tokens[(size_t)i].kind == literal;
+    }
+
+    /* Whether a function has what only loops over all threads can do. */
+    static bool is_written_out(const std::string &name)
+    {
+        auto found = device_functions.find(name);
+        if (found == device_functions.end() || found->second.size() != 1) return false;
+        long brace = found->second[0], last = closing(brace);
+        for (long i = brace; i < last; i = next(i)) {
+            bool group =
+                is(i, "sync") || is(i, "reduce") || is(i, "shfl_down") || is(i, "shfl_xor");
+            if (is_warp_function(i) || is(i, "__syncthreads") || is(i, "__syncwarp") ||
+                is(i, "__shared__") || (group && is(next(i), "(")))
+                return true;
+            if (is_name(i) && source(i) != name && device_functions.count(source(i)) &&
+                (is(next(i), "(") || is(next(i), "<")) && is_written_out(source(i)))
+                return true;
+        }
+        return false;
+    }
+
+    bool write_call(const statement &s, long call, bool in_compound)
+    {
+        const std::string &name = source(call);
+        if (!is_name(call) || is_member(call) || !device_functions.count(name)) return false;
+        long open = next(call);
+        if (is(open, "<")) {
+            while (open < s.end && !is(open, "(")) open = next(open);
+        }
+        if (!is(open, "(") || !is_written_out(name)) return false;
+        long brace = device_functions[name][0], last = closing(brace);
+        long close = previous(brace), list = opening(close), function = previous(list);
+        if (last > kernel || !is(close, ")") || !is(function, name.c_str())) return false;
+        if (has_choice(s.begin, call) || (s.kind == statement::leaf && is(s.begin, "return")))
+            return false;
+        auto parameters = parts_of(list, close), arguments = parts_of(open, closing(open));
+        if (arguments.size() != parameters.size()) return false;
+
+        long at = brace;
+        statement body = parse(at);
+        std::set<std::string> names;
+        note_names(body, names);
+        long value = -1, value_end = -1;
+        for (long i = next(brace); i < last; i = next(i))
+            if (is(i, "return")) {
+                if (value >= 0 || body.parts.empty() || body.parts.back().begin != i) return false;
+                value = next(i);
+                value_end = statement_end(i);
+            }
+        std::string number = std::to_string(++numbered), result = "cucc_result_" + number;
+        sequence inner = part(next(brace), value >= 0 ? previous(value) : last), expression;
+        if (value >= 0) expression = part(value, value_end);
+
+        std::map<std::string, std::string> deduced, bound;
+        sequence head;
+        for (size_t k = 0; k < parameters.size(); k++) {
+            long of = previous(parameters[k].second);
+            if (!is_name(of) || of == parameters[k].first) return false;
+            if (next(parameters[k].first) == of && is_name(arguments[k].first) &&
+                is_plain(arguments[k]))
+                deduced[source(parameters[k].first)] = type_of(source(arguments[k].first));
+        }
+        for (auto d = deduced.begin(); d != deduced.end();)
+            d = d->second.empty() ? deduced.erase(d) : std::next(d);
+        /* A function that is a template only for its group's sake needs no type for it. */
+        for (size_t k = 0; k < parameters.size(); k++)
+            if (groups.count(source(arguments[k].first)) && is_plain(arguments[k]))
+                for (long t = parameters[k].first; t < parameters[k].second; t = next(t))
+                    if (is_name(t)) deduced.insert({source(t), "int"});
+        if (!bind_template(function, call, deduced, bound)) return false;
+        std::string declarations;
+        for (size_t k = 0; k < parameters.size(); k++) {
+            long of = previous(parameters[k].second);
+            const std::string parameter = source(of), own = parameter + "_cucc_" + number;
+            bool reference = is(previous(of), "&"), pointer = is(previous(of), "*");
+            bool kept = !is_assigned_between(parameter, brace, last);
+            if (has(parameters[k].first, parameters[k].second, "volatile")) return false;
+            if (is_plain(arguments[k]) && (kept || reference)) {
+                sequence as = part(arguments[k].first, arguments[k].second);
+                replace_word(inner, parameter, read_tokens(own, here(of)));
+                replace_word(expression, parameter, read_tokens(own, here(of)));
+                replace_word(inner, own, as);
+                replace_word(expression, own, as);
+                continue;
+            }
+            if (reference || pointer) return false;
+            names.insert(parameter);
+            append(head, part(parameters[k].first, of));
+            append(head,
+                   read_tokens(" " + parameter + " = cucc_argument_" + std::to_string(k) + "; ",
+                               here(of)));
+        }
+        for (const std::string &n : names)
+            for (sequence *all : {&head, &inner, &expression})
+                replace_word(*all, n, read_tokens(n + "_cucc_" + number, here(call)));
+        for (size_t k = 0; k < arguments.size(); k++)
+            replace_word(head, "cucc_argument_" + std::to_string(k),
+                         part(arguments[k].first, arguments[k].second));
+
+        sequence all = read_tokens(in_compound ? "" : "{ ", here(call));
+        sequence type;
+        long first = statement_begin(function);
+        if (is(first, "template")) {
+            long depth = 0;
+            for (first = next(first); first < function; first = next(first)) {
+                depth += is(first, "<") - is(first, ">");
+                if (!depth) break;
+            }
+            first = next(first);
+        }
+        for (long i = first; i < function; i = next(i)) {
+            static const std::set<std::string> qualifiers = {"static",     "inline",
+                                                             "__device__", "__forceinline__",
+                                                             "__host__",   "__noinline__",
+                                                             "__inline__", "extern",
+                                                             "const"};
+            if (is(i, "__attribute__"))
+                i = closing(next(i));
+            else if (is_name(i) && !qualifiers.count(source(i)))
+                append(type, read_tokens(source(i) + " ", here(call)));
+            else if (!is_name(i) && !qualifiers.count(source(i)))
+                return false;
+        }
+        bool alone = call == s.begin && next(closing(open)) == previous(s.end);
+        if (value < 0 && !alone) return false;
+        if (value >= 0) {
+            append(all, type);
+            append(all, read_tokens(result + "; ", here(call)));
+        }
+        append(all, read_tokens("{ ", here(call)));
+        append(all, head);
+        append(all, inner);
+        if (value >= 0) {
+            append(all, read_tokens(result + " = ", here(call)));
+            append(all, expression);
+            append(all, read_tokens("; ", here(call)));
+        }
+        append(all, read_tokens("} ", here(call)));
+        for (auto &b : bound) replace_word(all, b.first, read_tokens(b.second, here(call)));
+        if (value >= 0) {
+            append(all, part(s.begin, call));
+            append(all, read_tokens(result, here(call)));
+            append(all, part(next(closing(open)), s.end));
+        }
+        append(all, read_tokens(in_compound ? " " : " } ", here(call)));
+        edits.push_back({s.begin, s.end, all});
+        return true;
+    }
+
+    /* ---- warp functions ---- */
+
+    /* Whether a mask is the same in all lanes: a number, or the name of one. */
+    bool is_constant(long from, long to) const
+    {
+        for (long i = from; i < to; i = next(i)) {
+            if (!is_name(i) || is_type_word(i) || is(i, "cucc_t")) continue;
+            for (long j = begin; j < end; j = next(j)) {
+                if (!is(j, source(i).c_str()) || is_member(j)) continue;
+                bool declared = is_name(previous(j)) && is(next(j), "=");
+                bool number = declared && here_is_literal(next(next(j)));
+                if (declared ? !number : is_assigned_between(source(i), j, next(j))) return false;
+            }
+            if (is(next(i), "(")) return false;
+        }
+        return true;
+    }
+
+    bool write_exchange(const statement &s, bool in_compound)
+    {
+        struct call {
+            long begin, end;
+        };
+        std::vector<call> calls;
+        std::vector<std::string> put, taken;
+        for (long i = s.begin; i < s.end; i = next(i)) {
+            if (!is_warp_function(i)) continue;
+            long open = next(i), close = closing(open);
+            auto arguments = parts_of(open, close);
+            std::string name = source(i);
+            bool old = name.size() < 5 || name.compare(name.size() - 5, 5, "_sync") != 0;
+            old = old && name.compare(0, 5, "cucc_") != 0;
+            size_t v = old ? 0 : 1;
+            if (arguments.size() <= v) return false;
+            std::string mask = old ? "-1LL"
+                                   : "(unsigned int)(" +
+                                         words(arguments[0].first, arguments[0].second) + ")",
+                        value = words(arguments[v].first, arguments[v].second), rest;
+            for (size_t k = v + 1; k < arguments.size(); k++)
+                rest += ", " + words(arguments[k].first, arguments[k].second);
+            for (long j = next(open); j < close; j = next(j))
+                if (is_warp_function(j) || is_incremented_before(j) ||
+                    (is_name(j) && is_assigned_after(after_subscripts(j))))
+                    return false;
+            if (has_choice(s.begin, i) || is(s.begin, "return")) return false;
+            if (!old && !is_constant(arguments[0].first, arguments[0].second)) return false;
+            if (name == "__all_sync") name = "__all_of";
+            if (name.compare(0, 2, "__") == 0) name = "cucc_" + name.substr(2);
+            if (name.size() > 5 && name.compare(name.size() - 5, 5, "_sync") == 0)
+                name.resize(name.size() - 5);
+            std::string x = "cucc_exchange_" + std::to_string(calls.size());
+            put.push_back("cucc_put(cucc_way, " + x + ", cucc_t, " + value + "); ");
+            taken.push_back(name + "(cucc_way, " + x + ", cucc_t, blockDim, " + mask + ", " +
+                            value + rest + ")");
+            calls.push_back({i, next(close)});
+            i = close;
+        }
+        for (long i = s.begin; i < s.end; i = next(opens(i) ? closing(i) : i))
+            if (is(i, ",")) return false;
+        if (calls.empty()) return false;
+        std::string all = in_compound ? "" : "{ ";
+        all += "__syncwarp(); ";
+        for (size_t k = 0; k < calls.size(); k++)
+            all += "cucc_clear(cucc_way, cucc_exchange_" + std::to_string(k) + ", cucc_t); ";
+        all += "__syncwarp(); ";
+        for (const std::string &p : put) all += p;
+        all += "__syncwarp(); ";
+        sequence result = read_tokens(all, here(s.begin));
+        long from = s.begin;
+        for (size_t k = 0; k < calls.size(); k++) {
+            append(result, part(from, calls[k].begin));
+            append(result, read_tokens(taken[k], here(calls[k].begin)));
+            from = calls[k].end;
+        }
+        append(result, part(from, s.end));
+        append(result, read_tokens(in_compound ? " " : " }", here(s.begin)));
+        edits.push_back({s.begin, s.end, result});
+        exchanges = std::max(exchanges, (int)calls.size());
+        return true;
+    }
+
+    /* ---- names ---- */
+
+    /* T *NAME = ARRAY; where the array is shared memory: it is another name of it. */
+    bool write_alias(const statement &s, bool in_compound)
+    {
+        if (!in_compound || !is_declaration(s)) return false;
+        long of = previous(previous(s.end)), name = previous(previous(of));
+        if (!is_name(of) || !is(previous(of), "=") || !is(previous(name), "*")) return false;
+        for (long i = s.begin; i < s.end; i = next(i))
+            if (is(i, ",") || is(i, "volatile")) return false;
+        bool array = false;
+        for (long i = begin; i < end; i = next(i)) {
+            if (is(i, "__shared__"))
+                for (long j : declared_names(statement_begin(i), statement_end(i)))
+                    array |= source(j) == source(of) && is(next(j), "[") &&
+                             !is(next(closing(next(j))), "[");
+            if (i >= s.end && is(i, source(name).c_str()) &&
+                (is_assigned_after(next(i)) || is_incremented_before(i) || is(previous(i), "&")))
+                return false;
+        }
+        std::string type; /* what is cast is other memory to the compiler */
+        for (long i = begin; i < end; i = next(i))
+            if (is(i, source(of).c_str()) && is(next(i), "[") && type.empty())
+                type = source(previous(i));
+        if (!array || type != source(previous(previous(name)))) return false;
+        for (long i = s.end; i < end; i = next(i))
+            if (is(i, source(name).c_str()) && !is_member(i))
+                edits.push_back({i, i + 1, part(of, of + 1)});
+        replace(s.begin, s.end, " ");
+        return true;
+    }
+
+    void rename(const std::string old, long from, long to)
+    {
+        const std::string own = old + "_cucc_" + std::to_string(++numbered);
+        for (long i = from; i < to; i = next(i))
+            if (is(i, old.c_str()) && !is_member(i))
+                tokens[(size_t)i].text = tokens[(size_t)i].source = own;
+    }
+
+    /* Variables of one name get different ones, so that a name says which variable is meant. */
+    void tell_apart(const statement &s, std::set<std::string> &seen, long scope_end)
+    {
+        std::vector<long> declared;
+        if (is_declaration(s)) declared = declared_names(s.begin, previous(s.end));
+        if (s.is_for) {
+            statement head;
+            head.begin = next(s.open);
+            for (head.end = head.begin; !is(head.end, ";");)
+                head.end = next(opens(head.end) ? closing(head.end) : head.end);
+            if (is_declaration(head)) declared = declared_names(head.begin, head.end);
+            scope_end = s.end;
+        }
+        for (long i : declared) {
+            if (!seen.insert(source(i)).second) rename(source(i), i, scope_end);
+            seen.insert(source(i));
+        }
+        for (const statement &p : s.parts)
+            tell_apart(p, seen, s.kind == statement::leaf ? scope_end : s.end);
+    }
+
+    void tell_apart()
+    {
+        long i = begin;
+        statement body = parse(i);
+        std::set<std::string> seen;
+        if (parameters_begin < parameters_end)
+            for (auto &p : parts_of(previous(parameters_begin), parameters_end)) {
+                long last = p.first;
+                for (long k = p.first; k < p.second && !is(k, "="); k = next(k))
+                    if (is_name(k)) last = k;
+                seen.insert(source(last));
+            }
+        tell_apart(body, seen, end);
+    }
+
+    /* ---- one thing after another ---- */
+
+    bool write_statements(const statement &s, bool in_compound,
+                          bool (expander::*write)(const statement &, bool))
+    {
+        if (s.kind == statement::leaf && !s.opaque) return (this->*write)(s, in_compound);
+        bool any = false;
+        for (const statement &p : s.parts) {
+            any |= write_statements(p, s.kind == statement::compound, write);
+            bool one = write == &expander::write_one_lambda || write == &expander::write_alias;
+            if (any && one) return true;
+        }
+        return any;
+    }
+    bool write_one_group(const statement &s, bool in_compound)
+    {
+        return in_compound && note_group(s);
+    }
+    bool write_one_lambda(const statement &s, bool in_compound)
+    {
+        return in_compound && write_lambda(s);
+    }
+    bool write_one_call(const statement &s, bool in_compound)
+    {
+        for (long i = s.begin; i < s.end; i = next(i))
+            if (write_call(s, i, in_compound)) return true;
+        return false;
+    }
+
+    bool write_once(int what)
+    {
+        edits.clear();
+        long i = begin;
+        statement body = parse(i);
+        switch (what) {
+        case 0: return write_statements(body, true, &expander::write_one_group);
+        case 1: return write_statements(body, true, &expander::write_one_lambda);
+        case 2: return write_statements(body, true, &expander::write_one_call);
+        case 4: return write_statements(body, true, &expander::write_alias);
+        case 3: {
+            bool any = false;
+            for (i = begin; i < end; i = next(i)) {
+                if (!write_group(i)) continue;
+                any = true;
+                i = edits.back().end - 1;
+            }
+            return any;
+        }
+        default: return write_statements(body, true, &expander::write_exchange);
+        }
+    }
+
+    void make_edits()
+    {
+        std::sort(edits.begin(), edits.end(),
+                  [](const edit &a, const edit &b) { return a.begin < b.begin; });
+        sequence result;
+        long from = begin;
+        for (const edit &e : edits) {
+            if (e.begin < from) continue; /* within one before; the next turn finds it */
+            append(result, part(from, e.begin));
+            append(result, e.instead);
+            from = e.end;
+        }
+        append(result, part(from, count()));
+        tokens.resize((size_t)begin);
+        tokens.insert(tokens.end(), result.begin(), result.end());
+        end = count() - 1;
+    }
+
+    /* Puts the body between two braces, written out, behind all tokens. Returns where. */
+    long write(long parameters, long brace)
+    {
+        const int most = 400;
+        kernel = brace;
+        parameters_begin = next(parameters);
+        parameters_end = closing(parameters);
+        sequence body = part(brace, closing(brace) + 1);
+        begin = count();
+        append(tokens, body);
+        end = count() - 1;
+        int turns = 0;
+        for (int what : {0, 2, 1, 3, 4, 5}) {
+            while (turns++ < most && count() - begin < 200000 && write_once(what)) {
+                make_edits();
+                if (what == 5) break;
+            }
+            if (what == 2) /* groups that functions have made */
+                while (turns++ < most && write_once(0)) make_edits();
+        }
+        tell_apart();
+        return begin;
+    }
+};
+} // namespace loops
+
+#endif
