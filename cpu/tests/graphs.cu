@@ -255,7 +255,8 @@ static void check_stream_per_thread(void)
     cudaStreamWaitEvent(side, fork, 0);
     add<<<1, count, 0, side>>>(data, 1);
     cudaStreamDestroy(side);
-    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaErrorStreamCaptureUnjoined);
+    cudaGraph_t none;
+    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &none) == cudaErrorStreamCaptureUnjoined);
     cudaGetLastError();
     cudaGraphExecDestroy(executable);
     cudaGraphDestroy(graph);
