@@ -208,7 +208,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     state_lock lock(state().lock);
     bool strict = mode != cudaStreamCaptureModeRelaxed;
     strict_captures += strict;
-    stream->capture.reset(new cucc_capture{new CUgraph_st, stream, strict, false});
+    stream->capture.reset(new cucc_capture{new CUgraph_st, stream, strict, false, {}});
     stream->tail.clear();
     return cudaSuccess;
 }
@@ -224,6 +224,7 @@ static bool leave_capture(const std::shared_ptr<cucc_capture> &capture)
         if (before_end.insert(node).second) todo.insert(node->after.begin(), node->after.end());
     }
     bool joined = true;
+    for (cudaGraphNode_t node : capture->left) joined &= before_end.count(node) > 0;
     for (cudaStream_t s : state().streams) {
         if (s->capture != capture) continue;
         for (cudaGraphNode_t node : s->tail) joined &= before_end.count(node) > 0;
@@ -349,7 +350,7 @@ static cudaError_t copy_work(std::function<cudaError_t(cudaStream_t)> copy,
     CUgraph_st kept;
     cudaStream_t stream;
     if (cudaError_t error = cudaStreamCreate(&stream)) return error;
-    stream->capture.reset(new cucc_capture{&kept, stream, false, false});
+    stream->capture.reset(new cucc_capture{&kept, stream, false, false, {}});
     cudaError_t error = copy(stream);
     stream->capture = nullptr;
     cudaStreamDestroy(stream);

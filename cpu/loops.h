@@ -355,7 +355,12 @@ static bool is_simple(long begin, long end, bool &of_threads)
         if (is(i, "[") && !is_name(previous(i)) && !closes(previous(i)))
             return false; /* a lambda */
         if (is(i, "<") && is(next(i), "<") && is(next(next(i)), "<")) return false;
-        if (is(i, "::")) return false;
+        if (is(i, "::")) { /* of the program, or mathematics of std */
+            const std::string &function = source(next(i));
+            bool own = device_functions.count(function) > 0;
+            bool std_one = is(previous(i), "std") && is_mathematics(function);
+            if (!is_name(previous(i)) || !is(next(next(i)), "(") || !(own || std_one)) return false;
+        }
         if (!is_name(i)) continue;
         if (refused.count(source(i))) return false;
         if (is(i, "static") && !is(next(i), "__shared__") && !is(previous(i), "__shared__"))

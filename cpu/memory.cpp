@@ -23,6 +23,16 @@ region find_region(const void *pointer)
     return {address, 0, nowhere};
 }
 
+/* What a kernel writes a little beyond an allocation stays in the GPU's memory, and so must not spoil
+ * that of the host. */
+enum {
+#ifdef CUCC_SANITIZE
+    beyond = 0,
+#else
+    beyond = 4096,
+#endif
+};
+
 cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags)
 {
     if (cudaError_t error = enter()) return error;
@@ -39,7 +49,7 @@ cudaError_t allocate(void **pointer, size_t size, int device, unsigned int flags
 #ifdef CUCC_CHECK
     memory = check_allocate(size);
 #else
-    if (posix_memalign(&memory, 256, size)) memory = nullptr;
+    if (posix_memalign(&memory, 256, size + beyond)) memory = nullptr;
 #endif
     if (!memory) return failed(cudaErrorMemoryAllocation);
     /* Unwritten floats are NaN; managed memory begins with zeros, as the pages of an operating system. */

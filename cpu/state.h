@@ -177,6 +177,7 @@ struct cucc_capture {
     cudaStream_t origin;
     bool strict; /* the default stream must be left alone */
     bool invalid;
+    std::vector<cudaGraphNode_t> left; /* the last nodes of streams that were destroyed meanwhile */
 };
 
 struct CUstream_st {

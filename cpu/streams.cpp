@@ -193,7 +193,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
         state_lock lock(state().lock);
         if (!state().streams.count(stream)) return failed(cudaErrorInvalidResourceHandle);
     }
-    if (is_capturing(stream)) stream->capture->invalid = true;
+    if (is_capturing(stream)) {
+        cucc_capture &capture = *stream->capture;
+        capture.invalid |= capture.origin == stream;
+        capture.left.insert(capture.left.end(), stream->tail.begin(), stream->tail.end());
+    }
     finish(stream); /* without the lock, which its work takes after others */
     late_lock advancing(late().lock);
     state_lock lock(state().lock);

@@ -235,6 +235,7 @@ static void check_stream_per_thread(void)
     multiply<<<1, count, 0, side>>>(data, 5);
     CHECK(cudaEventRecord(join, side) == cudaSuccess &&
           cudaStreamWaitEvent(cudaStreamPerThread, join, 0) == cudaSuccess);
+    CHECK(cudaStreamDestroy(side) == cudaSuccess); /* it has joined */
     CHECK(cudaMemcpyAsync(other, data, count * sizeof *data, cudaMemcpyDefault,
                           cudaStreamPerThread) == cudaSuccess);
     CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
@@ -247,11 +248,20 @@ static void check_stream_per_thread(void)
     CHECK(all_are(data, 10) && all_are(other, 10));
     add<<<1, count, 0, cudaStreamPerThread>>>(data, 1);
     CHECK(done() && all_are(data, 11));
+
+    cudaStreamCreate(&side); /* not joined */
+    CHECK(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    cudaEventRecord(fork, cudaStreamPerThread);
+    cudaStreamWaitEvent(side, fork, 0);
+    add<<<1, count, 0, side>>>(data, 1);
+    cudaStreamDestroy(side);
+    cudaGraph_t none;
+    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &none) == cudaErrorStreamCaptureUnjoined);
+    cudaGetLastError();
     cudaGraphExecDestroy(executable);
     cudaGraphDestroy(graph);
     cudaEventDestroy(fork);
     cudaEventDestroy(join);
-    cudaStreamDestroy(side);
     cudaFree(data);
     cudaFree(other);
 }

@@ -1,6 +1,7 @@
 /* Kernels whose warp functions, groups, functions with barriers and lambdas the runner does as loops over
  * the threads of a block, each beside the same on the host. */
 #include "check.h"
+#include <algorithm>
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <stdio.h>
@@ -132,6 +133,26 @@ __global__ void stencil(const int *x, int *y, int size)
     y[at(row, column)] = x[at(row - 1, column)] + 2 * x[at(row, column + 1)];
 }
 
+namespace own
+{
+__host__ __device__ inline int half(int x)
+{
+    return x / 2;
+}
+} // namespace own
+
+__global__ void of_names(const int *x, int *y)
+{
+    int t = threadIdx.x;
+    y[t] = own::half(x[t]) + std::max(x[t], 50);
+}
+
+/* Beyond its array, where a GPU has memory, too. */
+__global__ void beyond(int *x)
+{
+    x[threadIdx.x + 256] = 7;
+}
+
 /* A function of the host has its name. */
 __global__ void twice(int *x, int count)
 {
@@ -246,6 +267,14 @@ static void check_lanes()
         }
         CHECK(b[t] == odd + 100 * some + 1000 * all + 10000 * most);
     }
+    of_names<<<1, 64>>>(a, b);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int t = 0; t < 64; t++) CHECK(b[t] == a[t] / 2 + (a[t] > 50 ? a[t] : 50));
+    int *small[8];
+    for (int k = 0; k < 8; k++) CHECK(cudaMalloc(&small[k], 64) == cudaSuccess);
+    for (int k = 0; k < 8; k++) beyond<<<1, 256>>>(small[k]);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (int k = 0; k < 8; k++) CHECK(cudaFree(small[k]) == cudaSuccess);
     of_first<<<1, 64>>>(a, b);
     CHECK(cudaDeviceSynchronize() == cudaSuccess && b[0] == sum_on_host(a, 0, 4, 64));
     for (int t = 1; t < 64; t++) CHECK(b[t] == (t + 1) / 2 * 2);

@@ -214,7 +214,7 @@ done
 check_text "so are kernels launched by a pointer" '^neighbours together $' ./lanes visits
 check "a lane that its mask leaves out is reported" 0 'kernel wrong_mask, .*not in its mask 0x0000ffff' ./lanes wrong_mask
 check "a lane that does not come is reported" 0 'kernel missing_lane, .*deadlock in a warp function' ./lanes missing_lane
-for kernel in of_blocks of_part of_few of_branch of_sloppy of_halves votes of_groups of_first stencil twice; do
+for kernel in of_blocks of_part of_few of_branch of_sloppy of_halves votes of_groups of_first of_names stencil twice; do
     check "$kernel is done as loops" 0 "cucc_block_$kernel" nm -C lanes
 done
 
