@@ -1178,16 +1178,17 @@ typedef struct tmm__costs {
         double cluster, cluster_round[TMM__TILE_SIZES];
         double even[TMM__TILE_SIZES], even_partial[TMM__TILE_SIZES];
     } pipelined;
-    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same.
-       reduce_wide_from: slices from which eight blocks add up each part of a tile. last: the tiles
-       of a last, short round are cut. even_held: the part of L2 whose worth of bytes goes by before
-       a line is lost, see tmm__again. */
+    /* KERNEL TENSOR of double, by instance (width: elements to a copy), and the same. copied: the
+       part of the bytes it copies that L2 counts. slice: for each element of a slice that another
+       block adds up. reduce_wide_from: slices from which eight blocks add up each part of a tile.
+       last: the tiles of a last, short round are cut. even_held: the part of L2 whose worth of
+       bytes goes by before a line is lost, see tmm__again. */
     struct {
         struct {
             int tile_m, tile_n, width;
             tmm__block_costs block;
         } instances[TMM__TUNED_TENSOR];
-        double reduce, reduce_slice, reduce_slice_wide;
+        double copied, slices, slice, reduce, reduce_slice, reduce_slice_wide;
         int reduce_wide_from;
         double last, last_slice, even, even_step, even_partial, even_held;
     } tensor;
@@ -1326,20 +1327,23 @@ static const tmm__costs tmm__measured = {
         {1080, 1900},                                     /* even_partial */
     },
     {
-        {{128, 128, 2, {10300, 9820, {128, 133, 132, 136}, 0, 0.03, 14500}},
-         {64, 64, 2, {3960, 2080, {43, 35.3, 36.2, 30.2}, 0.02, 0, 2620}},
-         {64, 64, 1, {4560, 2040, {50.8, 42.4, 42.2, 41.7}, 0, 0, 0}},
-         {32, 64, 2, {4500, 1470, {25.3, 20.6, 18.1, 21.6}, 0.02, 0, 1310}}}, /* tensor */
-        6530,                                                                 /* reduce */
-        369,                                                                  /* reduce_slice */
-        102,   /* reduce_slice_wide */
-        32,    /* reduce_wide_from */
-        5280,  /* last */
-        7970,  /* last_slice */
-        12700, /* even */
-        1.07,  /* even_step */
-        0.262, /* even_partial */
-        0.3,   /* even_held */
+        {{128, 128, 2, {10600, 9960, {130, 126, 134, 137}, 0, 0.03, 15000}},
+         {64, 64, 2, {4210, 2130, {42.5, 34.4, 37.7, 31.9}, 0.02, 0, 2280}},
+         {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 0}},
+         {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0, 1390}}}, /* tensor */
+        0.72,                                                                 /* copied */
+        7890,                                                                 /* slices */
+        0.347,                                                                /* slice */
+        6380,                                                                 /* reduce */
+        375,                                                                  /* reduce_slice */
+        101,    /* reduce_slice_wide */
+        32,     /* reduce_wide_from */
+        5290,   /* last */
+        7980,   /* last_slice */
+        11100,  /* even */
+        1.04,   /* even_step */
+        0.253,  /* even_partial */
+        0.0559, /* even_held */
     },
     {
         {{{1270, 1050}, {1580, 1320}}, {{1160, 998}, {1490, 1320}}}, /* step */
@@ -5007,26 +5011,23 @@ TMM_KERNEL void __launch_bounds__(256)
     }
 
     /* As in the kernel that left them: for other types than double, one that is known. */
-    int thread = group % 128, column = group / 128;
     if (!TMM__IS_DOUBLE || !tensor) {
         TMM_FN(store_sums)
-        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, thread, column, &sum);
+        (M, N, alpha, beta, C, ldc, &s, rows, warps_down, tile, group % 128, group / 128, &sum);
         return;
     }
     int down, across;
     TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
     /* A warp has 8 `rows` x 32 elements. Two are side by side, or all four above each other. */
     const int warps_across = s.is_tall ? 1 : 2, tile_m = 32 / warps_across * rows;
-    const int tile_n = 32 * warps_across;
-    long long first_row = (long long)down * tile_m, first_col = (long long)across * tile_n;
-    long long row = first_row, col = first_col;
-    if (row > M - tile_m && !s.packed_A && M >= tile_m) row = M - tile_m;
-    if (col > N - tile_n && !s.packed_B && N >= tile_n) col = N - tile_n;
-    row += thread / 32 / warps_across * (8 * rows) + column / 4 * 16 + thread % 32 / 4;
-    col += thread / 32 % warps_across * 32 + column % 4 * 8 + thread % 4 * 2;
+    const int thread = group % 128, matrix = group / 128;
+    long long row = (long long)down * tile_m + thread / 32 / warps_across * (8 * rows);
+    long long col = (long long)across * (32 * warps_across) + thread / 32 % warps_across * 32;
+    row += matrix / 4 * 16 + thread % 32 / 4;
+    col += matrix % 4 * 8 + thread % 4 * 2;
     for (int h = 0; h < 2; h++, row += 8)
-        if (row >= first_row && row < M) {
-            unsigned mask = tmm__column_mask(col, 2, first_col, N);
+        if (row < M) {
+            unsigned mask = tmm__column_mask(col, 2, 0, N);
             TMM_TYPE *c = C + row * ldc + col;
             TMM_FN(elements2) old = {{0, 0}};
             if ((TMM_SUM)beta != 0) old = TMM_FN(load2)(c, false, mask);
@@ -7464,7 +7465,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   Tiles are divided, moved back inside, and their partial tiles added as in KERNEL PIPELINED. Or
+   Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
+   are moved back inside; of others the lines that lie outside are not copied. Or
    each block has a whole tile, and only those of a last, short wave are split along k, among the
    last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
@@ -7532,8 +7534,7 @@ static __device__ __forceinline__ int TMM_FN(find_work)(const tmm__schedule *s, 
 
 /* The instances: pass, name, warps side by side (two are above each other), matrices of 16 x 8 of a
    warp above each other (four are side by side), elements to a copy, blocks to a multiprocessor.
-   With 1 or 2 matrices it takes operands smaller than a tile. With 1 its tile can be tall. Tiles of
-   128 x 64 would gain nothing. */
+   With 1 its tile can be tall. Tiles of 128 x 64 would gain nothing. */
 #ifndef TMM__TENSOR_LIST
 #define TMM__TENSOR_LIST(_)   \
     _(1, 128x128, 4, 4, 2, 1) \
@@ -7636,13 +7637,12 @@ static __device__ __forceinline__ void tmm__tensor_add_partials(const tmm__sched
 
 #if TMM__TENSOR_WIDTH == 1
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on, as far as rows lie
-   from first_row on and before `end`, and columns from first_col on and before N. C is not
-   aligned to two elements: stores of the neighbours that a lane has would touch each sector twice,
-   which holds L2 up. So the part goes through shared memory, to `own`, and the warp stores rows of 32. */
+   before M and columns before N. C is not aligned to two elements: stores of the neighbours that a
+   lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
+   to `own`, and the warp stores rows of 32. */
 static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long long ldc,
-                                                               long long row, long long first_row,
-                                                               long long end, long long col,
-                                                               long long first_col, long long N,
+                                                               long long row, long long M,
+                                                               long long col, long long N,
                                                                double *own, double alpha,
                                                                double beta, const double (*sum)[4])
 {
@@ -7658,10 +7658,8 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
     __syncwarp();
     col += lane, own += lane;
     C += row * ldc + col;
-    /* Rows `skip` to skip + count of the 16 are stored. */
-    const int skip = first_row > row ? (int)(first_row - row) : 0;
-    const int stop = end - row < ROWS ? (int)(end - row) : ROWS;
-    const unsigned count = col >= first_col && col < N && stop > skip ? stop - skip : 0;
+    const int left = M - row < ROWS ? (int)(M - row) : ROWS; /* of the 16; none, if negative */
+    const int count = col < N ? left : 0;
 #pragma unroll 1
     for (int first = 0; first < ROWS; first += BLOCK, own += BLOCK * PITCH) {
         double old[BLOCK];
@@ -7669,11 +7667,11 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
         for (int r = 0; r < BLOCK; r++) {
             old[r] = 0;
             TMM_FN(load_if)
-            (&old[r], C + r * ldc, beta != 0 && (unsigned)(first + r - skip) < count);
+            (&old[r], C + r * ldc, beta != 0 && first + r < count);
         }
 #pragma unroll
         for (int r = 0; r < BLOCK; r++, row++, C += ldc) {
-            const bool enabled = (unsigned)(first + r - skip) < count;
+            const bool enabled = first + r < count;
             const double before = beta != 0 ? TMM__MUL(beta, old[r]) : 0;
             TMM_FN(store_if)
             (C, TMM_FN(value)(own[r * PITCH], alpha, before, enabled, row, col), enabled);
@@ -7684,10 +7682,10 @@ static __device__ __forceinline__ void tmm__tensor_store_lines(double *C, long l
 #endif
 
 /* Stores one of the 16 x 32 parts of a warp: a lane has two neighbours of each matrix, in row `row`
-   and 8 rows on, as far as these lie from first_row on and before `end`. mask: see
+   and 8 rows on, as far as these lie from first_row on and before M. mask: see
    tmm__column_mask. */
 static __device__ __forceinline__ void tmm__tensor_store_rows(
-    double *C, long long ldc, long long row, long long col, long long first_row, long long end,
+    double *C, long long ldc, long long row, long long col, long long first_row, long long M,
     bool aligned, unsigned mask, double alpha, double beta, const double (*sum)[4])
 {
     enum { ACROSS = 4 };
@@ -7695,7 +7693,7 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
-        unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < end ? mask : 0;
+        unsigned row_mask = (TMM_SUM)beta != 0 && r >= first_row && r < M ? mask : 0;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
             old[h][j] = TMM_FN(load2)(C + r * ldc + c + 8 * j, aligned, row_mask >> 2 * j);
@@ -7703,7 +7701,7 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         long long r = row + 8 * h, c = col;
-        if (r < first_row || r >= end) continue;
+        if (r < first_row || r >= M) continue;
 #pragma unroll
         for (int j = 0; j < ACROSS; j++) TMM_FN(store2)
         (C + r * ldc + c + 8 * j, r, c + 8 * j, aligned, mask >> 2 * j, alpha, beta, old[h][j],
@@ -7714,28 +7712,29 @@ static __device__ __forceinline__ void tmm__tensor_store_rows(
 /* The one of these that suits C, where this lane's first element lies in row `row` and column
    `col`. shared: of the block, no longer in use. */
 static __device__ __forceinline__ void tmm__tensor_store_part(double *C, long long ldc,
-                                                              long long row, long long col,
-                                                              long long first_row, long long M,
+                                                              long long row, long long first_row,
+                                                              long long M, long long col,
                                                               long long first_col, long long N,
                                                               char *shared, double alpha,
                                                               double beta, const double (*sum)[4])
 {
-    enum { ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, SIZE = 8, BYTES = 16 * TMM__TENSOR_PITCH * SIZE };
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
 #if TMM__TENSOR_WIDTH == 1
     if (!aligned) {
-        tmm__tensor_store_lines(C, ldc, row - lane / 4, first_row, M, col - lane % 4 * 2, first_col,
-                                N, (double *)(shared + thread / 32 * BYTES), alpha, beta, sum);
+        tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
+                                (double *)(shared + thread / 32 * BYTES), alpha, beta, sum);
         return;
     }
 #endif
     unsigned mask = 0;
 #pragma unroll
     for (int j = 0; j < ACROSS; j++)
-        mask |= tmm__column_mask(col + 8 * j, 2, first_col, N) << 2 * j;
-    tmm__tensor_store_rows(C, ldc, row, col, first_row, M, aligned, mask, alpha, beta, sum);
+        mask |= tmm__column_mask(col + 8 * j, 2, DOWN < 4 ? 0 : first_col, N) << 2 * j;
+    tmm__tensor_store_rows(C, ldc, row, col, DOWN < 4 ? row : first_row, M, aligned, mask, alpha,
+                           beta, sum);
 }
 
 /* Loads a lane's fragment of matrix i of A, or j of B, for 8 k, the half-th of a step. `first`:
@@ -7802,9 +7801,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         int down, across;
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
-        /* Moved back inside, unless what lies outside may be read. */
-        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        /* Large tiles are moved back inside, unless what lies outside may be read. */
+        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
 
         /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
            and how far apart the elements of its passes are in memory. */
@@ -7832,8 +7831,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
 
         /* How many lines of what it copies exist, from its first on. */
-        int rows_left = ANY && M < TILE_M ? (int)M - lineA : TILE_M;
-        int cols_left = ANY && N < TILE_N ? (int)N - lineB : TILE_N;
+        int rows_left = ANY && M - row < TILE_M ? (int)(M - row) - lineA : TILE_M;
+        int cols_left = ANY && N - col < TILE_N ? (int)(N - col) - lineB : TILE_N;
 
         double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
 #pragma unroll
@@ -7939,14 +7938,14 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM_FN(find_tile)(&s, TMM__TENSOR_BAND, tile, &down, &across);
         long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
         row = first_row, col = first_col;
-        if (row > M - TILE_M && !s.packed_A && (!ANY || M >= TILE_M)) row = M - TILE_M;
-        if (col > N - TILE_N && !s.packed_B && (!ANY || N >= TILE_N)) col = N - TILE_N;
+        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
         double *c0 = C + blockIdx.z * batchC;
 #pragma unroll 1
         for (int i = 0; i < DOWN; i++) {
             /* 16 rows after the other, each moved to the place of the first: registers have
                no index. */
-            tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, col + col0, first_row, M,
+            tmm__tensor_store_part(c0, ldc, row + row0 + 16 * i, first_row, M, col + col0,
                                    first_col, N, shared, alpha, beta, sum[0]);
 #pragma unroll
             for (int d = 0; d < DOWN - 1; d++)
@@ -12443,12 +12442,6 @@ typedef struct tmm__tensor_instance {
     const void *kernel;
 } tmm__tensor_instance;
 
-/* Is it a small tile, which KERNEL REDUCE can add up? */
-static inline int tmm__tensor_small(const tmm__tensor_instance *i)
-{
-    return i->tile_m <= 64 && i->tile_n <= 64;
-}
-
 /* Its costs. Of an instance that was not measured: of the first one, by the area. */
 static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
 {
@@ -12490,22 +12483,32 @@ static inline int tmm__plan_tensor(tmm__schedule *s, const tmm__tensor_instance 
     int tiles = d->tiles_down * d->tiles_across, blocks = tmm__plan_whole(s, d, INT_MAX);
     double area = (double)i->tile_m * i->tile_n;
     *time = TMM__PLAN_GUESS(d->instance, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
-    /* Parts of K of operands that L2 does not hold took such tiles 1.4 to 1.8 times as long. */
-    const int too_large = i->turns && d->load.bytes > tmm__current_device()->gpu.l2_bytes;
-    if (!d->cut_k || steps == 0 || too_large) return blocks;
-    /* So many slices of each that KERNEL REDUCE is worth its launch. */
-    int most = (int)tmm__min(slots / tiles, steps / 4);
-    for (int n = 4; n <= most && tmm__tensor_small(i); n++) {
-        double guess = tmm__slices_time(d, &costs, depth, n) + clock * t->tensor.reduce;
-        guess += clock * n *
-                 (n >= t->tensor.reduce_wide_from ? t->tensor.reduce_slice_wide
-                                                  : t->tensor.reduce_slice);
-        guess = TMM__PLAN_GUESS(d->instance, TMM__PLAN_REDUCE, n, guess);
-        if (guess >= *time) continue;
-        *time = guess;
-        blocks = s->streamk_blocks = tiles * n;
-        s->streamk_tiles = tiles;
-        s->reduce = 1;
+    if (!d->cut_k || steps == 0) return blocks;
+    /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
+       no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
+       tiles. */
+    const int small = i->tile_m <= 64 && i->tile_n <= 64;
+    for (int per = 1; per <= i->blocks && (long long)tiles * steps <= INT_MAX; per++) {
+        int n = (int)tmm__min(per * processors / tiles, steps / 4);
+        if (n < 2) continue;
+        const int each = (steps + n - 1) / n;
+        n = (steps + each - 1) / each;
+        const double split = tmm__slices_time(d, &costs, depth, n);
+        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
+            double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
+            if (reduce)
+                more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
+                                                   ? t->tensor.reduce_slice_wide
+                                                   : t->tensor.reduce_slice);
+            const double guess =
+                TMM__PLAN_GUESS(d->instance, reduce ? TMM__PLAN_REDUCE : TMM__PLAN_SLICES, n,
+                                split + clock * more);
+            if (guess >= *time) continue;
+            *time = guess;
+            blocks = s->streamk_blocks = tiles * n;
+            s->streamk_tiles = tiles;
+            s->reduce = reduce;
+        }
     }
     /* Whole tiles but for those of a last, short round: of these so many slices each that all run
        at once; the block with the first one adds up the others. */
@@ -12621,8 +12624,11 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
 #undef TMM__ROW
     const tmm__device *device = tmm__current_device();
     const int packed = c->pitchA + c->pitchB > 0;
+    TMM_FN(gemm__product) q = *p; /* with the operands as they are read */
+    if (c->pitchA > 0) q.rsA = 1, q.csA = c->pitchA;
+    if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->instance = NULL;
-    enum { COUNT = (int)(sizeof instances / sizeof *instances) };
+    enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
         const tmm__tensor_instance *i = &instances[n % COUNT];
@@ -12641,7 +12647,10 @@ static inline void TMM_FN(gemm__tensor_tiles)(TMM_FN(tensor__choice) * c,
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
         d.instance = n + (packed ? 2 * COUNT : 0);
-        d.load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, tile_m, tile_n);
+        d.load = TMM_FN(gemm__load)(&q, TMM__COST_TENSOR, tile_m, tile_n);
+        if (!large) /* what lies outside is not copied */
+            d.load.copied = SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
+        d.load.copied *= tmm__tuned()->tensor.copied;
         int blocks = tmm__plan_tensor(&plan, i, &d, &time);
         time = TMM__TENSOR_GUESS(p->M, n, time);
         plan.is_tall = tall;
