@@ -884,6 +884,7 @@ enum { TMM__SMALL_WARPS_LOG2 = 3 }; /* KERNEL SMALL: warps of a block at most */
    way together; multiply-adds beyond which it is not thought of, more where C has so few rows or
    columns that nearly each element is read once. What neighbouring threads are: see there. */
 enum { TMM__DIRECT_BLOCK = 8, TMM__DIRECT_MOST = 1024, TMM__DIRECT_DEEP = 8 };
+enum { TMM__DIRECT_RESIDENT = 1024 }; /* threads that a multiprocessor has room for */
 enum { TMM__DIRECT_WORK = 3000000, TMM__DIRECT_NARROW_WORK = 30000000, TMM__DIRECT_NARROW = 4 };
 enum { TMM__MEMBERS, TMM__GROUPS };
 
@@ -1120,8 +1121,8 @@ typedef struct tmm__block_costs {
 /* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
    once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
    each element that a lane copies; C, by instance, and how much longer if rows of it begin within
-   sectors; each k by shared memory, and from L1. apart: how much longer memory takes for such rows,
-   if they do not fit in L2 and a block has 32 columns. batch: how much longer a batch takes. */
+   sectors; each k by shared memory, and from L1. apart: how much longer memory and L2 take for such
+   rows, if a block has 32 columns. batch: how much longer a batch takes. */
 typedef struct tmm__outer_costs {
     double direct, direct_each, copy, copy_each, copied, odd, apart, batch;
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
@@ -13122,8 +13123,7 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
                            : t->direct + t->direct_each * fmax(K - 1, 0);
     const tmm__gpu *gpu = &tmm__current_device()->gpu;
     double memory = tmm__memory_time(&load);
-    if (odd && c->instance.cols == 32 && load.bytes + load.c_bytes > gpu->l2_bytes)
-        memory *= t->apart;
+    if (odd && c->instance.cols == 32) memory *= t->apart;
     return gpu->launch + (p->batch > 1 ? t->batch : 1) * fmax(clocks / gpu->clock, memory);
 }
 
@@ -13243,6 +13243,9 @@ static inline double TMM_FN(gemm__direct_guess)(TMM_FN(direct__choice) * c,
     clocks += t->chain * ceil(K / group);
     clocks += t->round * (ceil(K / (group * (int)TMM__DIRECT_DEEP)) - 1);
     if (group > member) clocks += t->barrier * (1 + log2(group / member));
+    /* Blocks that find no room wait for that long, once more. */
+    const double room = load->processors * floor((int)TMM__DIRECT_RESIDENT / threads);
+    if (p->batch == 1) clocks *= ceil(c->blocks / room);
     clocks += warps * (t->warp + ceil(K / group) * (t->load + t->line * lines));
     clocks += t->byte * bytes * K * warps / (threads / 32);
     const tmm__device *device = tmm__current_device();
@@ -13258,7 +13261,10 @@ static inline TMM_FN(direct__choice) TMM_FN(gemm__direct_plan)(const TMM_FN(gemm
 {
     TMM_FN(direct__choice) best, c;
     const int cut = (p->allowed & TMM__CUT_K) != 0;
-    const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
+    tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_SIMPLE, 1, 1);
+    /* Each row of C reads all of B, from memory if L2 cannot hold it. */
+    const double B = load.bytes - load.a_bytes;
+    if (B > tmm__current_device()->gpu.l2_bytes) load.bytes += (double)(p->M - 1) * B;
     memset(&best, 0, sizeof best);
     best.time = HUGE_VAL;
     for (int layout = TMM__MEMBERS; layout <= TMM__GROUPS; layout++) {

@@ -35,8 +35,7 @@ static inline double TMM_FN(gemm__outer_guess)(const TMM_FN(outer__choice) * c, 
                            : t->direct + t->direct_each * fmax(K - 1, 0);
     const tmm__gpu *gpu = &tmm__current_device()->gpu;
     double memory = tmm__memory_time(&load);
-    if (odd && c->instance.cols == 32 && load.bytes + load.c_bytes > gpu->l2_bytes)
-        memory *= t->apart;
+    if (odd && c->instance.cols == 32) memory *= t->apart;
     return gpu->launch + (p->batch > 1 ? t->batch : 1) * fmax(clocks / gpu->clock, memory);
 }
 

@@ -69,8 +69,8 @@ typedef struct tmm__block_costs {
 /* KERNEL OUTER, in clocks. Straight from L1: once, and for each k but the first. By shared memory:
    once, and for each element that a thread copies. For each warp of the busiest multiprocessor:
    each element that a lane copies; C, by instance, and how much longer if rows of it begin within
-   sectors; each k by shared memory, and from L1. apart: how much longer memory takes for such rows,
-   if they do not fit in L2 and a block has 32 columns. batch: how much longer a batch takes. */
+   sectors; each k by shared memory, and from L1. apart: how much longer memory and L2 take for such
+   rows, if a block has 32 columns. batch: how much longer a batch takes. */
 typedef struct tmm__outer_costs {
     double direct, direct_each, copy, copy_each, copied, odd, apart, batch;
     double warp[TMM__TUNED_OUTER], k[TMM__TUNED_OUTER], direct_k[TMM__TUNED_OUTER];
