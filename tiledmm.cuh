@@ -749,7 +749,7 @@ static __device__ __forceinline__ void tmm__flag_wait(unsigned long long *flag,
 #endif
 
 /* The blocks of a cluster run at the same time and reach each other's shared memory (sm_90 and
-   later; PTX ISA 9.7, "mapa", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
+   later; PTX ISA 9.7, "mapa", "ld", "st", "barrier.cluster"). tmm__map_shared: where `address`, of this
    block's shared memory, lies in that of block `rank`. tmm__store_shared_cluster stores 16 bytes
    there. arrive and wait are the halves of a barrier of all threads of the cluster. Behind it
    everyone sees what was `written` in front of it. */
@@ -770,6 +770,25 @@ static __device__ __forceinline__ void tmm__store_shared_cluster(unsigned there,
     memcpy(&word, bytes, 16);
     asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(word.x),
                  "r"(word.y), "r"(word.z), "r"(word.w)
+                 : "memory");
+}
+
+/* A word of the shared memory of block `rank`, at the place of `word` in this one's. */
+static __device__ __forceinline__ unsigned tmm__load_word_cluster(const unsigned *word,
+                                                                  unsigned rank)
+{
+    unsigned x;
+    asm volatile("ld.shared::cluster.u32 %0, [%1];"
+                 : "=r"(x)
+                 : "r"(tmm__map_shared(word, rank))
+                 : "memory");
+    return x;
+}
+
+static __device__ __forceinline__ void tmm__store_word_cluster(unsigned *word, unsigned rank,
+                                                               unsigned x)
+{
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(tmm__map_shared(word, rank)), "r"(x)
                  : "memory");
 }
 
@@ -8186,7 +8205,7 @@ typedef struct tmm__float_job {
     unsigned *pace;               /* a counter that is 0, or NULL: see tmm__keep_pace */
     int instance, tile_m, tile_n; /* instance: TMM__WGMMA_256x128 and the like */
     int bf16x6;                   /* whether doubtful elements may go by BF16x6 */
-    int parts;                    /* of the k of each tile, s.steps blocks of 32 k each; see wgmma_add_parts */
+    int parts; /* of the k of each tile, s.steps blocks of 32 k each; see wgmma_add_parts */
 } tmm__float_job;
 
 enum { TMM__FLOAT_BAND = 8 }; /* rows of tiles that are walked together */
@@ -8526,13 +8545,14 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
 /* src/tiledmm/kernels/float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
    Uses: kernels/float/numbers.cuh. Used by: kernels/float/launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
-/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A block, of 1024 threads at most, has 8
-   lines. The first groups_A blocks have those of A; blockIdx.y is the product. A warp has 8 lines x
-   32 k at a time:
+/* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
+   each at most, has 8 lines; the first groups_A clusters have those of A; blockIdx.y is the product.
+   The blocks take turns along k, each as many k as its threads hold, and tell each other the largest
+   magnitudes. Without clusters `ranks` is 1. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
-   converts. For K up to four times the threads the elements are in registers by then. Longer lines
+   converts. For K up to four times the cluster's threads the elements are in registers by then. Longer lines
    are read again, from L2 if that holds what all blocks read. Moves 8 bytes an element through
    memory, 12 if L2 is too small; 4 operations a byte or so: bound by memory.
 
@@ -8540,18 +8560,20 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
    line gets minus its scale: it has elements below least_element after scaling, and not zero. A
    line of zeros has scale 1. */
 TMM_KERNEL void __launch_bounds__(1024)
-    TMM_FN(gemm_convert)(int K, float least_element, int groups_A, const tmm__lines a,
+    TMM_FN(gemm_convert)(int K, float least_element, int groups_A, int ranks, const tmm__lines a,
                          const tmm__fp16_operand out_a, const tmm__lines b,
                          const tmm__fp16_operand out_b)
 {
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
     const int depth = blockDim.x; /* k that all threads have at a time */
-    bool is_A = (int)blockIdx.x < groups_A;
+    int group = (int)blockIdx.x / ranks, rank = (int)blockIdx.x % ranks;
+    bool is_A = group < groups_A;
     const tmm__lines from = is_A ? a : b;
     const tmm__fp16_operand to = is_A ? out_a : out_b;
     int r = threadIdx.x % LINES, k0 = threadIdx.x / LINES * 8;
-    int line = ((int)blockIdx.x - (is_A ? 0 : groups_A)) * LINES + r;
+    int line = (group - (is_A ? 0 : groups_A)) * LINES + r;
+    int from_k = rank * AHEAD * depth, step = ranks * AHEAD * depth; /* of a block's turns */
     unsigned product = blockIdx.y;
 
     tmm__let_next_begin();
@@ -8565,7 +8587,7 @@ TMM_KERNEL void __launch_bounds__(1024)
     bool vectors = tmm__vector_loads(&from);
     float chunk[AHEAD][8];
     unsigned most = 0;
-    for (int k = 0; k < K; k += AHEAD * depth) {
+    for (int k = from_k; k < K; k += step) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + k0 + i * depth;
@@ -8585,6 +8607,16 @@ TMM_KERNEL void __launch_bounds__(1024)
     if (threadIdx.x % 32 < LINES) atomicMax(&top[r], most);
     __syncthreads();
 
+#if TMM__CLUSTERS
+    if (ranks > 1) {
+        tmm__cluster_arrive(true);
+        tmm__cluster_wait();
+        if (threadIdx.x < (unsigned)ranks * LINES) /* reads what others find, and may add its own */
+            atomicMax(&top[r], tmm__load_word_cluster(&top[r], threadIdx.x / LINES));
+        __syncthreads();
+    }
+#endif
+
     /* The scale as bits of a float: 2^(14 - exponent of the largest), 2^126 at most. */
     most = top[r];
     unsigned scale_bits = 268 - (most >> 23);
@@ -8596,8 +8628,8 @@ TMM_KERNEL void __launch_bounds__(1024)
         to.blocks + (size_t)product * to.k_blocks * to.line_blocks * TMM__BLOCK_BYTES;
     int padded = 32 * to.k_blocks;
     unsigned least_bits = tmm__float_bits(least_element), least_size = 0xffffffffu;
-    bool again = K > AHEAD * depth;
-    for (int k = k0; k < padded; k += AHEAD * depth) {
+    bool again = K > step;
+    for (int k = from_k + k0; k < padded; k += step) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             int at = k + i * depth;
@@ -8625,6 +8657,14 @@ TMM_KERNEL void __launch_bounds__(1024)
             }
         }
     }
+#if TMM__CLUSTERS
+    if (ranks > 1) {
+        if (least_size < least_bits - 1) tmm__store_word_cluster(&small[r], 0, 1);
+        tmm__cluster_arrive(true);
+        tmm__cluster_wait();
+        if (rank > 0) return;
+    }
+#endif
     if (least_size < least_bits - 1) small[r] = 1; /* by any thread of the line */
     __syncthreads();
     if (threadIdx.x < LINES)
@@ -8908,7 +8948,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_
 static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
                                                             tmm__region *to, long long n,
                                                             int thread, bool named, bool own,
-                                                            int edge, int tile_m, int tile_n, int parts)
+                                                            int edge, int tile_m, int tile_n,
+                                                            int parts)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -8961,8 +9002,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         to->lowest[thread / 32] = lowest, to->highest[thread / 32] = highest,
                             to->wide[thread / 32] = wide;
     if (thread == 0) {
-        to->own = own, to->next = n + 1, to->product = of_product, to->row = row,
-        to->col = col;
+        to->own = own, to->next = n + 1, to->product = of_product, to->row = row, to->col = col;
         to->row128 = row128, to->col128 = col128, to->row_end = row_end, to->col_end = col_end;
     }
     if (thread < 4) to->doubtful[thread] = 0, to->inexact = 0;
@@ -9872,7 +9912,8 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         else
             tmm__wgmma_sum_halves(&ring, sum, rows, blocks);
         if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
-        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile - part * tiles, part, thread)) continue;
+        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile - part * tiles, part, thread))
+            continue;
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
@@ -13633,25 +13674,29 @@ static inline int TMM_FN(gemm__float_instruction)(void)
 /* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
    while the launch before them in the stream still works: they wait themselves. */
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
-                                                    int bytes, void **arguments, tmm_stream stream)
+                                                    int bytes, int cluster, void **arguments,
+                                                    tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attribute;
-    memset(&attribute, 0, sizeof attribute);
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = (unsigned)cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
     config.gridDim = grid;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
-                              tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90
-                          ? 1
-                          : 0;
+    config.attrs = attributes;
+    if (TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
+        tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90)
+        config.numAttrs = cluster > 1 ? 2 : 1;
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
+    (void)cluster;
     return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 #endif
 }
@@ -13723,6 +13768,17 @@ static inline int TMM_FN(gemm__convert_threads)(int size)
     return 256 << size;
 }
 
+/* Blocks that share 8 lines, in a cluster: where one does not hold them in registers, as many as do,
+   two on a multiprocessor. */
+static inline int TMM_FN(gemm__convert_ranks)(long long K)
+{
+    const int held = TMM__CONVERT_HELD_K / 2;
+    if (TMM_FN(gemm__float_instruction)() != TMM__BY_WGMMA || K <= TMM__CONVERT_HELD_K ||
+        K > TMM__MOST_CLUSTER * held)
+        return 1;
+    return (int)((K - 1) / held + 1);
+}
+
 /* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each with what a block
    waits for; and 12 bytes an element, those that the product reads among them, and more where lines
    are read twice. */
@@ -13731,12 +13787,14 @@ static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
     const double most_threads = 2048; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0));
-    const int size = TMM_FN(gemm__convert_size)(p->K, groups);
+    const int ranks = TMM_FN(gemm__convert_ranks)(p->K);
+    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)) * ranks;
+    const int size = ranks > 1 ? TMM__CONVERT_512 : TMM_FN(gemm__convert_size)(p->K, groups);
     const int threads = TMM_FN(gemm__convert_threads)(size);
     const double rounds = groups * p->batch * threads / (most_threads * device->processors);
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
-    const double bytes = 12 + (p->K > TMM__CONVERT_HELD_K ? t->fp16.convert_again : 0);
+    const int again = ranks == 1 && p->K > TMM__CONVERT_HELD_K;
+    const double bytes = 12 + (again ? t->fp16.convert_again : 0);
     return device->gpu.launch +
            tmm__in_nanoseconds(t->fp16.convert + rounds * t->fp16.convert_round[size]) +
            bytes / sizeof(TMM_TYPE) * load.bytes * (1 + t->fp16.convert_single * load.single) /
@@ -13754,11 +13812,13 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
     if (all == 0) return TMM_OK;
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
-    int depth = (int)K, groups_A = groups[0];
+    int depth = (int)K, groups_A = groups[0], ranks = TMM_FN(gemm__convert_ranks)(K);
+    if (ranks > 1)
+        threads = (int)(K - 1) / (4 * ranks) / 32 * 32 + 32; /* with 32 k of a line each */
     float least_element = TMM_FN(gemm__least_element)(K);
-    void *arguments[] = {&depth, &least_element, &groups_A, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all, batch), threads,
-                                      0, arguments, stream);
+    void *arguments[] = {&depth, &least_element, &groups_A, &ranks, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all * ranks, batch),
+                                      threads, 0, ranks, arguments, stream);
 }
 
 /* Rows of C that cannot be stored by 16 bytes. */
@@ -13864,7 +13924,7 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job,
     tmm_status status = tmm__allow_shared(kernel, TMM_FN(gemm__float_bytes)(job.instance));
     if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, arguments,
+    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
                                       stream);
 }
 

@@ -124,25 +124,29 @@ static inline int TMM_FN(gemm__float_instruction)(void)
 /* A launch. Compiled for sm_90 or later, the kernels on tensor cores and KERNEL CONVERT may begin
    while the launch before them in the stream still works: they wait themselves. */
 static inline tmm_status TMM_FN(gemm__float_launch)(const void *kernel, dim3 grid, int threads,
-                                                    int bytes, void **arguments, tmm_stream stream)
+                                                    int bytes, int cluster, void **arguments,
+                                                    tmm_stream stream)
 {
 #if TMM__CLUSTER_LAUNCH
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
-    cudaLaunchAttribute attribute;
-    memset(&attribute, 0, sizeof attribute);
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2];
+    memset(attributes, 0, sizeof attributes);
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = (unsigned)cluster;
+    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
     config.gridDim = grid;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
-                              tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90
-                          ? 1
-                          : 0;
+    config.attrs = attributes;
+    if (TMM_FN(gemm__float_instruction)() != TMM__BY_MULTIPLY_ADD &&
+        tmm__compiled(TMM_FN(gemm__float_kernel)(0))->ptx_version >= 90)
+        config.numAttrs = cluster > 1 ? 2 : 1;
     return tmm__launched(cudaLaunchKernelExC(&config, kernel, arguments));
 #else
+    (void)cluster;
     return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
 #endif
 }
@@ -214,6 +218,17 @@ static inline int TMM_FN(gemm__convert_threads)(int size)
     return 256 << size;
 }
 
+/* Blocks that share 8 lines, in a cluster: where one does not hold them in registers, as many as do,
+   two on a multiprocessor. */
+static inline int TMM_FN(gemm__convert_ranks)(long long K)
+{
+    const int held = TMM__CONVERT_HELD_K / 2;
+    if (TMM_FN(gemm__float_instruction)() != TMM__BY_WGMMA || K <= TMM__CONVERT_HELD_K ||
+        K > TMM__MOST_CLUSTER * held)
+        return 1;
+    return (int)((K - 1) / held + 1);
+}
+
 /* Nanoseconds of KERNEL CONVERT: rounds of all blocks that fit at once, each with what a block
    waits for; and 12 bytes an element, those that the product reads among them, and more where lines
    are read twice. */
@@ -222,12 +237,14 @@ static inline double TMM_FN(gemm__convert_time)(const TMM_FN(gemm__product) * p)
     const double most_threads = 2048; /* on a multiprocessor */
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0));
-    const int size = TMM_FN(gemm__convert_size)(p->K, groups);
+    const int ranks = TMM_FN(gemm__convert_ranks)(p->K);
+    const double groups = 8 * (ceil(p->M / 64.0) + ceil(p->N / 64.0)) * ranks;
+    const int size = ranks > 1 ? TMM__CONVERT_512 : TMM_FN(gemm__convert_size)(p->K, groups);
     const int threads = TMM_FN(gemm__convert_threads)(size);
     const double rounds = groups * p->batch * threads / (most_threads * device->processors);
     const tmm__load load = TMM_FN(gemm__load)(p, TMM__COST_TENSOR, (int)p->M, (int)p->N);
-    const double bytes = 12 + (p->K > TMM__CONVERT_HELD_K ? t->fp16.convert_again : 0);
+    const int again = ranks == 1 && p->K > TMM__CONVERT_HELD_K;
+    const double bytes = 12 + (again ? t->fp16.convert_again : 0);
     return device->gpu.launch +
            tmm__in_nanoseconds(t->fp16.convert + rounds * t->fp16.convert_round[size]) +
            bytes / sizeof(TMM_TYPE) * load.bytes * (1 + t->fp16.convert_single * load.single) /
@@ -245,11 +262,13 @@ static inline tmm_status TMM_FN(gemm__convert)(long long K, const tmm__lines fro
     if (all == 0) return TMM_OK;
     tmm__lines from_a = from[0], from_b = from[1];
     tmm__fp16_operand to_a = to[0], to_b = to[1];
-    int depth = (int)K, groups_A = groups[0];
+    int depth = (int)K, groups_A = groups[0], ranks = TMM_FN(gemm__convert_ranks)(K);
+    if (ranks > 1)
+        threads = (int)(K - 1) / (4 * ranks) / 32 * 32 + 32; /* with 32 k of a line each */
     float least_element = TMM_FN(gemm__least_element)(K);
-    void *arguments[] = {&depth, &least_element, &groups_A, &from_a, &to_a, &from_b, &to_b};
-    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all, batch), threads,
-                                      0, arguments, stream);
+    void *arguments[] = {&depth, &least_element, &groups_A, &ranks, &from_a, &to_a, &from_b, &to_b};
+    return TMM_FN(gemm__float_launch)((const void *)TMM_FN(gemm_convert), dim3(all * ranks, batch),
+                                      threads, 0, ranks, arguments, stream);
 }
 
 /* Rows of C that cannot be stored by 16 bytes. */
@@ -355,7 +374,7 @@ static inline tmm_status TMM_FN(gemm__float_multiply)(tmm__float_job job,
     tmm_status status = tmm__allow_shared(kernel, TMM_FN(gemm__float_bytes)(job.instance));
     if (status != TMM_OK) return status;
     void *arguments[] = {&job};
-    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, arguments,
+    return TMM_FN(gemm__float_launch)(kernel, dim3(blocks), i->threads, i->bytes, 1, arguments,
                                       stream);
 }
 

@@ -65,7 +65,8 @@ static __device__ __forceinline__ void TMM_FN(recheck_element)(const tmm__float_
 static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job *job,
                                                             tmm__region *to, long long n,
                                                             int thread, bool named, bool own,
-                                                            int edge, int tile_m, int tile_n, int parts)
+                                                            int edge, int tile_m, int tile_n,
+                                                            int parts)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -118,8 +119,7 @@ static __device__ __forceinline__ bool TMM_FN(recheck_find)(const tmm__float_job
         to->lowest[thread / 32] = lowest, to->highest[thread / 32] = highest,
                             to->wide[thread / 32] = wide;
     if (thread == 0) {
-        to->own = own, to->next = n + 1, to->product = of_product, to->row = row,
-        to->col = col;
+        to->own = own, to->next = n + 1, to->product = of_product, to->row = row, to->col = col;
         to->row128 = row128, to->col128 = col128, to->row_end = row_end, to->col_end = col_end;
     }
     if (thread < 4) to->doubtful[thread] = 0, to->inexact = 0;

@@ -56,7 +56,8 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
         else
             tmm__wgmma_sum_halves(&ring, sum, rows, blocks);
         if (K_GROUPS > 1) tmm__wgmma_exchange(memory, sum[0], group);
-        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile - part * tiles, part, thread)) continue;
+        if (parts > 1 && !tmm__wgmma_add_parts(job, sum[0], tile - part * tiles, part, thread))
+            continue;
         /* All scales are read before the first store: the compiler cannot know that they are not
            what is stored, and would wait. */
         if (!TMM__WGMMA_AT_ONCE) TMM_FN(wgmma_scales)
