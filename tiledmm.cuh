@@ -1652,13 +1652,18 @@ inline cudaMemPool_t tmm__make_pool(int device)
     cudaMemPoolProps props;
     cudaMemPool_t pool = NULL;
     unsigned long long keep = TMM__RELEASE_THRESHOLD;
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     memset(&props, 0, sizeof props);
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id = device;
-    if (!tmm__succeeded(cudaMemPoolCreate(&pool, &props))) return NULL;
+    /* In another mode a first call that is captured would end the capture with an error. */
+    const int exchanged = tmm__succeeded(cudaThreadExchangeStreamCaptureMode(&mode));
+    if (!tmm__succeeded(cudaMemPoolCreate(&pool, &props))) pool = NULL;
     /* Refused, the pool only keeps less. */
-    (void)tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    if (pool != NULL)
+        (void)tmm__succeeded(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    if (exchanged) (void)cudaThreadExchangeStreamCaptureMode(&mode);
     return pool;
 }
 
@@ -8548,7 +8553,7 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    each at most, has 8 lines; the first groups_A clusters have those of A; blockIdx.y is the product.
    The blocks take turns along k, each as many k as its threads hold, and tell each other the largest
-   magnitudes. Without clusters `ranks` is 1. A warp has 8 lines x 32 k at a time:
+   magnitudes. Where there is no wgmma `ranks` is 1. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
@@ -8567,6 +8572,7 @@ TMM_KERNEL void __launch_bounds__(1024)
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
     const int depth = blockDim.x; /* k that all threads have at a time */
+    if (!TMM__WGMMA) ranks = 1;
     int group = (int)blockIdx.x / ranks, rank = (int)blockIdx.x % ranks;
     bool is_A = group < groups_A;
     const tmm__lines from = is_A ? a : b;
@@ -8607,7 +8613,7 @@ TMM_KERNEL void __launch_bounds__(1024)
     if (threadIdx.x % 32 < LINES) atomicMax(&top[r], most);
     __syncthreads();
 
-#if TMM__CLUSTERS
+#if TMM__WGMMA
     if (ranks > 1) {
         tmm__cluster_arrive(true);
         tmm__cluster_wait();
@@ -8657,7 +8663,7 @@ TMM_KERNEL void __launch_bounds__(1024)
             }
         }
     }
-#if TMM__CLUSTERS
+#if TMM__WGMMA
     if (ranks > 1) {
         if (least_size < least_bits - 1) tmm__store_word_cluster(&small[r], 0, 1);
         tmm__cluster_arrive(true);

@@ -4,7 +4,7 @@
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    each at most, has 8 lines; the first groups_A clusters have those of A; blockIdx.y is the product.
    The blocks take turns along k, each as many k as its threads hold, and tell each other the largest
-   magnitudes. Without clusters `ranks` is 1. A warp has 8 lines x 32 k at a time:
+   magnitudes. Where there is no wgmma `ranks` is 1. A warp has 8 lines x 32 k at a time:
        lane    0       8       16      24             of line lane % 8,
        k       0 - 7   8 - 15  16 - 23 24 - 31        + 32 for the next warp
    A block first finds the largest magnitude of each line, which gives its scale. Then it scales and
@@ -23,6 +23,7 @@ TMM_KERNEL void __launch_bounds__(1024)
     enum { LINES = TMM__CONVERT_LINES, AHEAD = 4 }; /* AHEAD: loads of 8 elements under way */
     __shared__ unsigned top[LINES], small[LINES];
     const int depth = blockDim.x; /* k that all threads have at a time */
+    if (!TMM__WGMMA) ranks = 1;
     int group = (int)blockIdx.x / ranks, rank = (int)blockIdx.x % ranks;
     bool is_A = group < groups_A;
     const tmm__lines from = is_A ? a : b;
@@ -63,7 +64,7 @@ TMM_KERNEL void __launch_bounds__(1024)
     if (threadIdx.x % 32 < LINES) atomicMax(&top[r], most);
     __syncthreads();
 
-#if TMM__CLUSTERS
+#if TMM__WGMMA
     if (ranks > 1) {
         tmm__cluster_arrive(true);
         tmm__cluster_wait();
@@ -113,7 +114,7 @@ TMM_KERNEL void __launch_bounds__(1024)
             }
         }
     }
-#if TMM__CLUSTERS
+#if TMM__WGMMA
     if (ranks > 1) {
         if (least_size < least_bits - 1) tmm__store_word_cluster(&small[r], 0, 1);
         tmm__cluster_arrive(true);
